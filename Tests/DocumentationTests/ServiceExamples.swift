@@ -36,7 +36,15 @@
 
     /// Is not run: it would take port 8080 and end with the process.
     func serve(_ api: ReceiptAPI, _ router: Router<ServiceContext>) async throws {
-      let server = Application(router: router, logger: logger)
+      let server = Application(
+        router: router,
+        server: .http1(
+          configuration: .init(
+            additionalChannelHandlers: [
+              ExpectContinueHandler(), RequestDeadlineHandler(deadline: .seconds(30)),
+              GracefulCloseHandler(), VerificationHandler(api),
+            ])),
+        logger: logger)
       let group = ServiceGroup(
         services: api.services + [server, ClosingService { api.beginShutdown() }],
         gracefulShutdownSignals: [.sigterm], logger: logger)

@@ -31,13 +31,18 @@
     }
 
     private let database: any ServiceDatabase
+    private let maximumAge: Duration
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
     /// Compared with where there is no such key, so that both cases take as long.
     private let absent = [UInt8](repeating: 0, count: 32)
 
-    package init(_ database: any ServiceDatabase, clock: @escaping @Sendable () -> Timestamp) {
+    package init(
+      _ database: any ServiceDatabase, maximumAge: Duration = maximumAge,
+      clock: @escaping @Sendable () -> Timestamp
+    ) {
       self.database = database
+      self.maximumAge = maximumAge
       self.clock = clock
     }
 
@@ -46,13 +51,26 @@
     /// - Throws: ``DatabaseError`` where the keys cannot be read: then nobody is let in.
     package func principal(presenting text: some StringProtocol) async throws -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
-      try await refresh(after: Self.maximumAge)
+      try await refresh(after: maximumAge)
       var key = state.withLock { $0.keys[presented.id] }
       if key == nil {
         // Another process may have created it a moment ago.
         try await refresh(after: .milliseconds(100))
         key = state.withLock { $0.keys[presented.id] }
       }
+      return principal(key, presenting: presented)
+    }
+
+    /// Who presents a key, where the keys in memory are young enough to tell; `nil` does not mean that nobody has this key.
+    func knownPrincipal(presenting text: some StringProtocol) -> Principal? {
+      guard let presented = APIKeyText(text) else { return nil }
+      let key = state.withLock { state in
+        state.loaded.map { .now - $0 < maximumAge } == true ? state.keys[presented.id] : nil
+      }
+      return principal(key, presenting: presented)
+    }
+
+    private func principal(_ key: Key?, presenting presented: APIKeyText) -> Principal? {
       let isRight = ConstantTime.equals(presented.hash, key?.hash ?? absent)
       guard isRight, let key, key.revoked == nil else { return nil }
       return key.principal
@@ -60,7 +78,7 @@
 
     /// The key with an identifier, unless it was revoked: for logins that were made with it.
     func principal(id: String) async throws -> Principal? {
-      try await refresh(after: Self.maximumAge)
+      try await refresh(after: maximumAge)
       return state.withLock { state in
         state.keys[id].flatMap { $0.revoked == nil ? $0.principal : nil }
       }

@@ -172,7 +172,7 @@
 
     private func presentReceipt(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let customer = try pathParameter("id", context)
-      var verification = try verification(request, context)
+      var verification = try verification(request, context.principal)
       verification.presenter = customer
       let bytes = try await body(of: request)
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)

@@ -43,6 +43,7 @@
     private let requestCount = Atomic<Int>(0)
     let batchCount = Atomic<Int>(0)
     private let isEnding = Atomic<Bool>(false)
+    let verificationGroups = VerificationGroups()
 
     /// Opens the database, and creates the routes.
     ///
@@ -65,11 +66,12 @@
     ///   - configuration: What the service is made of.
     ///   - database: Where it keeps what it knows.
     ///   - logger: Where it logs.
+    ///   - maximumKeyAge: How old the keys in memory may be.
     ///   - clock: The current time.
     /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together.
     package init(
       _ configuration: ServiceConfiguration, database: any ServiceDatabase,
-      logger: Logger = Logger(label: "receipt-service"),
+      logger: Logger = Logger(label: "receipt-service"), maximumKeyAge: Duration = KeyRing.maximumAge,
       clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
     ) throws {
       try configuration.validate()
@@ -77,7 +79,7 @@
       self.database = database
       self.logger = logger
       self.clock = clock
-      let keys = KeyRing(database, clock: clock)
+      let keys = KeyRing(database, maximumAge: maximumKeyAge, clock: clock)
       self.keys = keys
       sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
       templates = try ConsoleTemplates()
@@ -179,12 +181,32 @@
     ///
     /// - Throws: ``Problem`` where no key of this server is presented.
     func authenticate(_ request: Request) async throws -> Principal {
-      let values = request.headers[values: .authorization]
-      guard values.count == 1, let value = values.first, value.utf8.count > 7,
-        value.utf8.prefix(7).elementsEqual("Bearer ".utf8, by: { $0 | 0x20 == $1 | 0x20 }),
-        let principal = try await keys.principal(presenting: value.dropFirst(7))
+      guard let key = Self.presentedKey(request),
+        let principal = try await keys.principal(presenting: key)
       else { throw Problem.unauthorized }
       return principal
+    }
+
+    /// The text of the key that a request presents.
+    private static func presentedKey(_ request: Request) -> Substring? {
+      let values = request.headers[values: .authorization]
+      guard values.count == 1, let value = values.first, value.utf8.count > 7,
+        value.utf8.prefix(7).elementsEqual("Bearer ".utf8, by: { $0 | 0x20 == $1 | 0x20 })
+      else { return nil }
+      return value.dropFirst(7)
+    }
+
+    /// The verification that a request for a verdict asks for, if it can be had without waiting and nothing but the receipt
+    /// decides about its answer; `nil` where the router has to answer, with a verdict or with what is wrong.
+    ///
+    /// - Returns: The verification, which has a place among the requests that are served at once, until ``end()``.
+    func verificationAtOnce(_ head: HTTPRequest) -> Verification? {
+      let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+      guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
+        principal.scopes.contains(.verify), let verification = try? verification(request, principal),
+        verification.app.configuration.checkers.isEmpty, (try? begin()) != nil
+      else { return nil }
+      return verification
     }
 
     /// What to answer to a request for something beside the routes, such as the controls of an emulated store, that needs a
@@ -208,8 +230,13 @@
 
     /// The app of a request: that of the key, the one that the parameter `app` names, or the only one.
     func app(of request: Request, _ context: ServiceContext) throws -> ServedApp {
+      try app(of: request, context.principal)
+    }
+
+    /// The app of a request of somebody.
+    func app(of request: Request, _ principal: Principal?) throws -> ServedApp {
       let named = try queryParameter("app", of: request)
-      let own = context.principal?.app
+      let own = principal?.app
       if let own, let named, own != named { throw Problem.notFound }
       if let name = own ?? named {
         guard let app = apps[name] else { throw Problem.notFound }
@@ -258,6 +285,24 @@
 
     func end() { requestCount.subtract(1, ordering: .relaxed) }
 
+    /// Counts a request that was answered, and how long that took.
+    func count(
+      _ operation: String, _ method: HTTPRequest.Method, _ status: HTTPResponse.Status,
+      since start: ContinuousClock.Instant
+    ) {
+      let end = ContinuousClock.now
+      RequestMetrics.record(operation: operation, method: method, status: status, duration: end - start)
+      recentRequests.record(duration: end - start, isFault: status.code >= 500, at: end)
+    }
+
+    /// Adds what the header of every answer has.
+    func addCommonFields(to fields: inout HTTPFields) {
+      fields[.xContentTypeOptions] = "nosniff"
+      if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+      // Whoever reuses the connection would meet its end.
+      if isShuttingDown { fields[.connection] = "close" }
+    }
+
     /// What a request is answered that failed.
     func problem(for error: any Error, _ context: ServiceContext) -> Problem {
       switch error {
@@ -296,13 +341,13 @@
   /// An app, with what is computed once of its configuration.
   final class ServedApp: Sendable {
     let configuration: AppConfiguration
-    /// What records its verdicts, and the digests of its policies by their names.
-    let recorder: (log: AuditLog, policies: [String: SHA256Digest])?
+    /// Its policies, by their names.
+    let policies: [String: ServedPolicy]
 
     init(_ configuration: AppConfiguration, _ log: AuditLog?) throws {
       self.configuration = configuration
       guard configuration.recordsVerdicts else {
-        recorder = nil
+        policies = configuration.policies.mapValues { ServedPolicy($0, recorder: nil) }
         return
       }
       guard let log else {
@@ -310,15 +355,25 @@
           "app.\(configuration.name).audit",
           "The verdicts cannot be recorded: the service has no audit trail.")
       }
-      var digests: [String: SHA256Digest] = [:]
-      for (name, verifier) in configuration.policies {
+      policies = try configuration.policies.mapValues { verifier in
         try log.keep(policy: verifier.policy)
-        digests[name] = SHA256Digest(of: verifier.policy)
+        return ServedPolicy(verifier, recorder: (log, SHA256Digest(of: verifier.policy)))
       }
-      recorder = (log, digests)
     }
 
     var name: String { configuration.name }
+  }
+
+  /// A policy of an app.
+  final class ServedPolicy: Sendable {
+    let verifier: ReceiptVerifier
+    /// What records the verdicts, and the digest of the policy, where the app records.
+    let recorder: (log: AuditLog, policyDigest: SHA256Digest)?
+
+    init(_ verifier: ReceiptVerifier, recorder: (AuditLog, SHA256Digest)?) {
+      self.verifier = verifier
+      self.recorder = recorder
+    }
   }
 
   /// What every answer has.
@@ -346,15 +401,8 @@
           response.headers[.allow] = allow
         }
       }
-      response.headers[.xContentTypeOptions] = "nosniff"
-      if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-      // Whoever reuses the connection would meet its end.
-      if api.isShuttingDown { response.headers[.connection] = "close" }
-      let end = ContinuousClock.now
-      RequestMetrics.record(
-        operation: context.endpointPath ?? "none", method: request.method, status: response.status,
-        duration: end - start)
-      api.recentRequests.record(duration: end - start, isFault: response.status.code >= 500, at: end)
+      api.addCommonFields(to: &response.headers)
+      api.count(context.endpointPath ?? "none", request.method, response.status, since: start)
       return response
     }
   }

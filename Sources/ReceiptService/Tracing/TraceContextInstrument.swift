@@ -41,7 +41,7 @@
     package func handle(
       _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-      guard let field = HTTPField.Name.traceParent, request.headers.contains(field) else {
+      guard TraceContext.isNamed(in: request.headers) else {
         return try await next(request, context)
       }
       var traced = InstrumentationContext.current ?? .topLevel
@@ -60,7 +60,10 @@
     }
   }
 
-  extension HTTPField.Name {
-    fileprivate static let traceParent = HTTPField.Name(TraceContext.parentField)
+  extension TraceContext {
+    private static let parentName = HTTPField.Name(parentField)
+
+    /// Whether a header names a trace.
+    static func isNamed(in fields: HTTPFields) -> Bool { parentName.map { fields.contains($0) } ?? false }
   }
 #endif

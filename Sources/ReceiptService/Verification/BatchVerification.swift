@@ -14,7 +14,7 @@
     /// Answers a verdict a line while lines arrive. Where a verdict cannot be recorded the answer breaks off after a line
     /// that says so: what was answered before is recorded.
     func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
-      let verification = try verification(request, context)
+      let verification = try verification(request, context.principal)
       let count = batchCount.add(1, ordering: .relaxed).newValue
       guard count <= configuration.limits.maximumConcurrentBatches else {
         batchCount.subtract(1, ordering: .relaxed)

@@ -19,10 +19,12 @@
       "Who presents the receipt, recorded in the erasable part of the audit trail; without, the account that the receipt names."
     )
 
+    static let verificationPath = "/v1/verify"
+
     var verificationRoutes: [Route] {
       [
         Route(
-          method: .post, path: "/v1/verify", operation: "verify", access: .key(.verify),
+          method: .post, path: Self.verificationPath, operation: "verify", access: .key(.verify),
           summary: "Verifies a receipt of any kind.",
           parameters: [Self.policyParameter, Self.appParameter, Self.customerParameter],
           body: [
@@ -70,9 +72,9 @@
     }
 
     /// The verification that a request asks for.
-    func verification(_ request: Request, _ context: ServiceContext) throws -> Verification {
+    func verification(_ request: Request, _ principal: Principal?) throws -> Verification {
       try verification(
-        try app(of: request, context), policy: try queryParameter("policy", of: request),
+        try app(of: request, principal), policy: try queryParameter("policy", of: request),
         customer: try queryParameter("customer", of: request))
     }
 
@@ -85,18 +87,17 @@
     /// - Returns: The verification.
     /// - Throws: ``Problem`` where the app has no such policy.
     func verification(_ app: ServedApp, policy name: String?, customer: String?) throws -> Verification {
-      let policy = name ?? AppConfiguration.defaultPolicy
-      guard let verifier = app.configuration.policies[policy] else {
-        let names = app.configuration.policies.keys.sorted().joined(separator: ", ")
+      guard let policy = app.policies[name ?? AppConfiguration.defaultPolicy] else {
+        let names = app.policies.keys.sorted().joined(separator: ", ")
         throw Problem.invalid("policy", "The app has no such policy; it has: \(names).")
       }
       var recording = app.configuration.recording
       recording.customer = customer
-      return Verification(app: app, policy: policy, verifier: verifier, recording: recording, clock: clock)
+      return Verification(app: app, policy: policy, recording: recording, clock: clock)
     }
 
     private func verify(_ request: Request, _ context: ServiceContext) async throws -> Response {
-      let verification = try verification(request, context)
+      let verification = try verification(request, context.principal)
       let bytes = try await body(of: request)
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
       return .json(verification.report(verdict, acknowledgement))
@@ -106,8 +107,7 @@
   /// A verification for an app under one of its policies: local checks, checkers, recording.
   struct Verification: Sendable {
     let app: ServedApp
-    let policy: String
-    let verifier: ReceiptVerifier
+    let policy: ServedPolicy
     var recording: RecordingOptions
     /// Who presents the receipt, where it names no customer itself.
     var presenter: String?
@@ -122,7 +122,8 @@
       let bytes = ReceiptInputText.stripped(body)
       let checkers = app.configuration.checkers
       let verdict =
-        checkers.isEmpty ? verifier.verify(bytes) : await verifier.verify(bytes, checkers: checkers)
+        checkers.isEmpty
+        ? policy.verifier.verify(bytes) : await policy.verifier.verify(bytes, checkers: checkers)
       VerdictMetrics.record([verdict], app: app.name)
       return (verdict, try await record([(verdict, bytes)])?.first)
     }
@@ -141,13 +142,13 @@
       _ use: @escaping @Sendable ([Verdict], [AuditAcknowledgement]?) -> Result
     ) async throws -> Result {
       let checkers = app.configuration.checkers
-      guard app.recorder != nil || !checkers.isEmpty else {
-        return await Workers.run { use(counted(verifier.verifyTogether(receipts[...])), nil) }
+      guard policy.recorder != nil || !checkers.isEmpty else {
+        return await Workers.run { use(counted(policy.verifier.verifyTogether(receipts[...])), nil) }
       }
       let verdicts = counted(
         checkers.isEmpty
-          ? await Workers.run { verifier.verifyTogether(receipts[...]) }
-          : await verifier.verifyTogether(receipts, checkers: checkers))
+          ? await Workers.run { policy.verifier.verifyTogether(receipts[...]) }
+          : await policy.verifier.verifyTogether(receipts, checkers: checkers))
       let acknowledgements = try await record(Array(zip(verdicts, receipts)))
       return await Workers.run { use(verdicts, acknowledgements) }
     }
@@ -159,16 +160,19 @@
 
     /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is busy.
     private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
-      guard let recorder = app.recorder, let digest = recorder.policies[policy] else { return nil }
+      guard let (log, digest) = policy.recorder else { return nil }
       let now = clock()
-      return try await recorder.log.append(
-        groups: verdicts.map { verdict, bytes in
-          var recording = recording
-          if let presenter, verdict.signatureVerified?.appAccountToken == nil {
-            recording.customer = presenter
-          }
-          return [AuditRecord](verdict, receipt: bytes, policyDigest: digest, at: now, options: recording)
-        })
+      return try await log.append(
+        groups: verdicts.map { records(of: $0, on: $1, policyDigest: digest, at: now) })
+    }
+
+    /// What is recorded of a verdict on a receipt, at a time.
+    func records(
+      of verdict: Verdict, on receipt: [UInt8], policyDigest: SHA256Digest, at now: Timestamp
+    ) -> [AuditRecord] {
+      var recording = recording
+      if let presenter, verdict.signatureVerified?.appAccountToken == nil { recording.customer = presenter }
+      return [AuditRecord](verdict, receipt: receipt, policyDigest: policyDigest, at: now, options: recording)
     }
 
     /// The object that is answered: that of `receipt-tool verify --json`.

@@ -103,10 +103,13 @@
         for route in api.routes { own.formUnion(route.path.split(separator: "/").prefix(1)) }
         let shared = SharedResponder(
           api: router.buildResponder(), emulator: emulator, ownSegments: own)
-        services.append(try application(shared, at: settings.listener) { listeners.isOpen($0) })
+        services.append(
+          try application(shared, at: settings.listener, verifying: api) { listeners.isOpen($0) })
       } else {
         services.append(
-          try application(router.buildResponder(), at: settings.listener) { listeners.isOpen($0) })
+          try application(router.buildResponder(), at: settings.listener, verifying: api) {
+            listeners.isOpen($0)
+          })
       }
       services.append(
         ClosingService { [api, delay = settings.shutdownDelay] in
@@ -124,7 +127,7 @@
     }
 
     private func application<Responder: HTTPResponder>(
-      _ responder: Responder, at listener: ServerSettings.Listener,
+      _ responder: Responder, at listener: ServerSettings.Listener, verifying api: ReceiptAPI? = nil,
       isOpen: @escaping @Sendable (ServerSettings.Listener) -> Void = { _ in }
     ) throws -> some Service
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
@@ -133,7 +136,7 @@
         additionalChannelHandlers: [
           ExpectContinueHandler(),
           RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline))), GracefulCloseHandler(),
-        ],
+        ] + (api.map { [VerificationHandler($0)] } ?? []),
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
       let server: HTTPServerBuilder =

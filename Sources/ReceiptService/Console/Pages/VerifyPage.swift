@@ -23,7 +23,7 @@
           let verification = try verification(app, policy: visit.form["policy"], customer: nil)
           let outcome = try await verification.verdict(on: receipt)
           let result = VerdictResult(
-            outcome, receipt: receipt, recordsVerdicts: app.recorder != nil,
+            outcome, receipt: receipt, recordsVerdicts: app.configuration.recordsVerdicts,
             canRead: visit.may(.read) && (visit.principal?.app == nil || outcome.verdict.receipt != nil),
             at: clock())
           return try verifyPage(visit, receipt: receipt, result: result)

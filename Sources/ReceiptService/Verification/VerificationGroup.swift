@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import HTTPTypes
+  internal import NIOCore
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+  internal import ReceiptHTTP
+  internal import ReceiptVerification
+  internal import Synchronization
+
+  /// The requests for a verdict that arrived on an event loop since it last looked: those of one policy are verified together,
+  /// and their verdicts are recorded together.
+  final class VerificationGroup {
+    struct Member {
+      let handler: VerificationHandler
+      let verification: Verification
+      let body: ByteBuffer
+    }
+
+    /// More would keep the event loop from reading and writing for milliseconds.
+    private static let maximumCount = 64
+
+    private let eventLoop: any EventLoop
+    private var members: [Member] = []
+
+    init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    /// Adds a request, which is verified when the event loop has read all that has arrived.
+    func append(_ member: Member) {
+      members.append(member)
+      if members.count == 1 { schedule() }
+    }
+
+    private func schedule() {
+      let bound = NIOLoopBound(self, eventLoop: eventLoop)
+      eventLoop.execute { bound.value.verify() }
+    }
+
+    private func verify() {
+      let group = members.prefix(Self.maximumCount)
+      members.removeFirst(group.count)
+      if !members.isEmpty { schedule() }
+      for (_, members) in Dictionary(grouping: group, by: { Swift.ObjectIdentifier($0.verification.policy) })
+      {
+        verify(members, members[0].verification)
+      }
+    }
+
+    /// Verifies receipts under the policy of a verification.
+    private func verify(_ members: [Member], _ verification: Verification) {
+      let receipts = members.map { ReceiptInputText.stripped(Array($0.body.readableBytesView)) }
+      let verdicts = verification.policy.verifier.verifyTogether(receipts[...])
+      guard let (log, digest) = verification.policy.recorder else {
+        return answer(members, verdicts, acknowledgements: nil)
+      }
+      let now = verification.clock()
+      let records = members.indices.map { index in
+        members[index].verification.records(
+          of: verdicts[index], on: receipts[index], policyDigest: digest, at: now)
+      }
+      let bound = NIOLoopBound((self, members), eventLoop: eventLoop)
+      Task { [eventLoop] in
+        let acknowledgements = try? await log.append(groups: records)
+        eventLoop.execute {
+          let (group, members) = bound.value
+          guard let acknowledgements else { return members.forEach { $0.handler.giveBack() } }
+          group.answer(members, verdicts, acknowledgements: acknowledgements)
+        }
+      }
+    }
+
+    private func answer(
+      _ members: [Member], _ verdicts: [Verdict], acknowledgements: [AuditAcknowledgement]?
+    ) {
+      VerdictMetrics.record(verdicts, app: members[0].verification.app.name)
+      let date = HTTPDate.text(SystemClock.now())
+      for (index, member) in members.enumerated() {
+        member.handler.answer(
+          member.verification.report(verdicts[index], acknowledgements?[index]), date: date)
+      }
+    }
+  }
+
+  /// The groups of all event loops.
+  final class VerificationGroups: Sendable {
+    private let groups = Mutex<[Swift.ObjectIdentifier: NIOLoopBound<VerificationGroup>]>([:])
+
+    /// The group of the event loop that calls.
+    func group(on eventLoop: any EventLoop) -> VerificationGroup {
+      groups.withLock { groups in
+        let id = Swift.ObjectIdentifier(eventLoop)
+        if let group = groups[id] { return group }
+        let group = NIOLoopBound(VerificationGroup(on: eventLoop), eventLoop: eventLoop)
+        groups[id] = group
+        return group
+      }.value
+    }
+  }
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  public import NIOCore
+  public import NIOHTTPTypes
+  internal import ReceiptCodec
+
+  /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes. Receipts
+  /// that arrive together on an event loop are verified together.
+  ///
+  /// It takes only requests that are answered with a verdict for certain: short ones, that have arrived whole, with a key that
+  /// is known, for an app whose policies need no checkers, on a connection where no other request is under way. It passes on
+  /// all others untouched, also one whose verdict cannot be recorded: the router says what is wrong. Middleware of the router
+  /// does not see the requests that it takes.
+  ///
+  /// It belongs behind all handlers that look at requests and answers.
+  public final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    /// Parts of requests.
+    public typealias InboundIn = HTTPRequestPart
+    /// Parts of requests.
+    public typealias InboundOut = HTTPRequestPart
+    /// Parts of answers.
+    public typealias OutboundIn = HTTPResponsePart
+    /// Parts of answers.
+    public typealias OutboundOut = HTTPResponsePart
+
+    private struct ArrivingRequest {
+      let head: HTTPRequest
+      let start: ContinuousClock.Instant
+      var body = ByteBuffer()
+    }
+
+    private enum State {
+      /// Passes on what arrives.
+      case open
+      /// Keeps a request back until all of it is there.
+      case arriving(ArrivingRequest)
+      /// Waits for the verdict, and keeps back what arrives after the request.
+      case verifying(ArrivingRequest)
+    }
+
+    /// What arrived behind a request that is being verified.
+    private enum Arrival {
+      case part(HTTPRequestPart)
+      case event(Any)
+      case failure(any Error)
+    }
+
+    /// Longer bodies have the time to go through the router.
+    private static let maximumBodyByteCount = 64 << 10
+
+    private let api: ReceiptAPI
+    private let maximumBodyByteCount: Int
+    private var state = State.open
+    private var context: ChannelHandlerContext?
+    private var group: VerificationGroup?
+    /// The requests that the router has not answered yet.
+    private var routedCount = 0
+    private var keptBack = CircularBuffer<Arrival>()
+    private var isReadKeptBack = false
+
+    /// Creates a handler for one connection.
+    public init(_ api: ReceiptAPI) {
+      self.api = api
+      maximumBodyByteCount = min(
+        Self.maximumBodyByteCount, api.configuration.limits.maximumBodyByteCount)
+    }
+
+    /// Joins the connections of the event loop.
+    public func handlerAdded(context: ChannelHandlerContext) {
+      self.context = context
+      group = api.verificationGroups.group(on: context.eventLoop)
+    }
+
+    /// Gives up a request that is under way.
+    public func handlerRemoved(context: ChannelHandlerContext) {
+      leave()
+      self.context = nil
+    }
+
+    /// Gives up a request that is under way.
+    public func channelInactive(context: ChannelHandlerContext) {
+      leave()
+      keptBack.removeAll()
+      context.fireChannelInactive()
+    }
+
+    // MARK: What arrives
+
+    /// Takes the requests that ask for a verdict.
+    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let part = unwrapInboundIn(data)
+      switch (state, part) {
+      case (.verifying, _):
+        keptBack.append(.part(part))
+      case (.arriving(var request), .body(let bytes))
+      where request.body.readableBytes + bytes.readableBytes <= maximumBodyByteCount:
+        state = .open
+        request.body.writeImmutableBuffer(bytes)
+        state = .arriving(request)
+      case (.arriving(let request), .end(nil)):
+        guard let group, let verification = api.verificationAtOnce(request.head) else { fallthrough }
+        state = .verifying(request)
+        group.append(.init(handler: self, verification: verification, body: request.body))
+      case (.arriving, _):
+        passOn(context)
+        context.fireChannelRead(data)
+      case (.open, .head(let head)) where isCandidate(head, context):
+        state = .arriving(ArrivingRequest(head: head, start: .now))
+      case (.open, .head):
+        routedCount += 1
+        context.fireChannelRead(data)
+      case (.open, _):
+        context.fireChannelRead(data)
+      }
+    }
+
+    private func isCandidate(_ head: HTTPRequest, _ context: ChannelHandlerContext) -> Bool {
+      guard routedCount == 0, head.method == .post, let path = head.path,
+        path.hasPrefix(ReceiptAPI.verificationPath)
+      else { return false }
+      let rest = path.utf8.dropFirst(ReceiptAPI.verificationPath.utf8.count)
+      let fields = head.headerFields
+      return (rest.isEmpty || rest.first == UInt8(ascii: "?"))
+        // A client that takes no answers gets no more of them.
+        && context.channel.isWritable
+        && fields[.connection].map { $0.lowercased() == "keep-alive" } ?? true
+        && !TraceContext.isNamed(in: fields)
+    }
+
+    /// Asks for more, unless what arrives is kept back.
+    public func read(context: ChannelHandlerContext) {
+      if case .verifying = state { isReadKeptBack = true } else { context.read() }
+    }
+
+    /// Notes the end of what the router answers.
+    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      if case .end = unwrapOutboundIn(data) { routedCount = max(0, routedCount - 1) }
+      context.write(data, promise: promise)
+    }
+
+    /// Hands on an event after the request before it.
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      switch state {
+      case .verifying: return keptBack.append(.event(event))
+      case .arriving: passOn(context)
+      case .open: break
+      }
+      context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Hands on a failure after the request before it.
+    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      switch state {
+      case .verifying: return keptBack.append(.failure(error))
+      case .arriving: passOn(context)
+      case .open: break
+      }
+      context.fireErrorCaught(error)
+    }
+
+    // MARK: What becomes of a request
+
+    /// Answers the request with its verdict.
+    ///
+    /// - Parameters:
+    ///   - report: The object that says it.
+    ///   - date: Now, for the header.
+    func answer(_ report: JSONWriter, date: String) {
+      guard case .verifying(let request) = state, let context else { return }
+      leave()
+      var fields: HTTPFields = [
+        .contentType: "application/json", .contentLength: String(report.bytes.count), .date: date,
+      ]
+      api.addCommonFields(to: &fields)
+      context.write(
+        wrapOutboundOut(.head(HTTPResponse(status: .ok, headerFields: fields))), promise: nil)
+      context.write(wrapOutboundOut(.body(ByteBuffer(bytes: report.bytes))), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+      api.count(ReceiptAPI.verificationPath, .post, .ok, since: request.start)
+      resume(context)
+    }
+
+    /// Has the router answer the request, which has no verdict.
+    func giveBack() {
+      guard case .verifying(let request) = state, let context else { return }
+      leave()
+      state = .arriving(request)
+      passOn(context)
+      context.fireChannelRead(wrapInboundOut(.end(nil)))
+      resume(context)
+      context.fireChannelReadComplete()
+    }
+
+    private func leave() {
+      if case .verifying = state { api.end() }
+      state = .open
+    }
+
+    /// Passes on as much of a request as has arrived.
+    private func passOn(_ context: ChannelHandlerContext) {
+      guard case .arriving(let request) = state else { return }
+      state = .open
+      routedCount += 1
+      context.fireChannelRead(wrapInboundOut(.head(request.head)))
+      if request.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(request.body))) }
+    }
+
+    /// Goes on with what arrived behind a request.
+    private func resume(_ context: ChannelHandlerContext) {
+      let isAnythingKeptBack = !keptBack.isEmpty
+      while !isVerifying, let arrival = keptBack.popFirst() {
+        switch arrival {
+        case .part(let part): channelRead(context: context, data: wrapInboundOut(part))
+        case .event(let event): userInboundEventTriggered(context: context, event: event)
+        case .failure(let error): errorCaught(context: context, error: error)
+        }
+      }
+      if isAnythingKeptBack { context.fireChannelReadComplete() }
+      if isReadKeptBack, !isVerifying {
+        isReadKeptBack = false
+        context.read()
+      }
+    }
+
+    private var isVerifying: Bool { if case .verifying = state { true } else { false } }
+  }
+#endif
