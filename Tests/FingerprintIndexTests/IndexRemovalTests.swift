@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 
 @testable import FingerprintIndex
@@ -29,12 +30,12 @@ import Testing
           records = try page.records()
         }
       }
-      var bytes: [UInt8] = []
+      var bytes = Data()
       for shift in stride(from: 40 as UInt64, through: 0, by: -8) {
         bytes.append(UInt8(truncatingIfNeeded: fingerprints[entry] >> shift))
       }
       let isInRow = storage.current.rows.values.flatMap(\.values).contains { row in
-        row.indices.dropLast(5).contains { row[$0..<$0 + 6].elementsEqual(bytes) }
+        Data(row).range(of: bytes) != nil
       }
       return isInRow || records.contains { $0.fingerprint == fingerprints[entry] }
         || resident.fences.fingerprints.contains(fingerprints[entry])

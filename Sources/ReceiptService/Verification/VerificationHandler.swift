@@ -9,9 +9,9 @@
   /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes. Receipts
   /// that arrive together on an event loop are verified together.
   ///
-  /// It takes only requests that are answered with a verdict for certain: short ones, that have arrived whole, with a key that
-  /// is known, for an app whose policies need no checkers, on a connection where no other request is under way. It passes on
-  /// all others untouched, also one whose verdict cannot be recorded: the router says what is wrong. Middleware of the router
+  /// It takes only requests that are answered with a verdict for certain: short ones, that arrive whole, with a key that is
+  /// known, for an app whose policies need no checkers, on a connection where no other request is under way. It passes on all
+  /// others untouched, also one whose verdict cannot be recorded: the router says what is wrong. Middleware of the router
   /// does not see the requests that it takes.
   ///
   /// It belongs behind all handlers that look at requests and answers.
@@ -27,6 +27,8 @@
 
     private struct ArrivingRequest {
       let head: HTTPRequest
+      /// Has a place among the requests that are served at once.
+      let verification: Verification
       let start: ContinuousClock.Instant
       var body = ByteBuffer()
     }
@@ -100,15 +102,17 @@
         request.body.writeImmutableBuffer(bytes)
         state = .arriving(request)
       case (.arriving(let request), .end(nil)):
-        guard let group, let verification = api.verificationAtOnce(request.head) else { fallthrough }
+        guard let group else { fallthrough }
         state = .verifying(request)
-        group.append(.init(handler: self, verification: verification, body: request.body))
+        group.append(.init(handler: self, verification: request.verification, body: request.body))
       case (.arriving, _):
         passOn(context)
         context.fireChannelRead(data)
-      case (.open, .head(let head)) where isCandidate(head, context):
-        state = .arriving(ArrivingRequest(head: head, start: .now))
-      case (.open, .head):
+      case (.open, .head(let head)):
+        if isCandidate(head, context), let verification = api.verificationAtOnce(head) {
+          state = .arriving(ArrivingRequest(head: head, verification: verification, start: .now))
+          return
+        }
         routedCount += 1
         context.fireChannelRead(data)
       case (.open, _):
@@ -125,6 +129,7 @@
       return (rest.isEmpty || rest.first == UInt8(ascii: "?"))
         // A client that takes no answers gets no more of them.
         && context.channel.isWritable
+        && fields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumBodyByteCount } ?? true
         && fields[.connection].map { $0.lowercased() == "keep-alive" } ?? true
         && !TraceContext.isNamed(in: fields)
     }
@@ -185,7 +190,6 @@
     /// Has the router answer the request, which has no verdict.
     func giveBack() {
       guard case .verifying(let request) = state, let context else { return }
-      leave()
       state = .arriving(request)
       passOn(context)
       context.fireChannelRead(wrapInboundOut(.end(nil)))
@@ -194,14 +198,15 @@
     }
 
     private func leave() {
-      if case .verifying = state { api.end() }
+      if case .open = state { return }
       state = .open
+      api.end()
     }
 
     /// Passes on as much of a request as has arrived.
     private func passOn(_ context: ChannelHandlerContext) {
       guard case .arriving(let request) = state else { return }
-      state = .open
+      leave()
       routedCount += 1
       context.fireChannelRead(wrapInboundOut(.head(request.head)))
       if request.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(request.body))) }

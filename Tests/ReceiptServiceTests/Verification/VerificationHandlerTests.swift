@@ -202,7 +202,9 @@
           .body(ByteBuffer(bytes: chunk)), .end(nil),
         ]
         let trailers: [HTTPRequestPart] = [service.head(), service.body, .end([.date: "x"])]
-        for parts in [long, trailers] {
+        var announced = long
+        announced[0] = service.head { $0[.contentLength] = "184320" }
+        for parts in [long, trailers, announced] {
           let channel = try await service.connection()
           for part in parts { try await channel.writeInbound(part) }
           await service.loop.run()
@@ -323,9 +325,16 @@
           #expect(try await service.routed(second) == parts)
           await service.loop.run()
           #expect(try await service.isAnswered(first))
+          // Closed when it has arrived, or half of it; or broken off.
           for part in parts { try await first.writeInbound(part) }
           try await first.close().get()
-          await service.loop.run()
+          let third = try await service.connection()
+          for part in parts.prefix(2) { try await third.writeInbound(part) }
+          try await third.close().get()
+          let fourth = try await service.connection()
+          for part in parts.prefix(2) { try await fourth.writeInbound(part) }
+          try await service.loop.executeInContext { fourth.pipeline.fireErrorCaught(Unexpected()) }
+          #expect(try await service.routed(fourth) == Array(parts.prefix(2)))
         }
       }
     }

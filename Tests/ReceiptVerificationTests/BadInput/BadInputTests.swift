@@ -153,8 +153,10 @@ import Testing
   func manyPurchases() throws {
     // 30 0A 02 01 11 02 01 01 04 02 31 00: an empty purchase.
     let purchase: [UInt8] = [0x30, 0x0A, 0x02, 0x01, 0x11, 0x02, 0x01, 0x01, 0x04, 0x02, 0x31, 0x00]
+    var purchases = purchase
+    while purchases.count <= 1_000_000 * purchase.count { purchases += purchases }
     var writer = ASN1Writer()
-    writer.write(.set, contents: [[UInt8]](repeating: purchase, count: 1_000_001).flatMap { $0 })
+    writer.write(.set, contents: purchases)
     try expectMalformed(try signedAppReceipt(writer.bytes))
   }
 
