@@ -52,17 +52,14 @@
     private func verify(_ members: [Member], _ verification: Verification) {
       let receipts = members.map { ReceiptInputText.stripped(Array($0.body.readableBytesView)) }
       let verdicts = verification.policy.verifier.verifyTogether(receipts[...])
-      guard let (log, digest) = verification.policy.recorder else {
+      guard verification.policy.recorder != nil else {
         return answer(members, verdicts, acknowledgements: nil)
       }
-      let now = verification.clock()
-      let records = members.indices.map { index in
-        members[index].verification.records(
-          of: verdicts[index], on: receipts[index], policyDigest: digest, at: now)
-      }
+      let outcomes = members.indices.map { (members[$0].verification, verdicts[$0], receipts[$0]) }
       let bound = NIOLoopBound((self, members), eventLoop: eventLoop)
       Task { [eventLoop] in
-        let acknowledgements = try? await log.append(groups: records)
+        // What fails, the router tries again, which logs and answers what is wrong.
+        let acknowledgements = try? await Verification.record(outcomes)
         eventLoop.execute {
           let (group, members) = bound.value
           guard let acknowledgements else { return members.forEach { $0.handler.giveBack() } }

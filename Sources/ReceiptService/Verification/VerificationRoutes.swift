@@ -160,19 +160,23 @@
 
     /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is busy.
     private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
-      guard let (log, digest) = policy.recorder else { return nil }
-      let now = clock()
-      return try await log.append(
-        groups: verdicts.map { records(of: $0, on: $1, policyDigest: digest, at: now) })
+      try await Self.record(verdicts.map { (self, $0, $1) })
     }
 
-    /// What is recorded of a verdict on a receipt, at a time.
-    func records(
-      of verdict: Verdict, on receipt: [UInt8], policyDigest: SHA256Digest, at now: Timestamp
-    ) -> [AuditRecord] {
-      var recording = recording
-      if let presenter, verdict.signatureVerified?.appAccountToken == nil { recording.customer = presenter }
-      return [AuditRecord](verdict, receipt: receipt, policyDigest: policyDigest, at: now, options: recording)
+    /// Records verdicts under one policy together, each as its own verification says.
+    static func record(
+      _ verdicts: [(Verification, Verdict, [UInt8])]
+    ) async throws -> [AuditAcknowledgement]? {
+      guard let first = verdicts.first?.0, let (log, digest) = first.policy.recorder else { return nil }
+      let now = first.clock()
+      return try await log.append(
+        groups: verdicts.map { verification, verdict, receipt in
+          var recording = verification.recording
+          if let presenter = verification.presenter, verdict.signatureVerified?.appAccountToken == nil {
+            recording.customer = presenter
+          }
+          return [AuditRecord](verdict, receipt: receipt, policyDigest: digest, at: now, options: recording)
+        })
     }
 
     /// The object that is answered: that of `receipt-tool verify --json`.

@@ -55,6 +55,10 @@
         return (head, String(buffer: body))
       }
 
+      func send(_ parts: some Sequence<HTTPRequestPart>, on channel: NIOAsyncTestingChannel) async throws {
+        for part in parts { try await channel.writeInbound(part) }
+      }
+
       /// Whether an answer was written since.
       func isAnswered(_ channel: NIOAsyncTestingChannel) async throws -> Bool {
         try await answer(channel)?.0.status == .ok
@@ -154,16 +158,15 @@
         for head in heads {
           let channel = try await service.connection()
           let parts = [head, service.body, .end(nil)]
-          for part in parts { try await channel.writeInbound(part) }
+          try await service.send(parts, on: channel)
           await service.loop.run()
           #expect(try await service.routed(channel) == parts)
           #expect(try await !service.isAnswered(channel))
         }
         for name in ["policy=default", "app=shop", "customer=c", "policy="] {
           let channel = try await service.connection()
-          for part in [service.head(.post, "/v1/verify?\(name)"), service.body, .end(nil)] {
-            try await channel.writeInbound(part)
-          }
+          try await service.send(
+            [service.head(.post, "/v1/verify?\(name)"), service.body, .end(nil)], on: channel)
           await service.loop.run()
           #expect(try await service.isAnswered(channel), "\(name)")
         }
@@ -176,7 +179,7 @@
         let channel = try await service.connection()
         channel.isWritable = false
         let parts = [service.head(), service.body, .end(nil)]
-        for part in parts { try await channel.writeInbound(part) }
+        try await service.send(parts, on: channel)
         await service.loop.run()
         #expect(try await service.routed(channel) == parts)
       }
@@ -187,7 +190,7 @@
       try await Self.withAPI(maximumKeyAge: .zero) { service, _ in
         let channel = try await service.connection()
         let parts = [service.head(), service.body, .end(nil)]
-        for part in parts { try await channel.writeInbound(part) }
+        try await service.send(parts, on: channel)
         await service.loop.run()
         #expect(try await service.routed(channel) == parts)
       }
@@ -206,7 +209,7 @@
         announced[0] = service.head { $0[.contentLength] = "184320" }
         for parts in [long, trailers, announced] {
           let channel = try await service.connection()
-          for part in parts { try await channel.writeInbound(part) }
+          try await service.send(parts, on: channel)
           await service.loop.run()
           #expect(try await service.routed(channel) == parts)
         }
@@ -218,10 +221,11 @@
       try await Self.withAPI { service, _ in
         let channel = try await service.connection()
         let get = service.head(.get, "/healthz")
-        for part in [
-          service.head(), service.body, .end(nil), service.head(), service.body, .end(nil), get, .end(nil),
-          service.head(), service.body, .end(nil),
-        ] { try await channel.writeInbound(part) }
+        try await service.send(
+          [
+            service.head(), service.body, .end(nil), service.head(), service.body, .end(nil), get, .end(nil),
+            service.head(), service.body, .end(nil),
+          ], on: channel)
         let reads = {
           try await service.loop.executeInContext {
             try channel.pipeline.syncOperations.handler(type: ReadCounter.self).count
@@ -243,7 +247,7 @@
           try await channel.writeOutbound(HTTPResponsePart.end(nil))
         }
         for _ in 1...2 { #expect(try await service.isAnswered(channel)) }
-        for part in [service.head(), service.body, .end(nil)] { try await channel.writeInbound(part) }
+        try await service.send([service.head(), service.body, .end(nil)], on: channel)
         await service.loop.run()
         #expect(try await service.isAnswered(channel))
       }
@@ -253,7 +257,7 @@
     func events() async throws {
       try await Self.withAPI { service, _ in
         let channel = try await service.connection()
-        for part in [service.head(), service.body, .end(nil)] { try await channel.writeInbound(part) }
+        try await service.send([service.head(), service.body, .end(nil)], on: channel)
         try await service.loop.executeInContext {
           channel.pipeline.fireErrorCaught(Unexpected())
         }
@@ -285,7 +289,7 @@
         var channels: [NIOAsyncTestingChannel] = []
         for _ in 1...3 { channels.append(try await service.connection()) }
         for (channel, request) in zip(channels, [parts, other, parts]) {
-          for part in request { try await channel.writeInbound(part) }
+          try await service.send(request, on: channel)
         }
         let expected = [
           #""entry":0,"repeated":false}"#, #""entry":1,"repeated":false}"#, #""entry":0,"repeated":true}"#,
@@ -303,7 +307,7 @@
         #expect(size == 2)
 
         try log.close()
-        for part in parts { try await channels[0].writeInbound(part) }
+        try await service.send(parts, on: channels[0])
         var routed: [HTTPRequestPart] = []
         while routed.count < parts.count {
           await service.loop.run()
@@ -320,19 +324,19 @@
         let parts = [service.head(), service.body, .end(nil)]
         for _ in 1...3 {
           let (first, second) = (try await service.connection(), try await service.connection())
-          for part in parts { try await first.writeInbound(part) }
-          for part in parts { try await second.writeInbound(part) }
+          try await service.send(parts, on: first)
+          try await service.send(parts, on: second)
           #expect(try await service.routed(second) == parts)
           await service.loop.run()
           #expect(try await service.isAnswered(first))
           // Closed when it has arrived, or half of it; or broken off.
-          for part in parts { try await first.writeInbound(part) }
+          try await service.send(parts, on: first)
           try await first.close().get()
           let third = try await service.connection()
-          for part in parts.prefix(2) { try await third.writeInbound(part) }
+          try await service.send(parts.prefix(2), on: third)
           try await third.close().get()
           let fourth = try await service.connection()
-          for part in parts.prefix(2) { try await fourth.writeInbound(part) }
+          try await service.send(parts.prefix(2), on: fourth)
           try await service.loop.executeInContext { fourth.pipeline.fireErrorCaught(Unexpected()) }
           #expect(try await service.routed(fourth) == Array(parts.prefix(2)))
         }
