@@ -55,6 +55,26 @@ struct PublishingRecord: Sendable {
 }
 
 extension AuditLog {
+  /// Stores durably what is stored already, to find out whether the storage takes writes. Nothing changes.
+  ///
+  /// - Throws: Why an append would be refused now: ``AuditError/Code/stopped`` or what stopped the trail, or the storage's
+  ///   failure, such as a full disk. Without the private key nothing is tried.
+  public func probe() async throws(AuditError) {
+    try await blocking { log throws(AuditError) in
+      let (stopped, canWrite) = log.writer.withLock { ($0.stopped, $0.canWrite) }
+      if let stopped { throw stopped }
+      guard canWrite else { return }
+      do {
+        try log.storage.write { writer in
+          guard let checkpoint = try writer.value(.notes, TrailNotes.checkpoint) else { return }
+          try writer.put(.notes, TrailNotes.checkpoint, checkpoint)
+        }
+      } catch {
+        throw AuditError(error)
+      }
+    }
+  }
+
   /// How well the trail does.
   public var health: AuditLogHealth {
     let (stopped, covered) = writer.withLock { ($0.stopped, $0.checkpointSize) }

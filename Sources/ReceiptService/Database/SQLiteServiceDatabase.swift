@@ -2,6 +2,7 @@
 
 #if Server
   internal import Dispatch
+  internal import ReceiptBytes
   internal import SQLite
   internal import Synchronization
 
@@ -15,7 +16,12 @@
     private static let pragmas =
       "PRAGMA page_size = 4096; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \(Connection.durability)"
 
+    /// For how long a transaction waits for another process that has locked the file, before it fails.
+    private static let busyTimeout = Duration.seconds(3)
+
     private let path: String
+    private let file: DatabaseFile
+    private let identity: File.Identity?
     private let writer: Connection
     private let readers: ReaderPool
     private let queue = DispatchQueue(label: "receipt-kit.service-database")
@@ -55,7 +61,10 @@
             // Another process created it meanwhile.
           }
         }
-        writer = try Connection(file, .writing, timeout: BusyTimeout(.seconds(10)), pragmas: Self.pragmas)
+        self.file = file
+        identity = file.status?.identity
+        writer = try Connection(
+          file, .writing, timeout: BusyTimeout(Self.busyTimeout), pragmas: Self.pragmas)
         try writer.use { database in
           guard try database.integer("PRAGMA application_id") == Self.applicationID else {
             throw SQLiteError(.occupied, at: path, "It is an SQLite database of another application.")
@@ -65,7 +74,7 @@
           ) { version in try database.execute("PRAGMA user_version = \(version)") }
         }
         readers = ReaderPool(path: path, maximumIdle: 4) { () throws(SQLiteError) in
-          try Connection(file, .reading, timeout: BusyTimeout(.seconds(10)), pragmas: "")
+          try Connection(file, .reading, timeout: BusyTimeout(Self.busyTimeout), pragmas: "")
         }
       } catch { throw Self.error(error) }
     }
@@ -112,6 +121,12 @@
         var completions: [@Sendable ((any Error)?) -> Void] = []
         var failure: (any Error)?
         do {
+          // What is written to a file without a name would be acknowledged and lost.
+          guard file.status?.identity == identity else {
+            throw SQLiteError(
+              .inputOutput, at: path,
+              "The file was moved, removed or replaced while in use. Put it back, or restart the server.")
+          }
           try writer.use { database in
             try database.transaction {
               for transaction in batch {

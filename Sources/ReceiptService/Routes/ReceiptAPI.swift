@@ -37,9 +37,11 @@
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let templates: ConsoleTemplates
+    let consoleExecutor = ConsoleExecutor()
     let sessions: ConsoleSessions
     let loginLimit = LoginLimit()
     let recentRequests = RecentRequests()
+    let writeProbe: WriteProbe
     private let requestCount = Atomic<Int>(0)
     let batchCount = Atomic<Int>(0)
     private let isEnding = Atomic<Bool>(false)
@@ -93,6 +95,7 @@
         }
       }
       self.apps = apps
+      writeProbe = WriteProbe(database, configuration.auditLog, logger: logger)
       erasures = ErasureQueue(entitlements, auditLog: configuration.auditLog, apps: apps)
     }
 

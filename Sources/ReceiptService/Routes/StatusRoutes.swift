@@ -31,17 +31,14 @@
         Route(
           method: .get, path: "/readyz", operation: "getReadiness", access: .open,
           summary:
-            "Whether requests should be sent here: database and audit trail can be used, and no shutdown has begun.",
+            "Whether requests should be sent here: database and audit trail take writes, and no shutdown has begun.",
           answers: [
             (200, "They should.", [.init(mediaType: "text/plain", schema: "Text")]),
             (503, "They should not.", [.init(mediaType: "application/problem+json", schema: "Problem")]),
           ],
           respond: { [unowned self] _, _ in
             guard !isShuttingDown else { throw Problem.unavailable("The service is shutting down.") }
-            _ = try await database.read { try $0.run("SELECT 1") }
-            if let log = configuration.auditLog, !log.health.isHealthy {
-              throw Problem.unavailable("The audit trail is not healthy; the log says why.")
-            }
+            if let failure = await writeProbe.failure() { throw Problem.unavailable(failure) }
             return Self.text("ready\n")
           }),
       ]
