@@ -114,11 +114,15 @@ def test_an_app_sees_nothing_of_another(tmp_path):
         assert service.get(path, key=other, params={"app": "demo"}).status_code == 404, path
     assert service.get(f"/v1/customers/{customer}/entitlements", key=other).json()["entitlements"] == []
     assert service.get("/v1/changes", key=other).json()["changes"] == []
-    assert service.get("/v1/audit/entries", key=other).json()["entries"] == []
+    # It sees that itself refused a receipt, and nothing more.
+    entries = service.get("/v1/audit/entries", key=other).json()["entries"]
+    assert [(entry["index"], entry["verdict"]) for entry in entries] == [(1, "invalid")]
     for name in ["original", "customer"]:
         value = {"original": original, "customer": customer}[name]
-        assert service.get("/v1/audit/entries", key=own, params={name: value}).json()["entries"]
-        assert service.get("/v1/audit/entries", key=other, params={name: value}).json()["entries"] == []
+        entries = service.get("/v1/audit/entries", key=own, params={name: value}).json()["entries"]
+        assert 0 in [entry["index"] for entry in entries]
+        entries = service.get("/v1/audit/entries", key=other, params={name: value}).json()["entries"]
+        assert {entry["index"] for entry in entries} <= {1}
     # The log has the entries of all apps.
     assert service.get("/v1/audit/log/checkpoint", key=own).status_code == 404
     assert service.get("/v1/audit/log/checkpoint").status_code == 200
@@ -130,9 +134,51 @@ def test_an_app_sees_nothing_of_another(tmp_path):
     assert service.request("DELETE", f"/v1/customers/{customer}", key=other).json()["purchases"] == 0
     assert service.get(f"/v1/entitlements/{original}", key=own).status_code == 200
     assert service.get("/v1/administrative-acts", key=own).status_code == 404
-    # A key for all apps names the app.
+    # A key for all apps names the app, but for the entries of the trail, which it sees all.
     assert service.post("/v1/verify", data=service.sample).status_code == 400
+    assert service.get("/v1/audit/entries", params={"original": original}).json()["entries"]
     assert service.post("/v1/verify", params={"app": "demo"}, data=service.sample).json()["verdict"] == "valid"
+    assert service.end() == 0
+
+
+def test_entries_of_other_apps_hide_none_of_ones_own(tmp_path):
+    """Pages have the app's own entries, however many newer ones other apps have of the same product or customer."""
+    service = Service(tmp_path / "data")
+
+    def second(configuration):
+        other = json.loads(json.dumps(configuration["app"]["demo"]))
+        other["policy"]["default"]["bundleIds"] = ["com.example.other"]
+        configuration["apps"].append("other")
+        configuration["app"]["other"] = other
+
+    service.configure(second)
+    service.start()
+    own, other = service.make_key(*SCOPES, app="demo"), service.make_key(*SCOPES, app="other")
+    first = service.post("/v1/verify", key=own, data=service.sample, params={"customer": "carol"}).json()["entry"]
+    # Refused ones have no bundle identifier; each is another receipt.
+    refused = [
+        service.post("/v1/verify", key=other, data=f"no receipt {number}", params={"customer": "carol"}).json()["entry"]
+        for number in range(30)
+    ]
+    for parameters in [{"limit": 5}, {"limit": 5, "customer": "carol"}, {"limit": 1}]:
+        answer = service.get("/v1/audit/entries", key=own, params=parameters).json()
+        assert [entry["index"] for entry in answer["entries"]] == [first], parameters
+    # By pages, newest first, each entry once.
+    seen, parameters = [], {"limit": 7}
+    while True:
+        answer = service.get("/v1/audit/entries", key=other, params=parameters).json()
+        seen += [entry["index"] for entry in answer["entries"]]
+        if "before" not in answer:
+            break
+        parameters["before"] = answer["before"]
+    assert seen == refused[::-1]
+    # An entry of a refused receipt is for the app that had it verified, and for keys of all apps.
+    service.proof(refused[0])
+    for path in [f"/v1/audit/entries/{refused[0]}", f"/v1/audit/entries/{refused[0]}/proof"]:
+        assert service.get(path, key=other).status_code == 200
+        assert service.get(path, key=own).status_code == 404
+        assert service.get(path).status_code == 200
+        assert service.get(path, params={"app": "demo"}).status_code == 404
     assert service.end() == 0
 
 

@@ -37,10 +37,10 @@
             (200, "The entry.", [.init(mediaType: "application/json", schema: "audit-entry")])
           ],
           respond: { [unowned self] request, context in
-            let app = try app(of: request, context)
+            let audience = try audience(of: request, context)
             let index = try entryIndex(context)
             let value = try await log().read { view in
-              try Self.json(of: try Self.visible(view, index, app), in: view)
+              try Self.json(of: try Self.visible(view, index, audience), in: view)
             }
             return .json(value)
           }),
@@ -94,11 +94,21 @@
       return index
     }
 
-    /// An entry that is about an app.
-    static func visible(_ view: TrailView, _ index: UInt64, _ app: ServedApp) throws -> RecordedEntry {
+    /// Whose entries a request may see: those of the app that it names, or that its key is confined to; all entries for a key
+    /// of all apps that names none.
+    func audience(of request: Request, _ context: ServiceContext) throws -> EntryAudience {
+      guard let principal = context.principal else { return .nobody }
+      if principal.app == nil, try queryParameter("app", of: request) == nil { return .all }
+      return .app(try app(of: request, principal))
+    }
+
+    /// An entry that an audience may see.
+    static func visible(
+      _ view: TrailView, _ index: UInt64, _ audience: EntryAudience
+    ) throws -> RecordedEntry {
       guard index < view.size else { throw Problem.notFound }
       let recorded = try view.entry(at: index)
-      guard app.isAbout(recorded.entry) else { throw Problem.notFound }
+      guard audience.includes(recorded.entry) else { throw Problem.notFound }
       return recorded
     }
 
@@ -120,7 +130,7 @@
     }
 
     private func findEntries(_ request: Request, _ context: ServiceContext) async throws -> Response {
-      let app = try app(of: request, context)
+      let audience = try audience(of: request, context)
       var search = EntrySearch()
       search.before = UInt64(try integerParameter("before", of: request, 0...Int64.max, default: .max))
       search.limit = Int(try integerParameter("limit", of: request, 1...1000, default: 100))
@@ -132,24 +142,24 @@
       return .json(
         try await log().read { [search] view in
           var object = JSONWriter(type: "entries")
+          let page = try search.page(in: view) { audience.includes($0) }
           object.name("entries")
           object.beginArray()
-          for recorded in try search.entries(in: view, of: app) {
-            object.append(try Self.json(of: recorded, in: view))
-          }
+          for recorded in page.entries { object.append(try Self.json(of: recorded, in: view)) }
           object.endArray()
+          object.member("before", page.next)
           object.endObject()
           return object
         })
     }
 
     private func proof(_ request: Request, _ context: ServiceContext) async throws -> Response {
-      let app = try app(of: request, context)
+      let audience = try audience(of: request, context)
       let index = try entryIndex(context)
       let log = try log()
       return .json(
         try await log.read { view in
-          let recorded = try Self.visible(view, index, app)
+          let recorded = try Self.visible(view, index, audience)
           guard let checkpoint = view.checkpoint, index < checkpoint.checkpoint.size else {
             throw Problem(
               .serviceUnavailable, "not-yet-published",
@@ -173,11 +183,32 @@
     }
   }
 
+  /// Whose entries of the audit trail are seen. The API and the console ask the same question.
+  enum EntryAudience: Sendable {
+    /// Without a key: none.
+    case nobody
+    /// Those of one app.
+    case app(ServedApp)
+    /// Those of all apps, and those of none: of policies that are not in the configuration any more.
+    case all
+
+    func includes(_ entry: AuditEntry) -> Bool {
+      switch self {
+      case .nobody: false
+      case .app(let app): app.isAbout(entry)
+      case .all: true
+      }
+    }
+  }
+
   extension ServedApp {
-    /// Whether an entry is about this app, by the bundle identifiers of its policies. Entries without one, such as those of
-    /// invalid receipts, are shown with keys for all apps alone.
+    /// Whether an entry is about this app: its bundle identifier is one of those that the app's policies accept, or it has
+    /// none, as that of a receipt that was refused has not, and is of a verdict under one of the app's policies.
     func isAbout(_ entry: AuditEntry) -> Bool {
-      guard let bundle = entry.bundle else { return false }
+      guard let bundle = entry.bundle else {
+        guard let digest = entry.policy else { return false }
+        return policies.values.contains { $0.recorder?.policyDigest == digest }
+      }
       return configuration.policies.values.contains { verifier in
         switch verifier.policy.bundleIds {
         case .any: true
@@ -199,12 +230,6 @@
     var key: (Key, String)?
     var before = UInt64.max
     var limit = 100
-
-    /// The entries of an app, newest first. Without a key no more than the newest ten thousand are looked at.
-    func entries(in view: TrailView, of app: ServedApp) throws -> [RecordedEntry] {
-      guard key == nil else { return try candidates(in: view).filter { app.isAbout($0.entry) } }
-      return try page(in: view) { app.isAbout($0) }.entries
-    }
 
     /// A page of entries for which `isWanted` is true, newest first. No more than ten thousand are looked at.
     ///

@@ -81,6 +81,12 @@
       return app
     }
 
+    /// Whose entries of the audit trail are shown: those of the app that was chosen, or all.
+    func audience() throws -> EntryAudience {
+      guard let principal else { return .nobody }
+      return try chosenApp().map { .app($0) } ?? (principal.app == nil ? .all : .nobody)
+    }
+
     /// The choice of an app; `nil` where there is one only.
     func appChoice(_ chosen: ServedApp?, orAll: Bool = false) -> ChoiceView? {
       guard apps.count > 1 else { return nil }

@@ -1166,6 +1166,20 @@
           "items": {
            "$ref": "#/components/schemas/audit-entry"
           }
+         },
+         "before": {
+          "description": "Where the next page begins: the parameter `before` of the next request. Absent after the last page. A page may have fewer entries than `limit`, and none, before that: no more than ten thousand entries are searched for it.",
+          "anyOf": [
+           {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9007199254740991
+           },
+           {
+            "type": "string",
+            "pattern": "^[0-9]{16,20}$"
+           }
+          ]
          }
         },
         "required": [

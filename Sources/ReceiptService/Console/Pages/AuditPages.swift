@@ -39,12 +39,11 @@
         let table: TableView
       }
       let log = try log()
-      let app = try visit.chosenApp()
-      let isAll = visit.principal?.app == nil
+      let audience = try visit.audience()
       let (size, checkpoint, entries) = try await log.read { view in
         var search = EntrySearch()
         search.limit = 20
-        let page = try search.page(in: view) { app?.isAbout($0) ?? isAll }
+        let page = try search.page(in: view) { audience.includes($0) }
         return (view.size, view.checkpoint, page.entries)
       }
       let health = log.health
@@ -64,7 +63,7 @@
         Audit(
           facts: facts.compactMap { $0 },
           checkpoint: checkpoint.map { String(decoding: $0.signed.encoded, as: UTF8.self) },
-          table: EntryTable.view("The newest entries", entries, app: app?.name)))
+          table: EntryTable.view("The newest entries", entries, app: try visit.chosenApp()?.name)))
     }
 
     private func entryPage(_ visit: ConsoleVisit) async throws -> Response {
@@ -76,12 +75,9 @@
         let entitlementLink: String?
       }
       let index = try entryIndex(visit.context)
-      let app = try visit.chosenApp()
-      let isAll = visit.principal?.app == nil
+      let audience = try visit.audience()
       let (columns, recorded) = try await log().read { view in
-        guard index < view.size else { throw Problem.notFound }
-        let recorded = try view.entry(at: index)
-        guard app?.isAbout(recorded.entry) ?? isAll else { throw Problem.notFound }
+        let recorded = try Self.visible(view, index, audience)
         let report = try EntryReport(recorded, in: view, showsCustomer: true)
         let columns = report.columns.compactMap { name, value -> (String, String)? in
           switch value {
@@ -122,12 +118,9 @@
 
     private func proof(_ visit: ConsoleVisit) async throws -> (UInt64, EntryProof) {
       let index = try entryIndex(visit.context)
-      let app = try visit.chosenApp()
-      let isAll = visit.principal?.app == nil
+      let audience = try visit.audience()
       let proof = try await log().read { view in
-        guard index < view.size else { throw Problem.notFound }
-        let recorded = try view.entry(at: index)
-        guard app?.isAbout(recorded.entry) ?? isAll else { throw Problem.notFound }
+        let recorded = try Self.visible(view, index, audience)
         guard let checkpoint = view.checkpoint?.checkpoint, index < checkpoint.size else {
           throw Problem(
             .serviceUnavailable, "not-yet-published",

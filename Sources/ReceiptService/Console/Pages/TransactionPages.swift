@@ -46,10 +46,10 @@
       let verdict = try visit.query("verdict")
       let environment = try visit.query("environment")
       let log = try log()
-      let isAll = visit.principal?.app == nil
+      let audience = try visit.audience()
       let (entries, next) = try await log.read { [search] view in
         try search.page(in: view) { entry in
-          (app?.isAbout(entry) ?? isAll) && (verdict == nil || entry.verdict?.rawValue == verdict)
+          audience.includes(entry) && (verdict == nil || entry.verdict?.rawValue == verdict)
             && (environment == nil || entry.environment == environment)
         }
       }
@@ -73,7 +73,7 @@
             name: "environment", label: "Environment",
             options: [("", "any")] + ["Production", "Sandbox", "Xcode", "LocalTesting"].map { ($0, $0) },
             chosen: environment ?? ""),
-          appChoice: visit.appChoice(app, orAll: isAll),
+          appChoice: visit.appChoice(app, orAll: visit.principal?.app == nil),
           table: EntryTable.view("Entries of the audit trail, newest first", entries, app: app?.name),
           nextPage: next.map { ConsoleURL.make(path, parameters + [("before", "\($0)")]) },
           isFirstPage: search.before == UInt64(Int64.max), firstPage: ConsoleURL.make(path, parameters)))
@@ -82,7 +82,9 @@
 
   /// Entries of the trail as a table.
   enum EntryTable {
-    static func view(_ caption: String, _ entries: [RecordedEntry], app: String?) -> TableView {
+    static func view(
+      _ caption: String, _ entries: [RecordedEntry], app: String?, footer: ListFooter? = nil
+    ) -> TableView {
       TableView(
         caption,
         [
@@ -103,7 +105,7 @@
                 ConsoleURL.make("/console/transactions", [("original", $0), ("app", app)])
               }), CellView(entry.environment),
           ]
-        }, empty: "No entries.")
+        }, empty: "No entries.", footer: footer)
     }
   }
 #endif
