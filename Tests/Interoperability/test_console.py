@@ -3,6 +3,7 @@
 try of it."""
 
 import base64
+import html
 import http.client
 import re
 import sqlite3
@@ -253,6 +254,53 @@ def test_verify_an_app_receipt(plain_reader, server, store):
     assert "✓ valid" in plain_reader.text(".verdict")
     row = next(row for row in plain_reader.all("tbody tr") if row.text.startswith("productId"))
     assert "com.example.app.gems" in row.text and "type 1702" in row.text
+
+
+def pasted(page: str) -> str:
+    """What the page's field for a receipt has, as the next form sends it: a browser sends line breaks as CRLF (HTML, 4.10.21.4)."""
+    text = html.unescape(re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", page, re.S)[1])
+    return "\r\n".join(text.replace("\r\n", "\n").split("\n"))
+
+
+@pytest.mark.parametrize("line_break", ["\r\n", "\n", "\r", "\t"], ids=["CRLF", "LF", "CR", "tab"])
+def test_a_receipt_in_lines_is_the_same_at_the_second_look(server, store, line_break):
+    receipt = app_receipt.sign(app_receipt.payload(app_receipt.in_app()), store.leaf("rsa2048"))
+    text = base64.encodebytes(receipt).decode().strip().replace("\n", line_break)
+    session = Session(server, server.key)
+    token = session.token("/console/verify")
+    for _ in range(3):
+        page = session.post("/console/verify", token=token, app="shop", receipt=text).text
+        assert "</span> valid</h2>" in page
+        assert "\ufffd" not in page
+        text = pasted(page)
+
+
+def test_a_file_of_bytes_can_be_looked_at_again(server, store):
+    receipt = app_receipt.sign(app_receipt.payload(app_receipt.in_app()), store.leaf("rsa2048"))
+    session = Session(server, server.key)
+    token = session.token("/console/verify")
+    page = session.post("/console/verify", token=token, app="shop", file=receipt).text
+    assert "</span> valid</h2>" in page
+    assert base64.b64decode(pasted(page)) == receipt
+
+
+def test_a_page_has_a_bound_however_much_a_receipt_says(server):
+    """Every field can be seen, but a page with two hundred of them at a time."""
+    session = Session(server, server.key)
+    token = session.token("/console/verify")
+    receipt = server.transaction(**{f"field{number}": "x" * 10 for number in range(10_000)})
+    page = session.post("/console/verify", token=token, app="shop", receipt=receipt).text
+    assert len(page) < len(receipt) + 300_000
+    assert "Fields 1 to 200 of 10" in page and "field9999" not in page
+    further = re.search(r'<button form="verify" name="fields" value="(\d+)">Show further fields', page)[1]
+    assert further == "200"
+    page = session.post("/console/verify", token=token, app="shop", receipt=pasted(page), fields="10000").text
+    assert "field9999" in page and "Show the fields before" in page and "Show further fields" not in page
+    # A value of any length, and an array of any length.
+    long = server.transaction(field="y" * 200_000, array=[0] * 50_000)
+    page = session.post("/console/verify", token=token, app="shop", receipt=long, fields="200").text
+    assert len(page) < len(long) + 300_000
+    assert "y" * 3000 not in page
 
 
 def test_verify_a_file(plain_reader, server, tmp_path):
@@ -588,6 +636,12 @@ def test_key_of_one_app_sees_nothing_of_another(server):
     assert ORIGINAL not in session.get(f"/console/entitlements?by=customer&value={CUSTOMER}").text
     assert "test verify read admin" in session.get("/console/keys").text
     assert "development" not in session.get("/console/keys").text
+
+
+def test_entries_of_refused_receipts_are_those_of_the_app_that_refused_them(server):
+    assert Session(server, server.key_for("read", app="shop")).get("/console/audit/entries/3").status_code == 200
+    assert Session(server, server.key_for("read", app="other")).get("/console/audit/entries/3").status_code == 404
+    assert Session(server, server.key).get("/console/audit/entries/3").status_code == 200
 
 
 def test_revoked_key_ends_its_sessions(server):

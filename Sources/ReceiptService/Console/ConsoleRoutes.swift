@@ -48,10 +48,12 @@
         api: self, request: request, context: context,
         secret: (route.access == .open ? request.cookies[Self.loginCookie]?.value : session) ?? "")
       var response: Response
-      do {
-        response = try await answer(&visit, by: route, session)
-      } catch {
-        response = visit.page(for: problem(for: error, context))
+      response = await withTaskExecutorPreference(consoleExecutor) {
+        do {
+          return try await answer(&visit, by: route, session)
+        } catch {
+          return visit.page(for: problem(for: error, context))
+        }
       }
       protect(&response)
       return response

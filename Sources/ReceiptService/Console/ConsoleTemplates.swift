@@ -27,27 +27,42 @@
     func render(_ name: String, _ model: Any) -> String { library.render(model, withTemplate: name) ?? "" }
   }
 
-  /// Escapes for text and for attributes in quotation marks, and replaces control and invisible formatting characters.
+  /// Escapes for text and for attributes in quotation marks, and replaces control and invisible formatting characters other
+  /// than tabs and line breaks. A line break is one for HTML: a carriage return, a line feed, or both.
   ///
   /// Scalar by scalar: swift-mustache compares characters, so that a quotation mark with a combining accent after it would
-  /// pass, and end the attribute.
+  /// pass, and end the attribute; and a carriage return with its line feed is one character.
   struct EscapedHTML: MustacheContentType {
     func escapeText(_ text: String) -> String {
-      var escaped = ""
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-        ShownText.plain(String($0))
-      }
-      for scalar in lines.joined(separator: "\n").unicodeScalars {
-        switch scalar {
-        case "&": escaped += "&amp;"
-        case "<": escaped += "&lt;"
-        case ">": escaped += "&gt;"
-        case "\"": escaped += "&quot;"
-        case "'": escaped += "&#39;"
-        default: escaped.unicodeScalars.append(scalar)
+      var escaped = String.UnicodeScalarView()
+      var plain = String.UnicodeScalarView()
+      func endRun() {
+        guard !plain.isEmpty else { return }
+        for scalar in ShownText.plain(String(plain)).unicodeScalars {
+          switch scalar {
+          case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+          case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+          case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+          case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+          case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+          default: escaped.append(scalar)
+          }
         }
+        plain.removeAll(keepingCapacity: true)
       }
-      return escaped
+      var isAfterCarriageReturn = false
+      for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\n" where isAfterCarriageReturn: break
+        case "\r", "\n", "\t":
+          endRun()
+          escaped.append(scalar == "\t" ? scalar : "\n")
+        default: plain.append(scalar)
+        }
+        isAfterCarriageReturn = scalar == "\r"
+      }
+      endRun()
+      return String(escaped)
     }
   }
 #endif

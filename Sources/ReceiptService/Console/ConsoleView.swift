@@ -35,13 +35,19 @@
     let hasRows: Bool
     /// What is said where there are no rows.
     let emptyText: String
+    /// Which part of a longer list the rows are.
+    let footer: ListFooter?
 
     /// - Parameters:
     ///   - caption: What the table shows.
     ///   - columns: Their headings.
     ///   - rows: Cells, as many as columns; the first is the heading of the row.
     ///   - empty: What is said where there are no rows.
-    init(_ caption: String, _ columns: [String], _ rows: [[CellView]], empty: String = "None.") {
+    ///   - footer: Which part of a longer list the rows are; `nil` if they are all of it.
+    init(
+      _ caption: String, _ columns: [String], _ rows: [[CellView]], empty: String = "None.",
+      footer: ListFooter? = nil
+    ) {
       self.caption = caption
       self.columns = columns
       self.rows = rows.map { cells in
@@ -56,6 +62,7 @@
       }
       hasRows = !rows.isEmpty
       emptyText = empty
+      self.footer = footer
     }
   }
 
@@ -77,7 +84,7 @@
     var cellForm: ButtonFormView?
 
     init(_ value: String?, link: String? = nil, style: String = "", note: String? = nil) {
-      self.value = value ?? "–"
+      self.value = value.map { ShownText.shortened($0) } ?? "–"
       cellTarget = link
       self.style = style
       self.note = note
@@ -148,8 +155,8 @@
 
     init?(_ term: String, _ fact: String?, style: String = "", link: String? = nil) {
       guard let fact else { return nil }
-      self.term = term
-      self.fact = fact
+      self.term = ShownText.shortened(term)
+      self.fact = ShownText.shortened(fact)
       factStyle = style
       factTarget = link
     }
@@ -178,6 +185,20 @@
         consequence =
           "It could not be checked. Try again later: this is neither a valid receipt nor proof of a forgery."
       }
+    }
+  }
+
+  extension ShownText {
+    /// How many scalars of a value a page shows: strangers write values of any length.
+    static let longestValue = 2000
+
+    /// The text, cut off after ``longestValue`` scalars.
+    static func shortened(_ text: String) -> String {
+      guard text.utf8.count > longestValue else { return text }
+      let scalars = text.unicodeScalars
+      let shown = scalars.prefix(longestValue)
+      guard shown.endIndex < scalars.endIndex else { return text }
+      return "\(String(shown))… (\(text.utf8.count) bytes)"
     }
   }
 

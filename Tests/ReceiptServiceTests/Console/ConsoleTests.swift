@@ -19,6 +19,39 @@
             .unicodeScalars))
     }
 
+    @Test("Line breaks of every system and tabs stay what they are")
+    func lineBreaks() {
+      let escaped = EscapedHTML().escapeText("a\r\nb\nc\rd\n\re\r\n\r\nf\tg\u{B}")
+      #expect(escaped.unicodeScalars.elementsEqual("a\nb\nc\nd\n\ne\n\nf\tg\u{FFFD}".unicodeScalars))
+    }
+
+    @Test("A list is shown by pages of a bounded length, each element on one")
+    func pagesOfLists() {
+      for count in [0, 1, 99, 100, 101, 250] {
+        var seen: [Int] = []
+        var start: Int? = 0
+        while let from = start {
+          let page = ListPage(Array(0..<count), from: from, limit: 100) { "\($0)" }
+          #expect(page.elements.count <= 100)
+          #expect(page.start == from)
+          #expect((page.footer == nil) == (count <= 100))
+          #expect(page.footer?.previousTarget == (from == 0 ? nil : "\(from - 100)"))
+          seen += page.elements
+          start = page.footer?.nextTarget.flatMap { Int($0) }
+        }
+        #expect(seen == Array(0..<count))
+        #expect(ListPage(Array(0..<count), from: 1 << 40, limit: 100) { "\($0)" }.elements.last == seen.last)
+        #expect(ListPage(Array(0..<count), from: -5, limit: 100) { "\($0)" }.start == 0)
+      }
+    }
+
+    @Test("Values of strangers are cut off")
+    func longValues() {
+      #expect(CellView(String(repeating: "ä", count: 2000)).value.unicodeScalars.count == 2000)
+      #expect(CellView(String(repeating: "ä", count: 2001)).value.hasSuffix("ä… (4002 bytes)"))
+      #expect(CellView(String(repeating: "x", count: 1_000_000)).value.utf8.count < 2100)
+    }
+
     @Test("Every template can be read, and escapes")
     func templates() throws {
       let templates = try ConsoleTemplates()

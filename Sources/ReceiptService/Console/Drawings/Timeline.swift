@@ -26,6 +26,9 @@
       let markTextY: Int
     }
 
+    /// How many changes, and how many entries, a drawing shows.
+    static let maximumCount = 200
+
     private static let width = 348.0
     private static let margin = 6.0
 
@@ -33,10 +36,15 @@
     ///
     /// - Parameters:
     ///   - changes: What became of it, oldest first.
+    ///   - number: The number of the first of them in the table below.
     ///   - entries: When entries about it were recorded, in milliseconds.
     ///   - expires: When it expires.
     ///   - now: The current time.
-    init?(_ changes: [EntitlementChange], entries: [Int64], expires: Timestamp?, at now: Timestamp) {
+    init?(
+      _ changes: some RandomAccessCollection<EntitlementChange>, number: Int, entries: [Int64],
+      expires: Timestamp?, at now: Timestamp
+    ) {
+      let changes = Array(changes)
       guard let first = changes.first?.time.milliseconds else { return nil }
       let now = now.milliseconds
       let start = min(first, entries.min() ?? first)
@@ -67,7 +75,7 @@
         let x = x(change.time.milliseconds)
         isRaised = x - lastX < 12 && !isRaised
         lastX = x
-        return Mark(markX: LoadCharts.number(x), markNumber: index + 1, markTextY: isRaised ? 10 : 22)
+        return Mark(markX: LoadCharts.number(x), markNumber: number + index, markTextY: isRaised ? 10 : 22)
       }
       self.segments = segments
       ticks = entries.map { ["tickX": LoadCharts.number(x($0))] }

@@ -368,6 +368,9 @@
       {{^hasRows}}
       <p>{{emptyText}}</p>
       {{/hasRows}}
+      {{#footer}}
+      <nav class="pages" aria-label="Pages of: {{caption}}"><span>{{footerText}}</span> {{#previousTarget}}<a href="{{previousTarget}}" rel="prev">Back</a>{{/previousTarget}} {{#nextTarget}}<a href="{{nextTarget}}" rel="next">Further</a>{{/nextTarget}}</nav>
+      {{/footer}}
 
       """##,
       "table": ##"""
@@ -456,7 +459,7 @@
       </dl>
       </section>
       {{/result}}
-      <form class="panel" method="post" action="/console/verify" enctype="multipart/form-data">
+      <form class="panel" id="verify" method="post" action="/console/verify" enctype="multipart/form-data">
       <input type="hidden" name="token" value="{{formToken}}">
       <div class="drop" data-drop>
       <label for="receipt">Receipt: a signed transaction (JWS), an app receipt in base64, a purchase of Google Play or Huawei</label>
@@ -489,6 +492,7 @@
       {{#fieldTable}}
       {{>rows}}
       {{/fieldTable}}
+      <p class="pages">{{#fieldPages}}<button form="verify" name="fields" value="{{fieldStart}}">{{fieldPageText}}</button> {{/fieldPages}}</p>
       {{/result}}
       {{/content}}
       {{/body}}

@@ -46,10 +46,11 @@
             options: [
               ("identifier", "Original transaction or purchase token"), ("customer", "Customer"),
             ], chosen: by), searched: value ?? "", appChoice: visit.appChoice(app),
-          found: found.map { found in
-            TableView(
+          found: try found.map { found in
+            let page = try visit.page(of: found)
+            return TableView(
               "Found", ["Entitlement", "State", "Product", "Customer", "Expires"],
-              found.map { stored in
+              page.elements.map { stored in
                 let state = EntitlementState(stored, at: now)
                 return [
                   CellView(stored.identifier, link: ConsoleURL.entitlement(stored.identifier, app: app.name)),
@@ -57,7 +58,7 @@
                   CellView(stored.customer),
                   CellView(state.expires),
                 ]
-              }, empty: "Nothing is known of it.")
+              }, empty: "Nothing is known of it.", footer: page.footer)
           },
           changes: TableView(
             "The latest changes, newest first", ["Time", "What", "Product", "Entitlement", "Customer"],
@@ -95,6 +96,7 @@
       var lives: [Life] = []
       for stored in found {
         let changes = try await entitlements.history(app: app.name, name: stored.name)
+        let page = try visit.page(of: Array(changes.enumerated()), "changes-from")
         let state = EntitlementState(stored, at: now)
         lives.append(
           Life(
@@ -109,24 +111,29 @@
                 }), FactView("Expires", state.expires), FactView("Latest purchase", state.purchase),
             ].compactMap { $0 },
             timeline: Timeline(
-              changes, entries: entries?.map(\.entry.time) ?? [], expires: state.expiry, at: now),
+              changes.suffix(Timeline.maximumCount),
+              number: max(0, changes.count - Timeline.maximumCount) + 1,
+              entries: entries?.prefix(Timeline.maximumCount).map(\.entry.time) ?? [], expires: state.expiry,
+              at: now),
             lifeTable: TableView(
               "What became of it, oldest first",
               ["No.", "Time", "What", "State after it", "Purchase", "Expires"],
-              changes.enumerated().map { index, change in
+              page.elements.map { index, change in
                 let state = EntitlementState(change)
                 return [
                   CellView("\(index + 1)"), CellView(ShownTime.full(change.time)), CellView(change.type),
                   CellView(state.text, style: state.style), CellView(state.purchase), CellView(state.expires),
                 ]
-              }, empty: "Nothing was told of it yet.")))
+              }, empty: "Nothing was told of it yet.", footer: page.footer)))
       }
       return visit.page(
         "entitlement", title: "Entitlement \(id)",
         Entitlement(
           lives: lives,
-          entries: entries.map {
-            EntryTable.view("Entries of the audit trail, newest first", $0, app: app.name)
+          entries: try entries.map {
+            let page = try visit.page(of: $0)
+            return EntryTable.view(
+              "Entries of the audit trail, newest first", page.elements, app: app.name, footer: page.footer)
           }))
     }
   }

@@ -37,7 +37,7 @@
         .admin: "manage keys and webhooks, and erase", .emulator: "control the emulated stores",
       ]
       let own = visit.principal?.app
-      let keys = try await keys.keys().filter { own == nil || own == $0.principal.app }
+      let page = try visit.page(of: try await keys.keys().filter { own == nil || own == $0.principal.app })
       return visit.page(
         "keys", title: "Keys",
         Keys(
@@ -47,7 +47,7 @@
           table: TableView(
             "Keys in the order of their creation",
             ["Name", "Identifier", "App", "Scopes", "Created", "State"],
-            keys.map { key in
+            page.elements.map { key in
               let principal = key.principal
               let isOwn = principal.keyID == visit.principal?.keyID
               return [
@@ -61,13 +61,14 @@
                       summary: isOwn ? "In force, yours: revoke…" : "In force: revoke…",
                       button: "Revoke for good", subject: principal.name, [("id", principal.keyID)])),
               ]
-            })))
+            }, footer: page.footer)))
     }
 
     private func actsPage(_ visit: ConsoleVisit) async throws -> Response {
       // Acts are of the whole server.
       guard visit.principal?.app == nil else { throw Problem.notFound }
-      let acts = try await database.read { session in try AdministrativeAct.newest(500, in: session) }
+      let page = try visit.page(
+        of: try await database.read { session in try AdministrativeAct.newest(500, in: session) })
       let names = Dictionary(
         try await keys.keys().map { ($0.principal.keyID, $0.principal.name) }
       ) { first, _ in first }
@@ -76,12 +77,12 @@
         [
           "table": TableView(
             "The newest 500, newest first", ["Time", "Act", "By", "Details"],
-            acts.map { act in
+            page.elements.map { act in
               [
                 CellView(act.time), CellView(act.act), CellView(act.actor, note: names[act.actor]),
                 CellView(act.details),
               ]
-            }, empty: "No acts yet.")
+            }, empty: "No acts yet.", footer: page.footer)
         ])
     }
   }

@@ -25,7 +25,7 @@
           let result = VerdictResult(
             outcome, receipt: receipt, recordsVerdicts: app.configuration.recordsVerdicts,
             canRead: visit.may(.read) && (visit.principal?.app == nil || outcome.verdict.receipt != nil),
-            at: clock())
+            firstField: visit.form["fields"].flatMap { Int($0) } ?? 0, at: clock())
           return try verifyPage(visit, receipt: receipt, result: result)
         },
       ]
@@ -43,6 +43,8 @@
       let app = try visit.app()
       let policies = app.configuration.policies.keys.sorted()
       let isText = receipt.allSatisfy { 0x20..<0x7F ~= $0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
+      // The form sends it again, for more of its fields or under another policy.
+      let receiptText = isText ? String(decoding: receipt, as: UTF8.self) : Base64.encodeToString(receipt)
       return visit.page(
         "verify", title: "Verify a receipt",
         Form(
@@ -53,7 +55,7 @@
             : ChoiceView(
               name: "policy", label: "Policy", options: policies.map { ($0, $0) },
               chosen: visit.form["policy"] ?? AppConfiguration.defaultPolicy),
-          receiptText: isText ? String(decoding: receipt, as: UTF8.self) : "", result: result))
+          receiptText: receiptText, result: result))
     }
   }
 
@@ -64,7 +66,20 @@
     let sections: [SectionView]
     let chains: [ChainPicture]
     let fieldTable: TableView?
+    /// Buttons of the form that show other fields.
+    let fieldPages: [FieldPageView]
     let unreadable: String?
+
+    struct FieldPageView {
+      let fieldStart: Int
+      let fieldPageText: String
+    }
+
+    /// How many fields a page shows. A page costs about as much for each as for a request for a verdict, and a receipt may
+    /// have hundreds of thousands.
+    private static let maximumFieldCount = 200
+    /// How many facts of a section, how many sections and how many chains.
+    private static let maximumSummaryCount = 50
 
     struct SectionView {
       let sectionTitle: String
@@ -73,7 +88,7 @@
 
     init(
       _ outcome: Verification.Outcome, receipt: [UInt8], recordsVerdicts: Bool, canRead: Bool,
-      at now: Timestamp
+      firstField: Int, at now: Timestamp
     ) {
       let (verdict, acknowledgement) = outcome
       let view =
@@ -104,10 +119,10 @@
       do throws(MalformedReceipt) {
         let inspection = try Inspection(of: receipt)
         let summary = inspection.summary(at: now)
-        sections = summary.sections.map { section in
+        sections = summary.sections.prefix(Self.maximumSummaryCount).map { section in
           SectionView(
             sectionTitle: section.title ?? "What it says",
-            facts: section.fields.reduce(into: []) { facts, field in
+            facts: section.fields.prefix(Self.maximumSummaryCount).reduce(into: []) { facts, field in
               // One without a name continues the one before.
               if field.name.isEmpty, let last = facts.popLast() {
                 facts += [FactView(last.term, "\(last.fact); \(field.value)")].compactMap { $0 }
@@ -116,43 +131,81 @@
               }
             })
         }
-        chains = inspection.signers.filter { !$0.isRepeated }.map { ChainPicture($0) }
+        chains = summary.signers.lazy.filter { !$0.isRepeated }.prefix(Self.maximumSummaryCount).map {
+          ChainPicture($0)
+        }
+        let fields = inspection.fields
+        let count = Self.count(fields)
+        let limit = Self.maximumFieldCount
+        let start = min(max(0, firstField), max(0, (count - 1) / limit * limit))
+        let end = min(start + limit, count)
+        var rows = FieldRows(range: start..<end)
+        rows.append(fields, depth: 0)
         fieldTable = TableView(
-          "Every field", ["Field", "Value", "Meaning"], Self.rows(inspection.fields, depth: 0))
+          count <= limit ? "Every field" : "Fields \(start + 1) to \(end) of \(count)",
+          ["Field", "Value", "Meaning"], rows.rows)
+        let pages = [(start - limit, "Show the fields before"), (end, "Show further fields")]
+        fieldPages = pages.filter { 0..<count ~= $0.0 }.map {
+          FieldPageView(fieldStart: $0.0, fieldPageText: $0.1)
+        }
         unreadable = nil
       } catch {
-        (sections, chains, fieldTable) = ([], [], nil)
+        (sections, chains, fieldTable, fieldPages) = ([], [], nil, [])
         unreadable = "\(error)"
       }
     }
 
-    private static func rows(_ fields: [InspectedField], depth: Int) -> [[CellView]] {
-      fields.flatMap { field -> [[CellView]] in
-        let name = CellView(field.name, style: "depth-\(min(depth, 6))")
-        let meaning = CellView(field.meanings.joined(separator: "; "), style: "meaning")
+    private static func count(_ fields: [InspectedField]) -> Int {
+      fields.reduce(0) { count, field in
         switch field.content {
-        case .value(let value): return [[name, CellView(value), meaning]]
-        case .object(let members), .array(let members):
-          return [[name, CellView(""), meaning]] + rows(members, depth: depth + 1)
-        case .attribute(let parts):
-          // Elements of arrays, which have names of their own, and numbers or object identifiers for types.
-          func part(_ name: String) -> String? { parts.first { $0.name == name }?.value }
-          let named = part("name").flatMap { $0 == "unknown" ? nil : $0 }
-          let type = part("type").map { "type \($0)" }
-          let others = parts.filter { !["name", "type", "value"].contains($0.name) }.map {
-            "\($0.name) \($0.value)"
-          }
-          return [
-            [
-              CellView(named ?? type ?? field.name, style: name.style),
-              CellView(([part("value")].compactMap { $0 } + others).joined(separator: ", ")),
-              CellView(
-                (named == nil ? ["unknown"] : [type].compactMap { $0 } + field.meanings).joined(
-                  separator: "; "),
-                style: "meaning"),
-            ]
-          ]
+        case .object(let members), .array(let members): count + 1 + Self.count(members)
+        case .value, .attribute: count + 1
         }
+      }
+    }
+  }
+
+  /// A range of a receipt's fields, nested ones after those that contain them, as rows of a table.
+  private struct FieldRows {
+    let range: Range<Int>
+    private(set) var rows: [[CellView]] = []
+    private var index = 0
+
+    init(range: Range<Int>) { self.range = range }
+
+    mutating func append(_ fields: [InspectedField], depth: Int) {
+      for field in fields {
+        guard index < range.upperBound else { return }
+        if range.contains(index) { rows.append(Self.row(field, depth: depth)) }
+        index += 1
+        switch field.content {
+        case .object(let members), .array(let members): append(members, depth: depth + 1)
+        case .value, .attribute: break
+        }
+      }
+    }
+
+    private static func row(_ field: InspectedField, depth: Int) -> [CellView] {
+      let name = CellView(field.name, style: "depth-\(min(depth, 6))")
+      let meaning = CellView(field.meanings.joined(separator: "; "), style: "meaning")
+      switch field.content {
+      case .value(let value): return [name, CellView(value), meaning]
+      case .object, .array: return [name, CellView(""), meaning]
+      case .attribute(let parts):
+        // Elements of arrays, which have names of their own, and numbers or object identifiers for types.
+        func part(_ name: String) -> String? { parts.first { $0.name == name }?.value }
+        let named = part("name").flatMap { $0 == "unknown" ? nil : $0 }
+        let type = part("type").map { "type \($0)" }
+        let others = parts.filter { !["name", "type", "value"].contains($0.name) }.map {
+          "\($0.name) \($0.value)"
+        }
+        return [
+          CellView(named ?? type ?? field.name, style: name.style),
+          CellView(([part("value")].compactMap { $0 } + others).joined(separator: ", ")),
+          CellView(
+            (named == nil ? ["unknown"] : [type].compactMap { $0 } + field.meanings).joined(separator: "; "),
+            style: "meaning"),
+        ]
       }
     }
   }

@@ -38,19 +38,20 @@
       }
       var letters: [TableView] = []
       for endpoint in app.configuration.webhooks where counts[endpoint.name]?.dead ?? 0 > 0 {
-        let dead = try await webhooks.deadLetters(app: app.name, endpoint: endpoint.name)
+        let page = try visit.page(
+          of: try await webhooks.deadLetters(app: app.name, endpoint: endpoint.name), "from-\(endpoint.name)")
         letters.append(
           TableView(
             "Dead letters of \(endpoint.name), oldest first",
             ["Message", "Time", "What", "Tries", "Last error", "Replay"],
-            dead.map { letter in
+            page.elements.map { letter in
               [
                 CellView(letter.change.id), CellView(ShownTime.full(letter.change.time)),
                 CellView(letter.change.type),
                 CellView("\(letter.attempts)"), CellView(letter.error),
                 replay(endpoint.name, "Replay…", "Deliver again", letter.change.id),
               ]
-            }))
+            }, footer: page.footer))
       }
       return visit.page(
         "webhooks", title: "Webhooks",

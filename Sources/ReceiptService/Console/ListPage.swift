@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Hummingbird
+
+  /// The part of a list that a page of the console shows. A page costs the same however long the list is.
+  struct ListPage<Element> {
+    /// The elements that are shown.
+    let elements: [Element]
+    /// The index of the first of them in the list.
+    let start: Int
+    /// What stands below them; `nil` if the list fits on one page.
+    let footer: ListFooter?
+
+    /// - Parameters:
+    ///   - list: The whole list.
+    ///   - start: The index of the first element to show; beyond the end, the last page is shown.
+    ///   - limit: How many elements a page has at most.
+    ///   - address: The address of the page that begins at an index.
+    init(_ list: [Element], from start: Int, limit: Int, address: (Int) -> String) {
+      let lastStart = max(0, (list.count - 1) / limit * limit)
+      let start = min(max(0, start), lastStart)
+      let end = min(start + limit, list.count)
+      self.start = start
+      elements = Array(list[start..<end])
+      footer =
+        list.count <= limit
+        ? nil
+        : ListFooter(
+          footerText: "\(start + 1) to \(end) of \(list.count)",
+          previousTarget: start == 0 ? nil : address(max(0, start - limit)),
+          nextTarget: end == list.count ? nil : address(end))
+    }
+  }
+
+  /// Where in a list a page is, with links to the pages before and after it.
+  struct ListFooter {
+    let footerText: String
+    let previousTarget: String?
+    let nextTarget: String?
+  }
+
+  extension ConsoleVisit {
+    /// The part of a list that the query asks for.
+    ///
+    /// - Parameters:
+    ///   - list: The whole list.
+    ///   - name: The parameter of the query that has the index of the first element.
+    ///   - limit: How many elements a page has at most.
+    /// - Returns: The part, with links that keep the rest of the query.
+    /// - Throws: ``Problem`` if the parameter is not a number.
+    func page<Element>(of list: [Element], _ name: String = "from", limit: Int = 100) throws -> ListPage<
+      Element
+    > {
+      let start = try api.integerParameter(name, of: request, 0...Int64(Int32.max), default: 0)
+      let others = request.uri.queryParameters.filter { $0.key != name[...] }.map {
+        (String($0.key), Optional(String($0.value)))
+      }
+      return ListPage(list, from: Int(start), limit: limit) { start in
+        ConsoleURL.make(request.uri.path, others + [(name, "\(start)")])
+      }
+    }
+  }
+#endif
