@@ -192,6 +192,8 @@ public struct JSONWebKey: Sendable, Hashable {
   public var alg: String?
   /// What it is for, `sig`.
   public var use: String?
+  /// What may be done with it, `verify`.
+  public var operations: [String]?
   /// The modulus, base64url of big-endian bytes.
   public var modulus: String?
   /// The public exponent, base64url of big-endian bytes.
@@ -209,6 +211,7 @@ extension JSONWebKey: JSONObject {
     case kid
     case alg
     case use
+    case operations = "key_ops"
     case modulus = "n"
     case exponent = "e"
   }
@@ -221,6 +224,7 @@ extension JSONWebKey: JSONObject {
     case .kid: try coder.code(&kid)
     case .alg: try coder.code(&alg)
     case .use: try coder.code(&use)
+    case .operations: try coder.code(&operations)
     case .modulus: try coder.code(&modulus)
     case .exponent: try coder.code(&exponent)
     }

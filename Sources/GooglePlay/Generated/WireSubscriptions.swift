@@ -289,6 +289,10 @@ public struct SubscriptionPurchaseV2: Sendable, Hashable {
   public var pausedStateContext: PlayPausedStateContext?
   /// Set after it was cancelled.
   public var canceledStateContext: PlayCanceledStateContext?
+  /// Set in the grace period only.
+  public var inGracePeriodStateContext: PlayRenewalProblemContext?
+  /// Set while it is on hold only.
+  public var onHoldStateContext: PlayRenewalProblemContext?
   /// Set for a purchase of a licence tester only.
   public var testPurchase: EmptyObject?
   /// Whether the app acknowledged it.
@@ -320,6 +324,8 @@ extension SubscriptionPurchaseV2: JSONObject {
     case linkedPurchaseToken
     case pausedStateContext
     case canceledStateContext
+    case inGracePeriodStateContext
+    case onHoldStateContext
     case testPurchase
     case acknowledgementState
     case externalAccountIdentifiers
@@ -341,6 +347,8 @@ extension SubscriptionPurchaseV2: JSONObject {
     case .linkedPurchaseToken: try coder.code(&linkedPurchaseToken)
     case .pausedStateContext: try coder.code(&pausedStateContext)
     case .canceledStateContext: try coder.code(&canceledStateContext)
+    case .inGracePeriodStateContext: try coder.code(&inGracePeriodStateContext)
+    case .onHoldStateContext: try coder.code(&onHoldStateContext)
     case .testPurchase: try coder.code(&testPurchase)
     case .acknowledgementState: try coder.code(&acknowledgementState)
     case .externalAccountIdentifiers: try coder.code(&externalAccountIdentifiers)
@@ -615,6 +623,56 @@ extension PlayExternalAccountIdentifiers: JSONObject {
     case .externalAccountId: try coder.code(&externalAccountId)
     case .obfuscatedExternalAccountId: try coder.code(&obfuscatedExternalAccountId)
     case .obfuscatedExternalProfileId: try coder.code(&obfuscatedExternalProfileId)
+    }
+  }
+}
+
+/// Why a subscription is in its grace period or on hold.
+public struct PlayRenewalProblemContext: Sendable, Hashable {
+  /// Set where the payment of the renewal was declined.
+  public var renewalDeclined: PlayRenewalDeclined?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayRenewalProblemContext: JSONObject {
+  package enum Field: String, CaseIterable {
+    case renewalDeclined
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .renewalDeclined: try coder.code(&renewalDeclined)
+    }
+  }
+}
+
+/// The payment of a renewal that was declined.
+public struct PlayRenewalDeclined: Sendable, Hashable {
+  /// The order that waits for the payment.
+  public var pendingOrderId: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one without any field.
+  package init() {}
+}
+
+extension PlayRenewalDeclined: JSONObject {
+  package enum Field: String, CaseIterable {
+    case pendingOrderId
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .pendingOrderId: try coder.code(&pendingOrderId)
     }
   }
 }
@@ -1148,7 +1206,8 @@ public struct PlayProrationPeriod: Sendable, Hashable {
 
 extension PlayProrationPeriod: JSONObject {
   package enum Field: String, CaseIterable {
-    case originalOfferPhase
+    case originalOfferPhase = "originalOfferPhaseType"
+    case formerOriginalOfferPhase = "originalOfferPhase"
   }
 
   package static let fieldNames = JSONFieldNames<Field>()
@@ -1156,13 +1215,14 @@ extension PlayProrationPeriod: JSONObject {
   package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .originalOfferPhase: try coder.code(&originalOfferPhase)
+    case .formerOriginalOfferPhase: try coder.code(former: &originalOfferPhase)
     }
   }
 }
 
 /// The phase of an offer before a change of the product.
 public enum PlayOriginalOfferPhase: Sendable, Hashable {
-  /// `ORIGINAL_OFFER_PHASE_UNSPECIFIED`: not stated.
+  /// `ORIGINAL_OFFER_PHASE_TYPE_UNSPECIFIED`: not stated.
   case unspecified
   /// `BASE`: the price of the base plan.
   case base
@@ -1185,7 +1245,7 @@ extension PlayOriginalOfferPhase: WireEnumeration {
   /// The value on the wire.
   public var rawValue: String {
     switch self {
-    case .unspecified: "ORIGINAL_OFFER_PHASE_UNSPECIFIED"
+    case .unspecified: "ORIGINAL_OFFER_PHASE_TYPE_UNSPECIFIED"
     case .base: "BASE"
     case .introductory: "INTRODUCTORY"
     case .freeTrial: "FREE_TRIAL"

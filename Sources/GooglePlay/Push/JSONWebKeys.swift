@@ -107,9 +107,11 @@ final class JSONWebKeys: Sendable {
 }
 
 extension JSONWebKey {
-  /// The key, if it is RSA of 2048 to 8192 bits for signatures with RS256.
+  /// The key, if it is RSA of 2048 to 8192 bits for signatures with RS256, and nothing says that it must not verify
+  /// signatures (`use`, `key_ops`: RFC 7517 sections 4.2 and 4.3).
   package var publicKey: PublicKey? {
     guard keyType == "RSA", alg ?? "RS256" == "RS256", use ?? "sig" == "sig",
+      operations?.contains("verify") ?? true,
       let modulus = try? Base64URL.decode(Array((modulus ?? "").utf8)),
       let exponent = try? Base64URL.decode(Array((exponent ?? "").utf8)),
       let key = try? PublicKey(rsaModulus: modulus, exponent: exponent),

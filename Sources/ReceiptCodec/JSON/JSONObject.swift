@@ -134,6 +134,13 @@ extension JSONFieldCoder {
     if let optional { value = optional }
   }
 
+  /// For a field under a name that it had before: read if the present name is absent, and never written.
+  package mutating func code<Value: JSONFieldValue>(former value: inout Value?) throws(MalformedReceipt) {
+    var former: Value?
+    try code(&former)
+    if value == nil { value = former }
+  }
+
   /// For a field whose type has another form in JSON.
   package mutating func code<Form: JSONFieldForm>(
     _ value: inout Form.Value, as form: Form.Type

@@ -238,10 +238,17 @@ import Testing
     let set = try PlayFixture.keySet()
     for (old, new) in [
       (#""kty":"RSA""#, #""kty":"EC""#), (#""use":"sig""#, #""use":"enc""#),
+      (#""use":"sig""#, #""use":"sig","key_ops":["sign"]"#),
+      (#""use":"sig""#, #""key_ops":["encrypt","wrapKey"]"#),
+      (#""use":"sig""#, #""use":"enc","key_ops":["verify"]"#), (#""use":"sig""#, #""key_ops":[]"#),
       (#""alg":"RS256""#, #""alg":"RS512""#), (#""e":"AQAB""#, #""e":"!""#), (#""n":""#, #""m":""#),
     ] {
       let transport = FakeTransport(.json(set.replacing(old, with: new)))
       #expect(try await Self.rejection(token, keys: transport) == .unknownKey)
+    }
+    for operations in [#""use":"sig","key_ops":["verify"]"#, #""key_ops":["sign","verify"]"#] {
+      let transport = FakeTransport(.json(set.replacing(#""use":"sig""#, with: operations)))
+      #expect(try await Self.rejection(token, keys: transport) == nil)
     }
     let short = try PrivateKey.generateRSA(bits: 1024)
     let transport = FakeTransport(.json(try PlayFixture.keySet(key: short)))
