@@ -67,7 +67,9 @@ package final class EntitlementStore: Sendable {
       try Self.upgrade(database)
       try Self.requireLayout(database)
     }
-    let copier = try Connection(file, .writing, timeout: BusyTimeout(.zero), pragmas: Self.pragmas)
+    // Another process may hold the file for an instant, when it opens or closes it. Copying itself never waits.
+    let copier = try Connection(
+      file, .writing, timeout: BusyTimeout(.seconds(10)), pragmas: Self.pragmas)
     copying = LogCopying(on: copier, limit: 8 << 20, pageSize: Self.pageSize)
     try connection.use { database in
       // After a sync that failed in another process its commits may be in the page cache alone.
