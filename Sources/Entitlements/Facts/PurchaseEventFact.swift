@@ -12,9 +12,21 @@ extension NoticeFact: PurchaseFact {
 extension PurchaseEventFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? {
     FactOrder.isLower(purchaseDate, other.purchaseDate)
-      ?? FactOrder.isLower(identifier: transactionId, other.transactionId)
-      ?? FactOrder.isLower(date, other.date)
-      ?? (rank == other.rank ? nil : rank < other.rank)
+      // A purchase that was restored has several transactions.
+      ?? (purchaseDate == nil ? FactOrder.isLower(identifier: transactionId, other.transactionId) : nil)
+      ?? isEarlier(than: other)
+  }
+
+  private func isEarlier(than other: Self) -> Bool? {
+    FactOrder.isLower(date, other.date) ?? (rank == other.rank ? nil : rank < other.rank)
+  }
+
+  /// The later of two facts, whichever transactions they are about.
+  static func later(_ left: Self?, _ right: Self?) -> Self? {
+    guard let left, let right, let isEarlier = left.isEarlier(than: right) else {
+      return .higher(left, right)
+    }
+    return isEarlier ? right : left
   }
 
   /// In the order in which they happen, for those signed in the same millisecond.
@@ -32,6 +44,6 @@ extension PurchaseEventFact: PurchaseFact {
   /// Whether it is about the purchase in this transaction.
   func isAbout(_ transaction: JWSTransaction) -> Bool {
     FactOrder.isLower(purchaseDate, transaction.purchaseDate) == nil
-      && FactOrder.isLower(transactionId, transaction.transactionId) == nil
+      && (purchaseDate != nil || FactOrder.isLower(transactionId, transaction.transactionId) == nil)
   }
 }

@@ -38,7 +38,7 @@ extension PurchaseLine {
   private var currentRevocation: Entitlement.Revocation? {
     guard let fact = transaction else { return nil }
     let transaction = fact.transaction
-    let notified = revocation?.isAbout(transaction) == true ? revocation : nil
+    let notified = notifiedRevocation(of: transaction)
     let date: Timestamp
     if let stated = transaction.revocationDate {
       date = stated
@@ -48,21 +48,31 @@ extension PurchaseLine {
     } else {
       return nil
     }
-    if let reversal, reversal.isAbout(transaction), FactOrder.isLower(reversal.date, date) != true,
+    if let reversal = notifiedReversal(of: transaction), FactOrder.isLower(reversal.date, date) != true,
       FactOrder.isLower(reversal.date, notified?.date) != true
     {
       return nil
     }
-    let isSharingWithdrawn: Bool =
-      switch transaction.revocationType {
-      case .some(.familyRevoke), .some(.assignmentRevoke): true
-      case .some: false
-      case nil:
-        notified.map { $0.notificationType == .revoke }
-          ?? [.familyShared, .assigned].contains(transaction.inAppOwnershipType)
-      }
+    let isSharingWithdrawn =
+      transaction.isSharingWithdrawn ?? notified.map { $0.notificationType == .revoke }
+      ?? [.familyShared, .assigned].contains(transaction.inAppOwnershipType)
     return Entitlement.Revocation(
       date: date, reason: transaction.revocationReason, type: transaction.revocationType,
       percentage: transaction.revocationPercentage, isSharingWithdrawn: isSharingWithdrawn)
+  }
+  /// The latest that took a purchase away. What does not renew is taken away with any of its transactions, also with the
+  /// first when the latest restored it before; bought again afterwards, it is another purchase.
+  private func notifiedRevocation(of transaction: JWSTransaction) -> PurchaseEventFact? {
+    let ownRevocation = revocation?.isAbout(transaction) == true ? revocation : nil
+    guard !transaction.isOfPeriod, let any = PurchaseEventFact.later(revocationOfLine, revocation),
+      FactOrder.isLower(any.date, transaction.purchaseDate) != true
+    else { return ownRevocation }
+    return .later(ownRevocation, any)
+  }
+
+  /// The latest that gave it back.
+  private func notifiedReversal(of transaction: JWSTransaction) -> PurchaseEventFact? {
+    guard transaction.isOfPeriod else { return .later(reversalOfLine, reversal) }
+    return reversal?.isAbout(transaction) == true ? reversal : nil
   }
 }

@@ -12,6 +12,8 @@ extension PurchaseLine {
     refund = .higher(refund, other.refund)
     revocation = .higher(revocation, other.revocation)
     reversal = .higher(reversal, other.reversal)
+    revocationOfLine = .later(revocationOfLine, other.revocationOfLine)
+    reversalOfLine = .later(reversalOfLine, other.reversalOfLine)
   }
 
   /// What one signed source says. The date is that of the source itself, for parts that state none of their
@@ -25,6 +27,11 @@ extension PurchaseLine {
       transaction.unknownFields = []
       self.transaction = TransactionFact(
         signedDate: transaction.signedDate ?? signedDate, transaction: transaction)
+      if !transaction.isOfPeriod, let date = transaction.revocationDate {
+        revocationOfLine = PurchaseEventFact(
+          purchaseDate: transaction.purchaseDate, transactionId: transaction.transactionId, date: date,
+          notificationType: transaction.isSharingWithdrawn == true ? .revoke : .refund, reason: nil)
+      }
     }
     if var renewalInfo {
       renewalInfo.unknownFields = []
@@ -56,6 +63,25 @@ extension PurchaseLine {
     case .revoke: revocation = event
     case .refundReversed: (refund, reversal) = (event, event)
     default: break
+    }
+    guard !transaction.isOfPeriod else { return }
+    revocationOfLine = .later(revocationOfLine, revocation)
+    reversalOfLine = reversal
+  }
+}
+
+extension JWSTransaction {
+  /// Whether it pays for a period, after which another transaction of the same line pays for the next: a refund of one says
+  /// nothing of the other. All transactions of a line that does not renew are of one purchase; those after the first
+  /// restored it.
+  var isOfPeriod: Bool { type == .autoRenewableSubscription || type == nil }
+
+  /// Whether what was revoked is no longer shared with this customer, rather than refunded; `nil` if it does not say.
+  var isSharingWithdrawn: Bool? {
+    switch revocationType {
+    case .some(.familyRevoke), .some(.assignmentRevoke): true
+    case .some: false
+    case nil: nil
     }
   }
 }

@@ -122,7 +122,8 @@ extension NoticeFact: JSONObject {
 }
 
 /// What was notified about one purchase of a line: a refund asked for, granted, declined or undone, or family
-/// sharing withdrawn. Those about the latest purchase count; of them the one signed last.
+/// sharing withdrawn. Those about the latest purchase count; of them the one signed last. What does not renew
+/// is one purchase, however many transactions restored it: of it the one signed last counts.
 struct PurchaseEventFact: Sendable, Hashable {
   /// When it was purchased.
   var purchaseDate: Timestamp?
@@ -181,6 +182,10 @@ struct PurchaseLine: Sendable, Hashable {
   var revocation: PurchaseEventFact?
   /// The latest that gave it back.
   var reversal: PurchaseEventFact?
+  /// Of what does not renew, the latest that took any of its transactions away.
+  var revocationOfLine: PurchaseEventFact?
+  /// Of what does not renew, the latest that gave any of its transactions back.
+  var reversalOfLine: PurchaseEventFact?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
 }
@@ -194,6 +199,8 @@ extension PurchaseLine: JSONObject {
     case refund
     case revocation
     case reversal
+    case revocationOfLine
+    case reversalOfLine
   }
 
   static let fieldNames = JSONFieldNames<Field>()
@@ -207,6 +214,8 @@ extension PurchaseLine: JSONObject {
     case .refund: try coder.code(&refund)
     case .revocation: try coder.code(&revocation)
     case .reversal: try coder.code(&reversal)
+    case .revocationOfLine: try coder.code(&revocationOfLine)
+    case .reversalOfLine: try coder.code(&reversalOfLine)
     }
   }
 }
