@@ -13,6 +13,10 @@ package struct PlayItem: Sendable, Hashable {
   package var renews: Bool?
   /// How many were bought.
   package var quantity: Int64?
+  /// The latest order that paid for it; absent in ledgers of versions 1 and 2.
+  package var orderId: String?
+  /// How many of them were not refunded, if Google Play said so.
+  package var refundable: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -26,6 +30,8 @@ extension PlayItem: JSONObject {
     case expiryTime
     case renews
     case quantity
+    case orderId
+    case refundable
   }
 
   package static let fieldNames = JSONFieldNames<Field>()
@@ -36,6 +42,8 @@ extension PlayItem: JSONObject {
     case .expiryTime: try coder.code(&expiryTime)
     case .renews: try coder.code(&renews)
     case .quantity: try coder.code(&quantity)
+    case .orderId: try coder.code(&orderId)
+    case .refundable: try coder.code(&refundable)
     }
   }
 }
@@ -118,7 +126,8 @@ extension PlayPurchaseFact: JSONObject {
   }
 }
 
-/// That an order of a purchase was refunded, charged back or revoked. The one voided last counts.
+/// That an order of a purchase was refunded, charged back or revoked, or a part of its quantity refunded. Of
+/// the whole of an order the first counts.
 package struct PlayVoidedFact: Sendable, Hashable {
   /// When it was voided.
   package var date: Timestamp
@@ -128,6 +137,8 @@ package struct PlayVoidedFact: Sendable, Hashable {
   package var source: Int64?
   /// Why.
   package var reason: Int64?
+  /// How many were refunded, of a refund of a part of the quantity.
+  package var quantity: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -149,6 +160,7 @@ extension PlayVoidedFact: JSONObject {
     case orderId
     case source
     case reason
+    case quantity
   }
 
   package static let fieldNames = JSONFieldNames<Field>(required: [
@@ -161,11 +173,60 @@ extension PlayVoidedFact: JSONObject {
     case .orderId: try coder.code(&orderId)
     case .source: try coder.code(&source)
     case .reason: try coder.code(&reason)
+    case .quantity: try coder.code(&quantity)
     }
   }
 }
 
-/// That another purchase replaced this one. The latest counts.
+/// The account of a purchase. One that the purchase itself states counts before that of the expired purchase
+/// that it continues; of two of a kind, that of the latest answer.
+package struct PlayAccountFact: Sendable, Hashable {
+  /// When Google Play was asked.
+  package var asOf: Timestamp
+  /// Whether it is the account of the expired purchase.
+  package var isOfExpired: Bool?
+  /// The account that the app stated.
+  package var accountId: String?
+  /// The profile that the app stated.
+  package var profileId: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  package init(asOf: Timestamp) {
+    self.asOf = asOf
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      asOf: Timestamp(millisecondsSince1970: 0))
+  }
+}
+
+extension PlayAccountFact: JSONObject {
+  package enum Field: String, CaseIterable {
+    case asOf
+    case isOfExpired
+    case accountId
+    case profileId
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .asOf
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .asOf: try coder.code(&asOf)
+    case .isOfExpired: try coder.code(&isOfExpired)
+    case .accountId: try coder.code(&accountId)
+    case .profileId: try coder.code(&profileId)
+    }
+  }
+}
+
+/// That another purchase replaced this one. The first counts.
 package struct PlayReplacedFact: Sendable, Hashable {
   /// When that was granted.
   package var date: Timestamp
@@ -289,18 +350,23 @@ extension PlayGoneFact: JSONObject {
   }
 }
 
-/// All that is kept of one purchase token: the highest fact of each type, as of an original transaction.
+/// All that is kept of one purchase token: the highest fact of each type, as of an original transaction, and
+/// every order that was voided.
 package struct PlayPurchaseLine: Sendable, Hashable {
   /// The latest answer.
   package var purchase: PlayPurchaseFact?
-  /// That an order was voided.
+  /// The order that was voided last, in ledgers of versions 1 and 2; read and not written.
   package var voided: PlayVoidedFact?
+  /// The orders that were voided, in order, at most 256.
+  package var voids: [PlayVoidedFact]?
   /// That it was replaced.
   package var replaced: PlayReplacedFact?
   /// The latest notification.
   package var notice: PlayNoticeFact?
   /// That the token is no longer valid.
   package var gone: PlayGoneFact?
+  /// Whose it is.
+  package var account: PlayAccountFact?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -312,9 +378,11 @@ extension PlayPurchaseLine: JSONObject {
   package enum Field: String, CaseIterable {
     case purchase
     case voided
+    case voids
     case replaced
     case notice
     case gone
+    case account
   }
 
   package static let fieldNames = JSONFieldNames<Field>()
@@ -323,9 +391,11 @@ extension PlayPurchaseLine: JSONObject {
     switch field {
     case .purchase: try coder.code(&purchase)
     case .voided: try coder.code(&voided)
+    case .voids: try coder.code(&voids)
     case .replaced: try coder.code(&replaced)
     case .notice: try coder.code(&notice)
     case .gone: try coder.code(&gone)
+    case .account: try coder.code(&account)
     }
   }
 }

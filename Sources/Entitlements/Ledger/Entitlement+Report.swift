@@ -29,17 +29,32 @@ extension PlayEntitlement {
     object.member("grantsAccess", grantsAccess(at: instant))
     object.name("productIds")
     object.beginArray()
-    for productId in items.compactMap(\.productId) { object.string(productId) }
+    for productId in toldItems(at: instant).compactMap(\.productId) { object.string(productId) }
     object.endArray()
-    object.member("orderId", orderId)
+    object.name("lineItems")
+    object.beginArray()
+    for item in items { append(item, to: &object, at: instant) }
+    object.endArray()
+    object.member("orderId", orderId(at: instant))
     object.member("isTest", isTest)
     object.member("isAcknowledged", isAcknowledged)
     object.member("obfuscatedAccountId", obfuscatedAccountId)
     object.member("obfuscatedProfileId", obfuscatedProfileId)
     object.member("linkedPurchaseToken", linkedPurchaseToken)
     object.member("replacedByPurchaseToken", replacedByPurchaseToken)
-    object.member("expiresDate", items.compactMap(\.expiryTime).max())
+    object.member("expiresDate", expiresDate(at: instant))
     object.member("nextChangeDate", nextChange(after: instant))
+  }
+
+  private func append(_ item: Item, to object: inout JSONWriter, at instant: Timestamp) {
+    object.beginObject()
+    object.member("productId", item.productId)
+    object.member("orderId", item.orderId)
+    object.member("state", state(of: item, at: instant).rawValue)
+    object.member("quantity", remainingQuantity(of: item, at: instant))
+    object.member("expiresDate", item.expiryTime)
+    object.member("revocationDate", item.voided?.date)
+    object.endObject()
   }
 }
 

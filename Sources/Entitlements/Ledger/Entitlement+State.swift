@@ -83,12 +83,7 @@ extension Entitlement {
 
   /// When the state will next change if nothing more is heard of it; `nil` if never.
   public func nextChange(after instant: Timestamp) -> Timestamp? {
-    let present = state(at: instant)
-    return [
-      revocation?.date, expiresDate, laterPeriod?.expiresDate, renewalInfo?.gracePeriodExpiresDate,
-      expiresDate?.addingSeconds(Self.billingRetryDuration),
-    ]
-    .compactMap(\.self).sorted().first { $0 > instant && state(at: $0) != present }
+    nextDueInstant(after: instant)
   }
 
   /// Whether the renewal information speaks of the renewal after the latest transaction. When that
@@ -100,4 +95,16 @@ extension Entitlement {
     return signedDate >= (transaction.purchaseDate ?? signedDate)
       && signedDate >= expiresDate.addingSeconds(-Self.renewalLeadTime)
   }
+}
+
+extension Entitlement: StoreLine {
+  package var dueInstants: [Timestamp] {
+    [
+      revocation?.date, expiresDate, laterPeriod?.expiresDate, renewalInfo?.gracePeriodExpiresDate,
+      expiresDate?.addingSeconds(Self.billingRetryDuration),
+    ]
+    .compactMap(\.self)
+  }
+
+  package func standing(at instant: Timestamp) -> State { state(at: instant) }
 }

@@ -3,8 +3,9 @@
 public import ReceiptCodec
 
 extension EntitlementLedger {
-  /// Version 2 has purchases of Google Play, which code that reads version 1 alone would lose.
-  private static let formatVersions: ClosedRange<Int64> = 1...2
+  /// Versions 2 and 3 have purchases of Google Play, which code that reads version 1 alone would lose; version 3 has every
+  /// order that was voided and the order of each line item, where version 2 has one of each.
+  private static let formatVersions: ClosedRange<Int64> = 1...3
 
   /// Reads what ``encoded()`` wrote. Keep it in trusted storage: it carries no signatures.
   ///

@@ -10,7 +10,7 @@ public import ReceiptVerification
 /// that are merged later give the same ledger. So deliveries need no queue and no lock: fold each as it
 /// comes, and when two processes did so at once, merge.
 ///
-/// Of each original transaction it keeps the latest transaction, the latest renewal information and five small
+/// Of each original transaction it keeps the latest transaction, the latest renewal information and a few small
 /// facts, however often it renewed. It keeps every original transaction; a service with many customers holds
 /// one ledger for each of them, as JSON in its own storage: ``encoded()``.
 ///

@@ -24,16 +24,31 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// A product of the purchase.
+  /// A line item: a product of the purchase, with the order that paid for it.
   public struct Item: Sendable, Hashable {
     /// The product.
     public let productId: String?
+    /// The latest order that paid for it.
+    public let orderId: String?
     /// When it expires, or renews; `nil` for a one-time product.
     public let expiryTime: Timestamp?
     /// Whether it renews.
     public let renews: Bool
     /// How many were bought.
     public let quantity: Int64
+    /// That its order was voided.
+    public let voided: Voided?
+
+    /// How many were not refunded, as Google Play said when it was asked.
+    let refundable: Int64?
+    /// Refunds of a part of the quantity, by date.
+    let partialRefunds: [PartialRefund]
+  }
+
+  /// A refund of a part of the quantity.
+  struct PartialRefund: Sendable, Hashable {
+    let date: Timestamp
+    let quantity: Int64
   }
 
   /// That an order was refunded, charged back or revoked.
@@ -60,7 +75,7 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     case expired
     /// The purchase was cancelled before it was paid for, or Google Play refunded it.
     case cancelled
-    /// The order was refunded, charged back or revoked.
+    /// The order was refunded, charged back or revoked, or its whole quantity refunded.
     case refunded
     /// Another purchase replaced it.
     case replaced
@@ -72,7 +87,7 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
   public let id: ID
   /// Whether it is a subscription.
   public let isSubscription: Bool
-  /// The products.
+  /// The line items: the products, each with its order.
   public let items: [Item]
   /// The state as Google Play named it, the last time that it was asked.
   public let reportedState: String
@@ -88,11 +103,12 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
   public let isTest: Bool
   /// Whether the app acknowledged it; Google refunds it otherwise after three days.
   public let isAcknowledged: Bool
-  /// The account that the app stated when it started the purchase.
+  /// The account that the app stated when it started the purchase. If the customer subscribed again in the Play app, that
+  /// of the expired purchase.
   public let obfuscatedAccountId: String?
-  /// The profile that the app stated when it started the purchase.
+  /// The profile that the app stated when it started the purchase, or the expired one.
   public let obfuscatedProfileId: String?
-  /// That the order was voided.
+  /// That the orders of all line items were voided: the order that was voided last.
   public let voided: Voided?
 
   private let replacedDate: Timestamp?
@@ -103,11 +119,7 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     guard let purchase = line.purchase else { return nil }
     self.id = id
     isSubscription = purchase.isSubscription
-    items = purchase.items.map {
-      Item(
-        productId: $0.productId, expiryTime: $0.expiryTime, renews: $0.renews ?? false,
-        quantity: $0.quantity ?? 1)
-    }
+    items = line.items(of: purchase)
     reportedState = purchase.state
     asOf = purchase.asOf
     orderId = purchase.orderId
@@ -115,28 +127,73 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     replacedByPurchaseToken = line.replaced?.purchaseToken
     isTest = purchase.isTest ?? false
     isAcknowledged = purchase.isAcknowledged ?? false
-    obfuscatedAccountId = purchase.accountId
-    obfuscatedProfileId = purchase.profileId
-    voided = line.isVoided ? line.voided.map { Voided(date: $0.date, orderId: $0.orderId) } : nil
+    obfuscatedAccountId = purchase.accountId ?? line.account?.accountId
+    obfuscatedProfileId = purchase.profileId ?? line.account?.profileId
+    let voids = items.map(\.voided)
+    voided = voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date }
     replacedDate = line.replaced?.date
     // An answer after that one says that the token is known again.
     goneDate = line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil }
   }
 }
 
+extension PlayEntitlement.Item {
+  /// How many have not been refunded at an instant. What was consumed the app knows.
+  ///
+  /// - Parameters:
+  ///   - instant: When.
+  ///   - asOf: When Google Play was asked: what it said then counts from then on.
+  /// - Returns: How many.
+  func remainingQuantity(at instant: Timestamp, asOf: Timestamp) -> Int64 {
+    if let voided, instant >= voided.date { return 0 }
+    // One refund may show in both; of two counts the lower is right.
+    let refunded = partialRefunds.lazy.filter { instant >= $0.date }.reduce(0) { sum, refund in
+      sum.addingReportingOverflow(refund.quantity).overflow ? .max : sum + refund.quantity
+    }
+    let stated = instant >= asOf ? refundable ?? quantity : quantity
+    return max(0, min(stated, quantity > refunded ? quantity - refunded : 0))
+  }
+}
+
 extension PlayEntitlement {
   /// The state at an instant, from all that is known now. Expiry comes from the dates of the products.
+  ///
+  /// It is the state of a line item that gives access. If none does, it is that of the one that ended last.
   public func state(at instant: Timestamp) -> State {
-    if let voided, instant >= voided.date { return .refunded }
-    if let replacedDate, instant >= replacedDate { return .replaced }
-    if let goneDate, instant >= goneDate { return .expired }
-    return isSubscription ? subscriptionState(at: instant) : productState
+    let states = items.map { state(of: $0, at: instant) }
+    for state in [State.active, .inGracePeriod] where states.contains(state) { return state }
+    guard let other = states.first(where: { $0 != .refunded }) else { return .refunded }
+    guard other == .expired, let refunded = lastRefund(at: instant) else { return other }
+    return zip(items, states).contains { item, state in
+      guard state != .refunded, let expiryTime = item.expiryTime else { return false }
+      return refunded < min(expiryTime, goneDate ?? expiryTime)
+    } ? .expired : .refunded
   }
 
-  private func subscriptionState(at instant: Timestamp) -> State {
-    switch reportedState {
-    case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent(instant) ? .active : .expired
-    case "SUBSCRIPTION_STATE_IN_GRACE_PERIOD": isCurrent(instant) ? .inGracePeriod : .expired
+  /// The state of a line item at an instant.
+  public func state(of item: Item, at instant: Timestamp) -> State {
+    if remainingQuantity(of: item, at: instant) == 0 { return .refunded }
+    return unrefundedState(expiryTime: item.expiryTime, at: instant)
+  }
+
+  /// How many of a line item have not been refunded at an instant.
+  public func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
+    item.remainingQuantity(at: instant, asOf: asOf)
+  }
+
+  /// The line items that give access at an instant.
+  public func items(at instant: Timestamp) -> [Item] {
+    items.filter { [.active, .inGracePeriod].contains(state(of: $0, at: instant)) }
+  }
+
+  private func unrefundedState(expiryTime: Timestamp?, at instant: Timestamp) -> State {
+    if let replacedDate, instant >= replacedDate { return .replaced }
+    if let goneDate, instant >= goneDate { return .expired }
+    guard isSubscription else { return productState }
+    let isCurrent = expiryTime.map { instant < $0 } ?? false
+    return switch reportedState {
+    case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent ? .active : .expired
+    case "SUBSCRIPTION_STATE_IN_GRACE_PERIOD": isCurrent ? .inGracePeriod : .expired
     case "SUBSCRIPTION_STATE_ON_HOLD": .onHold
     case "SUBSCRIPTION_STATE_PAUSED": .paused
     case "SUBSCRIPTION_STATE_EXPIRED": .expired
@@ -155,8 +212,10 @@ extension PlayEntitlement {
     }
   }
 
-  private func isCurrent(_ instant: Timestamp) -> Bool {
-    items.contains { item in item.expiryTime.map { instant < $0 } ?? false }
+  /// When the last line item was refunded; `nil` if none was.
+  private func lastRefund(at instant: Timestamp) -> Timestamp? {
+    items.filter { state(of: $0, at: instant) == .refunded }
+      .compactMap { $0.voided?.date ?? $0.partialRefunds.last?.date ?? asOf }.max()
   }
 
   /// Whether the customer may use a product of the purchase at an instant: active or in the grace period. For a
@@ -166,17 +225,53 @@ extension PlayEntitlement {
   }
 
   /// The products that the customer may use at an instant.
-  public func productIds(at instant: Timestamp) -> [String] {
-    guard grantsAccess(at: instant) else { return [] }
-    return items.filter { item in !isSubscription || (item.expiryTime.map { instant < $0 } ?? false) }
-      .compactMap(\.productId)
+  public func productIds(at instant: Timestamp) -> [String] { items(at: instant).compactMap(\.productId) }
+
+  /// The line items to tell of at an instant: those that give access; if none does, all that there were.
+  package func toldItems(at instant: Timestamp) -> [Item] {
+    let items = items(at: instant)
+    return items.isEmpty ? self.items : items
   }
 
-  /// When the products that the customer may use will next change if nothing more is heard of the purchase; `nil` if
-  /// never.
-  public func nextChange(after instant: Timestamp) -> Timestamp? {
-    guard !productIds(at: instant).isEmpty else { return nil }
-    return (items.compactMap(\.expiryTime) + [voided?.date, replacedDate, goneDate].compactMap(\.self))
-      .filter { $0 > instant }.min()
+  /// The order to tell of at an instant.
+  package func orderId(at instant: Timestamp) -> String? {
+    let orders = toldItems(at: instant).compactMap(\.orderId)
+    return orders.contains { $0 == orderId } ? orderId : orders.first ?? orderId
+  }
+
+  /// When the last of the products to tell of expires, or renews.
+  package func expiresDate(at instant: Timestamp) -> Timestamp? {
+    toldItems(at: instant).compactMap(\.expiryTime).max()
+  }
+
+  /// How many of what still gives access were refunded.
+  package func refundedQuantity(at instant: Timestamp) -> Int64 {
+    items(at: instant).reduce(0) { $0 + max(0, $1.quantity - remainingQuantity(of: $1, at: instant)) }
+  }
+
+  /// When the products that the customer may use, how many of them, or the state will next change if nothing more is
+  /// heard of the purchase; `nil` if never.
+  public func nextChange(after instant: Timestamp) -> Timestamp? { nextDueInstant(after: instant) }
+}
+
+extension PlayEntitlement: StoreLine {
+  package var dueInstants: [Timestamp] {
+    [replacedDate, goneDate, asOf].compactMap(\.self)
+      + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
+  }
+
+  /// What is told of the purchase at an instant.
+  package struct Standing: Sendable, Hashable {
+    let state: State
+    let quantities: [Int64]
+  }
+
+  package func standing(at instant: Timestamp) -> Standing {
+    Standing(
+      state: state(at: instant),
+      quantities: items.map { item in
+        [.active, .inGracePeriod].contains(state(of: item, at: instant))
+          ? remainingQuantity(of: item, at: instant) : 0
+      })
   }
 }

@@ -16,6 +16,7 @@ extension EntitlementLedger {
         $0.productId = item.productId
         $0.expiryTime = item.expiryTime
         $0.renews = item.autoRenewingPlan?.autoRenewEnabled
+        $0.orderId = item.latestSuccessfulOrderId ?? purchase.latestOrderId
       }
     }
     var fact = PlayPurchaseFact(
@@ -29,7 +30,11 @@ extension EntitlementLedger {
     fact.isAcknowledged = purchase.acknowledgementState == .acknowledged
     fact.accountId = purchase.externalAccountIdentifiers?.obfuscatedExternalAccountId
     fact.profileId = purchase.externalAccountIdentifiers?.obfuscatedExternalProfileId
-    apply(PlayPurchaseLine().with { $0.purchase = fact }, to: id)
+    apply(
+      PlayPurchaseLine().with {
+        $0.purchase = fact
+        $0.account = purchase.account(asOf: asOf)
+      }, to: id)
   }
 
   /// Folds in what Google Play answers about a one-time purchase.
@@ -43,6 +48,8 @@ extension EntitlementLedger {
       PlayItem().with {
         $0.productId = item.productId
         $0.quantity = item.productOfferDetails?.quantity
+        $0.orderId = purchase.orderId
+        $0.refundable = item.productOfferDetails?.refundableQuantity
       }
     }
     var fact = PlayPurchaseFact(
@@ -54,16 +61,20 @@ extension EntitlementLedger {
     fact.isAcknowledged = purchase.acknowledgementState == .acknowledged
     fact.accountId = purchase.obfuscatedExternalAccountId
     fact.profileId = purchase.obfuscatedExternalProfileId
-    apply(PlayPurchaseLine().with { $0.purchase = fact }, to: id)
+    apply(
+      PlayPurchaseLine().with {
+        $0.purchase = fact
+        $0.account = PlayAccountFact(fact.accountId, fact.profileId, asOf: asOf)
+      }, to: id)
   }
 
   /// Folds in that a purchase was voided, as the list of voided purchases states it. A refund of a part of the quantity
-  /// voids nothing.
+  /// voids nothing but that part.
   ///
-  /// - Returns: The purchase; `nil` where the list does not name its token or date, and for a part of the quantity.
+  /// - Returns: The purchase; `nil` if the list does not name its token or date.
   @discardableResult
   public mutating func apply(_ voided: VoidedPurchase, packageName: String) -> PlayEntitlement.ID? {
-    guard voided.voidedQuantity == nil, let date = voided.voidedTimeMillis,
+    guard let date = voided.voidedTimeMillis,
       let id = voided.purchaseToken.flatMap({
         PlayEntitlement.ID(packageName: packageName, purchaseToken: $0)
       })
@@ -72,7 +83,9 @@ extension EntitlementLedger {
     fact.orderId = voided.orderId
     fact.source = voided.voidedSource?.rawValue
     fact.reason = voided.voidedReason?.rawValue
-    apply(PlayPurchaseLine().with { $0.voided = fact }, to: id)
+    // Of a part that is no number nothing is known but that it is a part.
+    fact.quantity = voided.voidedQuantity.map { max(0, $0) }
+    apply(PlayPurchaseLine().with { $0.voids = [fact] }, to: id)
     return id
   }
 
@@ -85,8 +98,9 @@ extension EntitlementLedger {
     if let voided = message.notification.voidedPurchaseNotification,
       voided.refundType != .quantityBasedPartial
     {
-      line.voided = PlayVoidedFact(date: date)
-      line.voided?.orderId = voided.orderId
+      var fact = PlayVoidedFact(date: date)
+      fact.orderId = voided.orderId
+      line.voids = [fact]
     }
     apply(line, to: id)
   }
@@ -94,5 +108,29 @@ extension EntitlementLedger {
   /// Folds in that Google Play does not know a purchase token, or no longer.
   mutating func applyUnknownToken(_ id: PlayEntitlement.ID, asOf: Timestamp) {
     apply(PlayPurchaseLine().with { $0.gone = PlayGoneFact(asOf: asOf) }, to: id)
+  }
+}
+
+extension SubscriptionPurchaseV2 {
+  /// Whose it is. A customer who subscribes again in the Play app does so without the app, which states the account only
+  /// when it acknowledges the purchase: until then it is the account of the expired one.
+  fileprivate func account(asOf: Timestamp) -> PlayAccountFact? {
+    let own = externalAccountIdentifiers
+    let expired = outOfAppPurchaseContext?.expiredExternalAccountIdentifiers
+    return PlayAccountFact(
+      own?.obfuscatedExternalAccountId, own?.obfuscatedExternalProfileId, asOf: asOf)
+      ?? PlayAccountFact(
+        expired?.obfuscatedExternalAccountId, expired?.obfuscatedExternalProfileId, asOf: asOf)?
+      .with { $0.isOfExpired = true }
+  }
+}
+
+extension PlayAccountFact {
+  /// `nil` if nothing is stated.
+  fileprivate init?(_ accountId: String?, _ profileId: String?, asOf: Timestamp) {
+    if accountId == nil, profileId == nil { return nil }
+    self.init(asOf: asOf)
+    self.accountId = accountId
+    self.profileId = profileId
   }
 }

@@ -49,9 +49,11 @@
         object.member("state", purchase.state(at: instant).rawValue)
         object.member("grantsAccess", purchase.grantsAccess(at: instant))
         object.name("productIds")
-        object.value(.array(purchase.items.compactMap(\.productId).map { .string($0) }))
-        object.member("orderId", purchase.orderId)
-        object.member("expiresDate", purchase.items.compactMap(\.expiryTime).max())
+        object.value(.array(purchase.toldItems(at: instant).compactMap(\.productId).map { .string($0) }))
+        object.member("orderId", purchase.orderId(at: instant))
+        object.member("expiresDate", purchase.expiresDate(at: instant))
+        let refunded = purchase.refundedQuantity(at: instant)
+        if refunded > 0 { object.member("refundedQuantity", refunded) }
         object.member("revocationDate", purchase.voided?.date)
       } else if ledger.rescindedConsents.first != nil {
         object.member("state", Self.consentRescinded)

@@ -399,6 +399,47 @@
         ],
         "additionalProperties": false
        },
+       "PlayLineItem": {
+        "description": "A product of a purchase in Google Play.",
+        "type": "object",
+        "properties": {
+         "productId": {
+          "description": "The product.",
+          "type": "string"
+         },
+         "orderId": {
+          "description": "The latest order that paid for it.",
+          "type": "string"
+         },
+         "state": {
+          "description": "The state at the instant of `--at`, or now.",
+          "type": "string"
+         },
+         "quantity": {
+          "description": "How many were not refunded.",
+          "type": "integer",
+          "minimum": -9223372036854775808,
+          "maximum": 9223372036854775807
+         },
+         "expiresDate": {
+          "description": "When it expires or renews.",
+          "type": "string",
+          "format": "date-time",
+          "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+         },
+         "revocationDate": {
+          "description": "When its order was refunded, charged back or revoked.",
+          "type": "string",
+          "format": "date-time",
+          "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+         }
+        },
+        "required": [
+         "state",
+         "quantity"
+        ],
+        "additionalProperties": false
+       },
        "Problem": {
         "description": "Why a request was not answered as it was meant (RFC 9457).",
         "type": "object",
@@ -1432,10 +1473,17 @@
           "type": "boolean"
          },
          "productIds": {
-          "description": "The products.",
+          "description": "The products that give access; if none does, those that did.",
           "type": "array",
           "items": {
            "type": "string"
+          }
+         },
+         "lineItems": {
+          "description": "The products, each with its order.",
+          "type": "array",
+          "items": {
+           "$ref": "#/components/schemas/PlayLineItem"
           }
          },
          "orderId": {
@@ -1487,6 +1535,7 @@
          "state",
          "grantsAccess",
          "productIds",
+         "lineItems",
          "isTest",
          "isAcknowledged"
         ],

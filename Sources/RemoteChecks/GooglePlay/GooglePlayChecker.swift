@@ -54,11 +54,14 @@ public struct GooglePlayChecker: RemoteChecker {
   ) async -> CheckerAnswer {
     var revoked: [CheckerResponse.RevokedTransaction] = []
     var environment: ReceiptEnvironment.Category?
+    var notes: [String] = []
     for purchase in purchases {
       let answer = await inquiry.answer(purchase)
       guard case .response(let response) = answer else { return answer }
       switch response.standing {
-      case .confirmed: environment = response.environment
+      case .confirmed:
+        environment = response.environment
+        if let note = response.note { notes.append(note) }
       case .refused: return .response(response)
       case .revoked(let date):
         guard let id = purchase.orderId, !id.isEmpty else { return .response(response) }
@@ -66,7 +69,8 @@ public struct GooglePlayChecker: RemoteChecker {
           CheckerResponse.RevokedTransaction(transactionId: id, revocationDate: date ?? inquiry.now))
       }
     }
-    return .response(
-      RevocationFinding.response(revoked, of: receipt, environment: environment))
+    var response = RevocationFinding.response(revoked, of: receipt, environment: environment)
+    if response.standing == .confirmed, !notes.isEmpty { response.note = notes.joined(separator: " ") }
+    return .response(response)
   }
 }

@@ -79,8 +79,20 @@ struct PlayInquiry {
       otherOrder(claimed, than: [known.orderId])
       ?? otherProduct(claimed, than: (known.productLineItem ?? []).map(\.productId))
       ?? otherAccount(known.obfuscatedExternalAccountId)
-    return refusal.map { refused($0, isTest: isTest) } ?? response(.confirmed, isTest: isTest)
+    if let refusal { return refused(refusal, isTest: isTest) }
+    let offers = (known.productLineItem ?? []).filter { isAbout(claimed, $0.productId) }
+      .map(\.productOfferDetails)
+    let bought = offers.reduce(0) { $0 + count($1?.quantity ?? 1) }
+    let remaining = offers.reduce(0) { $0 + count(min($1?.refundableQuantity ?? .max, $1?.quantity ?? 1)) }
+    if !offers.isEmpty, remaining == 0 { return response(.revoked(at: nil), isTest: isTest) }
+    return response(
+      .confirmed, isTest: isTest,
+      note: remaining < bought
+        ? "Google Play refunded \(bought - remaining) of \(bought); \(remaining) remain." : nil)
   }
+
+  /// A quantity of Google's, which need not be sensible.
+  private func count(_ quantity: Int64) -> Int { Int(clamping: min(max(0, quantity), 1 << 32)) }
 
   /// What a subscription is, by Google's answer.
   func answer(_ known: SubscriptionPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
@@ -90,13 +102,16 @@ struct PlayInquiry {
     let refusal =
       otherOrder(claimed, than: items.map(\.latestSuccessfulOrderId) + [known.latestOrderId])
       ?? otherProduct(claimed, than: products)
-      ?? otherAccount(known.externalAccountIdentifiers?.obfuscatedExternalAccountId)
+      ?? otherAccount(
+        known.externalAccountIdentifiers?.obfuscatedExternalAccountId
+          // Bought again in the Play app, without the app's doing.
+          ?? known.outOfAppPurchaseContext?.expiredExternalAccountIdentifiers?.obfuscatedExternalAccountId)
     if let refusal { return refused(refusal, isTest: isTest) }
     switch known.subscriptionState {
     case .pending, .pendingPurchaseCanceled:
       return refused("The purchase is not paid for.", isTest: isTest)
     case .active, .inGracePeriod, .canceled:
-      let isCurrent = items.contains { item in item.expiryTime.map { now < $0 } ?? false }
+      let isCurrent = isCurrent(items, of: claimed)
       return isCurrent || !requirements.requiresCurrentSubscription
         ? response(.confirmed, isTest: isTest)
         : refused(PurchaseRequirements.notActive("expired"), isTest: isTest)
@@ -116,8 +131,10 @@ struct PlayInquiry {
         "Google Play names no state of the purchase that is known (\(ShownText.line(state ?? "none"))).")
   }
 
-  private func response(_ standing: CheckerResponse.Standing, isTest: Bool) -> CheckerAnswer {
-    .response(CheckerResponse(standing, environment: isTest ? .sandbox : .production))
+  private func response(
+    _ standing: CheckerResponse.Standing, isTest: Bool, note: String? = nil
+  ) -> CheckerAnswer {
+    .response(CheckerResponse(standing, environment: isTest ? .sandbox : .production, note: note))
   }
 
   private func refused(_ message: String, isTest: Bool) -> CheckerAnswer {
@@ -137,13 +154,34 @@ struct PlayInquiry {
 
   private func otherProduct(_ claimed: GooglePlayPurchase, than known: [String?]) -> String? {
     let known = known.compactMap(\.self)
-    let claimed = (claimed.productIds ?? []) + [claimed.productId].compactMap(\.self)
     guard !known.isEmpty else { return "Google Play has no product for this purchase." }
-    return claimed.allSatisfy { product in known.contains { UTF8Text.isIdentical($0, product) } }
+    return claimed.products.allSatisfy { product in known.contains { UTF8Text.isIdentical($0, product) } }
       ? nil : "Google Play has another product for this purchase."
+  }
+
+  /// Whether a receipt is about a product. One that names none is about all of the purchase.
+  private func isAbout(_ claimed: GooglePlayPurchase, _ product: String?) -> Bool {
+    claimed.products.isEmpty || claimed.products.contains { UTF8Text.isIdentical($0, product ?? "") }
+  }
+
+  /// Whether each product that a receipt is about has not expired: another product of the purchase may run longer.
+  private func isCurrent(_ items: [PlaySubscriptionLineItem], of claimed: GooglePlayPurchase) -> Bool {
+    let current = items.filter { item in item.expiryTime.map { now < $0 } ?? false }
+    guard !claimed.products.isEmpty else { return !current.isEmpty }
+    return claimed.products.allSatisfy { product in
+      current.contains { item in
+        [item.productId, item.itemReplacement?.productId].compactMap(\.self)
+          .contains { UTF8Text.isIdentical($0, product) }
+      }
+    }
   }
 
   private func otherAccount(_ account: String?) -> String? {
     requirements.refusal(appAccountToken: account.map { UUIDString(rawValue: $0) })
   }
+}
+
+extension GooglePlayPurchase {
+  /// The products that it is about.
+  fileprivate var products: [String] { (productIds ?? []) + [productId].compactMap(\.self) }
 }

@@ -133,6 +133,101 @@ import Testing
             "Google Play names no state of the purchase that is known (SUBSCRIPTION_STATE_UNSPECIFIED)."))
   }
 
+  /// A subscription with a base and an add-on, which expire after so many seconds.
+  private static func withAddOn(base: Double, addOn: Double) -> RemoteResponse {
+    let items = [("com.example.app.coins", base), ("com.example.app.extra", addOn)].map { product, expires in
+      """
+      {"productId":"\(product)","expiryTime":"\(RemoteFixture.now.addingSeconds(expires).iso8601)",\
+      "latestSuccessfulOrderId":"GPA.1234-5678-9012-34567"}
+      """
+    }
+    return .json(
+      #"{"subscriptionState":"SUBSCRIPTION_STATE_ACTIVE","lineItems":[\#(items.joined(separator: ","))]}"#)
+  }
+
+  @Test("another product of the purchase that runs longer does not make the one of the receipt current")
+  func lineItems() async throws {
+    let current = PurchaseRequirements(requiresCurrentSubscription: true)
+    let products = ["com.example.app.coins", "com.example.app.extra"]
+    for (base, addOn, claimed, isCurrent) in [
+      (1.0, 1.0, [products[0]], true), (-1, 1, [products[0]], false), (-1, 1, [products[1]], true),
+      (1, -1, [products[1]], false), (1, -1, [products[0]], true), (1, 1, products, true),
+      (1, -1, products, false),
+      (-1, 1, products, false),
+    ] {
+      let response = Self.withAddOn(base: base, addOn: addOn)
+      let change: (inout GooglePlayPurchase) -> Void = {
+        $0.autoRenewing = true
+        $0.productId = claimed.count == 1 ? claimed[0] : nil
+        $0.productIds = claimed.count == 1 ? nil : claimed
+      }
+      var (answer, _) = try await Self.answer([response], requirements: current, change)
+      #expect(
+        answer
+          == (isCurrent
+            ? .response(CheckerResponse(.confirmed, environment: .production))
+            : Self.refused(PurchaseRequirements.notActive("expired"))),
+        "\(base) \(addOn) \(claimed)")
+      (answer, _) = try await Self.answer([response], change)
+      #expect(answer == .response(CheckerResponse(.confirmed, environment: .production)))
+    }
+  }
+
+  @Test("a purchase of several is revoked when all were refunded, and else says how many remain")
+  func quantities() async throws {
+    func answer(_ items: String) async throws -> CheckerAnswer {
+      try await Self.answer([
+        .json(
+          """
+          {"productLineItem":[\(items)],"purchaseStateContext":{"purchaseState":"PURCHASED"},\
+          "orderId":"GPA.1234-5678-9012-34567"}
+          """)
+      ]).answer
+    }
+    func item(_ product: String, _ quantity: Int, _ refundable: Int?) -> String {
+      let refundable = refundable.map { #","refundableQuantity":\#($0)"# } ?? ""
+      return #"{"productId":"\#(product)","productOfferDetails":{"quantity":\#(quantity)\#(refundable)}}"#
+    }
+    let coins = "com.example.app.coins"
+    func confirmed(_ note: String?) -> CheckerAnswer {
+      .response(CheckerResponse(.confirmed, environment: .production, note: note))
+    }
+    let revoked = CheckerAnswer.response(CheckerResponse(.revoked(at: nil), environment: .production))
+    #expect(try await answer(item(coins, 3, 0)) == revoked)
+    #expect(try await answer(item(coins, 3, 3)) == confirmed(nil))
+    #expect(try await answer(item(coins, 3, nil)) == confirmed(nil))
+    #expect(try await answer(item(coins, 3, 1)) == confirmed("Google Play refunded 2 of 3; 1 remain."))
+    // Another product of the order is none of the receipt's.
+    #expect(try await answer(item("other", 1, 0) + "," + item(coins, 1, 1)) == confirmed(nil))
+    #expect(try await answer(item("other", 1, 1) + "," + item(coins, 1, 0)) == revoked)
+  }
+
+  @Test("a subscription bought again in the Play app is of the account of the expired one")
+  func resubscription() async throws {
+    let owner = PurchaseRequirements(appAccountToken: UUIDString(rawValue: "account-1"))
+    func answer(_ members: String) async throws -> CheckerAnswer {
+      let response = RemoteResponse.json(
+        """
+        {"subscriptionState":"SUBSCRIPTION_STATE_ACTIVE","lineItems":[{"productId":"com.example.app.coins",\
+        "expiryTime":"\(RemoteFixture.now.addingSeconds(60).iso8601)"}]\(members)}
+        """)
+      return try await Self.answer([response], requirements: owner) { $0.autoRenewing = true }.answer
+    }
+    func expired(_ account: String) -> String {
+      """
+      ,"outOfAppPurchaseContext":{"expiredPurchaseToken":"t0","expiredExternalAccountIdentifiers":\
+      {"obfuscatedExternalAccountId":"\(account)"}}
+      """
+    }
+    let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed, environment: .production))
+    let other = Self.refused("The purchase belongs to another account, or to none.")
+    #expect(try await answer(expired("account-1")) == confirmed)
+    #expect(try await answer(expired("account-2")) == other)
+    #expect(try await answer("") == other)
+    let own = #","externalAccountIdentifiers":{"obfuscatedExternalAccountId":"account-2"}"#
+    #expect(try await answer(expired("account-1") + own) == other)
+  }
+
   @Test("a purchase that does not say whether it renews is asked about as both")
   func prepaid() async throws {
     let (answer, asked) = try await Self.answer([

@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("a ledger of the App Store alone is written in version 1, one with Google Play in version 2")
+  @Test("a ledger of the App Store alone is written in version 1, one with Google Play in version 3")
   func versions() throws {
     var story = try Story()
     try story.notify(.subscribed, day: 0, Story.period(1), Story.renewal())
@@ -124,7 +124,7 @@ import Testing
     #expect(!String(decoding: ledger.encoded(), as: UTF8.self).contains("play"))
     for change in try Self.changes() { ledger.merge(change) }
     let encoded = ledger.encoded()
-    #expect(String(decoding: encoded, as: UTF8.self).hasPrefix(#"{"version":2,"#))
+    #expect(String(decoding: encoded, as: UTF8.self).hasPrefix(#"{"version":3,"#))
     let decoded = try EntitlementLedger(decoding: encoded)
     #expect(decoded == ledger)
     #expect(decoded.encoded() == encoded)
