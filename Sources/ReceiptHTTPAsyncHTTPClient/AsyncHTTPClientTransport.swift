@@ -61,13 +61,16 @@
         1, configuration.connectionsPerHost)
       // The caller decides on retries, and must learn at once of a refused connection.
       settings.connectionPool.retryConnectionEstablishment = false
+      settings.refuseImpossibleHeads()
       self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
       self.ownsClient = true
     }
 
     /// Sends through a client of the caller's, who shuts it down.
     ///
-    /// Configure it to follow no redirect (`.disallow`), to decompress nothing, and not to retry connections.
+    /// Configure it to follow no redirect (`.disallow`), to decompress nothing, and not to retry connections. A client of
+    /// AsyncHTTPClient 1.37 ends the process when a server answers with a status below 100; one that this transport makes
+    /// itself is protected from that.
     public init(wrapping client: HTTPClient) {
       self.client = client
       self.ownsClient = false

@@ -10,6 +10,7 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
   internal import ReceiptHTTP
+  internal import ReceiptHTTPAsyncHTTPClient
   internal import Synchronization
 
   /// Posts webhooks, and not into networks that others must not reach by it.
@@ -201,6 +202,7 @@
       settings.dnsOverride = overrides
       // Whoever delivers decides on retries.
       settings.connectionPool.retryConnectionEstablishment = false
+      settings.refuseImpossibleHeads()
       http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 
