@@ -17,6 +17,7 @@ enum ServerExit {
 
   /// A line on standard error.
   static func note(_ message: String) {
-    FileHandle.standardError.write(Data("receipt-server: \(message)\n".utf8))
+    // `write(_:)` would end the process where the line cannot be written.
+    try? FileHandle.standardError.write(contentsOf: Data("receipt-server: \(message)\n".utf8))
   }
 }

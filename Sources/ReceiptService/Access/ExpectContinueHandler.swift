@@ -3,29 +3,124 @@
 #if Server
   internal import HTTPTypes
   public import NIOCore
+  internal import NIOHTTP1
   public import NIOHTTPTypes
 
   /// Has clients that wait for it send the body (RFC 9110, 10.1.1): curl waits a second with bodies of more than a
-  /// megabyte. It belongs before handlers that look at answers.
-  public final class ExpectContinueHandler: ChannelInboundHandler, RemovableChannelHandler {
+  /// megabyte. It waits until the answers to the requests before are written. Clients of HTTP/1.0, which know no 100, get answers
+  /// of HTTP/1.0.
+  ///
+  /// It belongs before handlers that look at answers.
+  public final class ExpectContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
     /// Parts of requests.
     public typealias InboundOut = HTTPRequestPart
     /// Parts of answers.
+    public typealias OutboundIn = HTTPResponsePart
+    /// Parts of answers.
     public typealias OutboundOut = HTTPResponsePart
+
+    /// The requests that have no whole answer yet.
+    private var unansweredCount = 0
+    /// Whether the client of the last request waits for 100, which must not come within the answer before it.
+    private var isOwed = false
 
     /// Creates a handler for one connection.
     public init() {}
 
-    /// Answers a head that expects it with 100.
+    /// Adds what deals with HTTP/1.0 where the version can still be seen.
+    public func handlerAdded(context: ChannelHandlerContext) {
+      let pipeline = context.pipeline.syncOperations
+      guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else {
+        return
+      }
+      try? pipeline.addHandler(HTTP10Handler(), position: .after(decoder))
+    }
+
+    /// Answers a head that expects it with 100, or notes that it has to.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      if case .head(let request) = unwrapInboundIn(data),
-        request.headerFields[.expect]?.lowercased() == "100-continue"
-      {
-        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+      isOwed = false
+      if case .head(let request) = unwrapInboundIn(data) {
+        unansweredCount += 1
+        if request.headerFields[.expect]?.lowercased() == "100-continue" {
+          if unansweredCount == 1 { writeContinue(context) } else { isOwed = true }
+        }
       }
       context.fireChannelRead(data)
+    }
+
+    /// Notes the end of an answer.
+    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      context.write(data, promise: promise)
+      guard case .end = unwrapOutboundIn(data) else { return }
+      unansweredCount -= 1
+      if isOwed, unansweredCount == 1 {
+        isOwed = false
+        writeContinue(context)
+      }
+    }
+
+    private func writeContinue(_ context: ChannelHandlerContext) {
+      context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+    }
+  }
+
+  /// Answers clients of HTTP/1.0 in HTTP/1.0 (RFC 9112, 2.3 and 9.3): without 100 and without chunks, on a connection that ends
+  /// with the answer.
+  final class HTTP10Handler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private var unansweredCount = 0
+    /// Whether a request of HTTP/1.0 arrived: it is the last.
+    private var isLast = false
+    private var isLastComplete = false
+    private var isLastAnswered = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      switch unwrapInboundIn(data) {
+      case .head(var head):
+        guard !isLast else { return }
+        unansweredCount += 1
+        guard head.version.major < 1 || (head.version.major == 1 && head.version.minor == 0) else { break }
+        isLast = true
+        head.headers.remove(name: "expect")
+        return context.fireChannelRead(wrapInboundOut(.head(head)))
+      case .body where isLastComplete: return
+      case .body: break
+      case .end where isLastComplete: return
+      case .end where isLast:
+        isLastComplete = true
+        // What was still arriving would have made the close a reset, which takes the answer with it.
+        if isLastAnswered { context.close(promise: nil) }
+      case .end: break
+      }
+      context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      switch unwrapOutboundIn(data) {
+      case .head(var head) where isLast && unansweredCount == 1:
+        head.version = .http1_0
+        head.headers.remove(name: "transfer-encoding")
+        head.headers.replaceOrAdd(name: "connection", value: "close")
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+      case .end:
+        unansweredCount -= 1
+        guard isLast, unansweredCount == 0 else { return context.write(data, promise: promise) }
+        let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        promise.futureResult.whenComplete { _ in
+          let (handler, context) = bound.value
+          handler.isLastAnswered = true
+          if handler.isLastComplete { context.close(promise: nil) }
+        }
+        context.writeAndFlush(data, promise: promise)
+      default: context.write(data, promise: promise)
+      }
     }
   }
 #endif

@@ -4,9 +4,12 @@
   public import NIOCore
   public import NIOHTTPTypes
 
-  /// Closes connections whose client takes too long: for the head of a request from when the connection is open or the
-  /// answer before it ended; for the body, which may take a second more for each 16 KiB that arrived. A client that sends a
-  /// byte now and then holds a connection no longer than one that sends nothing.
+  /// Closes connections whose client takes too long:
+  ///
+  /// - for the head of a request, from when the connection is open or the answer before it has been taken;
+  /// - for the body. Each 16 KiB that arrive give a second more, up to the deadline from now. A client that sends a byte now
+  ///   and then holds a connection no longer than one that sends nothing. While the server itself reads nothing, no time passes;
+  /// - to take an answer, of which it must take 1 KiB for each second of the deadline, while anything waits for it.
   public final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
@@ -17,77 +20,166 @@
     /// Parts of answers.
     public typealias OutboundOut = HTTPResponsePart
 
-    private enum Phase { case head, body, answer }
-    private static let bytesPerSecond = 16 << 10
+    private static let receivedBytesPerSecond: Int64 = 16 << 10
+    private static let takenBytesPerSecond: Int64 = 1 << 10
+    /// TCP_NOTSENT_LOWAT: so much of an answer may be in the system and not sent. By default it is megabytes, in which a slow
+    /// client is not told from one that takes nothing.
+    private static let unsentByteCount = 64 << 10
+    /// How long a client may keep the server waiting when connections are scarce.
+    private static let scarceTime = TimeAmount.seconds(1)
 
     private let deadline: TimeAmount
-    private var phase = Phase.head
-    private var begin = NIODeadline.now()
-    private var bodyByteCount = 0
-    private var isEnded = false
+    private let connections: OpenConnections?
+    private var connection: Int?
+    /// The requests whose answer has not been taken whole.
+    private var unansweredCount = 0
+    /// Whether a head has arrived, and not the end of its request.
+    private var isArriving = false
+    /// When the server began to wait for a head, or for the rest of a request, less the time that what arrived gives.
+    private var waitingSince = NIODeadline.distantPast
+    /// Since when the server reads nothing of a request that is arriving.
+    private var heldBackSince: NIODeadline?
+    private var writtenByteCount: Int64 = 0
+    /// What was written and taken when last enough of it was, and when that was; `nil` while nothing waits.
+    private var progress: (byteCount: Int64, time: NIODeadline)?
     private var timer: Scheduled<Void>?
 
     /// Creates a handler for one connection.
-    public init(deadline: TimeAmount) { self.deadline = deadline }
+    public convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
+
+    /// Creates a handler for one connection among others.
+    package init(deadline: TimeAmount, among connections: OpenConnections?) {
+      self.deadline = deadline
+      self.connections = connections
+    }
 
     /// Begins to wait for the first request.
-    public func handlerAdded(context: ChannelHandlerContext) { wait(for: .head, context) }
+    public func handlerAdded(context: ChannelHandlerContext) {
+      let options = context.channel.syncOptions
+      try? options?.setOption(
+        .tcpOption(NIOBSDSocket.Option(rawValue: 25)), value: numericCast(Self.unsentByteCount))
+      waitingSince = context.eventLoop.now
+      schedule(context, at: waitingSince + deadline)
+      connection = connections?.add(context.channel)
+    }
 
     /// Stops waiting.
-    public func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+    public func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     /// Stops waiting.
     public func channelInactive(context: ChannelHandlerContext) {
-      timer?.cancel()
+      end()
       context.fireChannelInactive()
     }
+
+    private func end() {
+      timer?.cancel()
+      if let connection { connections?.remove(connection) }
+      connection = nil
+    }
+
+    // MARK: Requests
 
     /// Notes how far a request has arrived.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head:
-        bodyByteCount = 0
-        isEnded = false
-        begin = .now()
-        phase = .body
-      case .body(let buffer): bodyByteCount += buffer.readableBytes
+        isArriving = true
+        unansweredCount += 1
+        waitingSince = context.eventLoop.now
+      case .body(let buffer):
+        let gained = TimeAmount.nanoseconds(
+          Int64(buffer.readableBytes) * (1_000_000_000 / Self.receivedBytesPerSecond))
+        waitingSince = min(context.eventLoop.now, waitingSince + gained)
       case .end:
-        isEnded = true
-        if phase == .body { phase = .answer }
+        isArriving = false
+        heldBackSince = nil
+        if unansweredCount == 0 { waitingSince = context.eventLoop.now }
       }
       context.fireChannelRead(data)
     }
 
-    /// Notes the end of an answer.
-    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      if case .end = unwrapOutboundIn(data) {
-        // What is left of a body that nobody reads must arrive within the same time.
-        if isEnded { wait(for: .head, context) }
+    /// Notes that what has arrived is being dealt with.
+    public func channelReadComplete(context: ChannelHandlerContext) {
+      if isArriving, heldBackSince == nil { heldBackSince = context.eventLoop.now }
+      context.fireChannelReadComplete()
+    }
+
+    /// Notes that more is wanted.
+    public func read(context: ChannelHandlerContext) {
+      if let since = heldBackSince {
+        waitingSince = waitingSince + (context.eventLoop.now - since)
+        heldBackSince = nil
       }
-      context.write(data, promise: promise)
+      context.read()
     }
 
-    private func wait(for phase: Phase, _ context: ChannelHandlerContext) {
-      self.phase = phase
-      begin = .now()
-      if timer == nil { schedule(context, at: begin + deadline) }
+    /// Closes a connection that keeps the server waiting, where there are too few.
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      guard event is OpenConnections.Scarcity else { return context.fireUserInboundEventTriggered(event) }
+      guard isWaiting, waitingSince + Self.scarceTime <= context.eventLoop.now else { return }
+      context.close(promise: nil)
     }
 
-    private var due: NIODeadline {
-      begin + deadline + .seconds(phase == .body ? Int64(bodyByteCount / Self.bytesPerSecond) : 0)
+    /// Whether it is for the client to send something.
+    private var isWaiting: Bool { isArriving ? heldBackSince == nil : unansweredCount == 0 }
+
+    // MARK: Answers
+
+    /// Notes how much of an answer is written, and when its end has been taken.
+    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      switch unwrapOutboundIn(data) {
+      case .head: context.write(data, promise: promise)
+      case .body(let buffer):
+        writtenByteCount += Int64(buffer.readableBytes)
+        context.write(data, promise: promise)
+      case .end:
+        let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
+        let bound = NIOLoopBound((self, context.eventLoop), eventLoop: context.eventLoop)
+        promise.futureResult.whenComplete { _ in
+          let (handler, eventLoop) = bound.value
+          handler.unansweredCount -= 1
+          // What is left of a body that nobody reads must arrive within the same time.
+          if handler.unansweredCount == 0 { handler.waitingSince = eventLoop.now }
+        }
+        context.write(data, promise: promise)
+      }
     }
+
+    /// Whether too little is taken of what waits for the client.
+    private func isStalled(_ context: ChannelHandlerContext, _ now: NIODeadline) -> Bool {
+      let waiting =
+        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)).map { Int64($0) } ?? 0
+      guard unansweredCount > 0, waiting > 0 else {
+        progress = nil
+        return false
+      }
+      let taken = writtenByteCount - waiting
+      let demanded = Self.takenBytesPerSecond * deadline.nanoseconds / 1_000_000_000
+      guard let progress, taken - progress.byteCount < demanded else {
+        progress = (taken, now)
+        return false
+      }
+      return progress.time + deadline <= now
+    }
+
+    // MARK: Time
 
     /// One timer for a connection, which looks again when it comes too early.
     private func schedule(_ context: ChannelHandlerContext, at time: NIODeadline) {
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       timer = context.eventLoop.scheduleTask(deadline: time) {
         let (handler, context) = bound.value
-        if handler.phase == .answer {
-          return handler.schedule(context, at: .now() + handler.deadline)
-        }
-        guard handler.due <= .now() else { return handler.schedule(context, at: handler.due) }
-        context.close(promise: nil)
+        handler.look(context)
       }
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+      let now = context.eventLoop.now
+      let isLate = isWaiting && waitingSince + deadline <= now
+      guard !isLate, !isStalled(context, now) else { return context.close(promise: nil) }
+      let soon = now + .nanoseconds(max(deadline.nanoseconds / 4, 1_000_000))
+      schedule(context, at: isWaiting && unansweredCount == 0 ? waitingSince + deadline : soon)
     }
   }
 #endif

@@ -48,9 +48,9 @@
     public var maximumBodyByteCount = 1 << 20
     /// The longest line of a batch, in bytes. A batch as a whole has no limit: it is streamed.
     public var maximumLineByteCount = 1 << 20
-    /// The requests that are served at once; others are answered with 503.
+    /// The requests that are served at once, and as many without a key; others are answered with 503.
     public var maximumConcurrentRequests = 1024
-    /// How long a request may take to arrive, and a connection may be idle, in seconds.
+    /// How long a request may take to arrive, a client may take nothing of its answer, and a connection may be idle, in seconds.
     public var requestDeadline = 30
     /// The batches that are served at once.
     public var maximumConcurrentBatches = 8

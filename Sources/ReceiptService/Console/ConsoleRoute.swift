@@ -38,7 +38,7 @@
   /// A request for a page, by somebody.
   struct ConsoleVisit: Sendable {
     let api: ReceiptAPI
-    let request: Request
+    var request: Request
     let context: ServiceContext
     /// Who is logged in; `nil` on pages that are open to all.
     var principal: Principal?

@@ -74,7 +74,12 @@
         if case .scope(let scope) = route.access, !principal.scopes.contains(scope) {
           throw Problem.forbidden(scope)
         }
+      } else if route.method == .post {
+        visit.request = try await arrived(visit.request, visit.context)
       }
+      let places = route.access == .open ? openPlaces : requestPlaces
+      try places.take()
+      defer { places.giveBack() }
       if route.method == .post {
         visit.form = try ConsoleForm(
           try await body(of: visit.request), contentType: visit.request.headers[.contentType])

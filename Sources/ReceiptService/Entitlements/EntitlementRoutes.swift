@@ -200,12 +200,17 @@
       let answer = await notifications.receive(
         app: app.configuration, authorization: authorization.count == 1 ? authorization[0] : nil,
         body: try await body(of: request))
-      context.logger.log(
-        level: answer.status < 300 ? .info : .warning, "A notification was delivered.",
-        metadata: [
+      // Anybody can have one refused.
+      let isRefused = 400..<500 ~= answer.status
+      if let leftOut = isRefused ? noise.leftOutCount() : 0 {
+        var metadata: Logger.Metadata = [
           "app": "\(app.name)", "outcome": "\(answer.outcome.rawValue)", "id": "\(answer.id ?? "")",
           "event": "\(answer.event ?? "")", "reason": "\(answer.message ?? "")",
-        ])
+        ]
+        if leftOut > 0 { metadata["left-out"] = "\(leftOut)" }
+        context.logger.log(
+          level: answer.status < 300 ? .info : .warning, "A notification was delivered.", metadata: metadata)
+      }
       switch answer.status {
       case 200..<300: return Response(status: .init(code: answer.status))
       case 401:

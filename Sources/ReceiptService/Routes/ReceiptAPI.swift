@@ -42,8 +42,13 @@
     let loginLimit = LoginLimit()
     let recentRequests = RecentRequests()
     let writeProbe: WriteProbe
-    private let requestCount = Atomic<Int>(0)
-    let batchCount = Atomic<Int>(0)
+    let requestPlaces: RequestPlaces
+    /// Requests without a key, which have arrived whole, are counted apart, so that they keep out nobody who has one.
+    let openPlaces: RequestPlaces
+    private let openRequests: OpenRequests
+    let batchPlaces: BatchPlaces
+    /// Limits what anybody can write into the log.
+    let noise = NoiseLimit()
     private let isEnding = Atomic<Bool>(false)
     let verificationGroups = VerificationGroups()
 
@@ -81,6 +86,14 @@
       self.database = database
       self.logger = logger
       self.clock = clock
+      let limits = configuration.limits
+      requestPlaces = RequestPlaces(maximum: limits.maximumConcurrentRequests)
+      openPlaces = RequestPlaces(maximum: limits.maximumConcurrentRequests)
+      openRequests = OpenRequests(
+        maximumByteCount: max(Self.openByteCount, 2 * limits.maximumBodyByteCount),
+        maximumCount: max(1, limits.maximumConcurrentRequests / 4))
+      batchPlaces = BatchPlaces(
+        maximum: limits.maximumConcurrentBatches, appCount: configuration.apps.count)
       let keys = KeyRing(database, maximumAge: maximumKeyAge, clock: clock)
       self.keys = keys
       sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
@@ -171,14 +184,27 @@
     private func respond(
       to request: Request, _ context: ServiceContext, by route: Route
     ) async throws -> Response {
-      var context = context
-      if case .key(let scope) = route.access {
+      var (request, context) = (request, context)
+      switch route.access {
+      case .key(let scope):
         let principal = try await authenticate(request)
         guard principal.scopes.contains(scope) else { throw Problem.forbidden(scope) }
         context.principal = principal
+        try begin()
+        defer { end() }
+        return try await route.respond(request, context)
+      case .open where Self.probes.contains(route.operation):
+        // What is not answered is restarted, so a probe waits for no place.
+        return try await route.respond(request, context)
+      case .open:
+        if !route.body.isEmpty { request = try await arrived(request, context) }
+        try openPlaces.take()
+        defer { openPlaces.giveBack() }
+        return try await route.respond(request, context)
       }
-      return try await route.respond(request, context)
     }
+
+    private static let probes: Set<String> = ["getHealth", "getReadiness"]
 
     /// Who makes a request.
     ///
@@ -260,12 +286,38 @@
       return String(value)
     }
 
+    private var tooLarge: Problem {
+      Problem(
+        .contentTooLarge, "too-large",
+        "The body has more than \(configuration.limits.maximumBodyByteCount) bytes.")
+    }
+
+    private func requireLength(_ request: Request) throws {
+      let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+      guard length <= configuration.limits.maximumBodyByteCount else { throw tooLarge }
+    }
+
+    /// A request without a key when all of its body has arrived.
+    func arrived(_ request: Request, _ context: ServiceContext) async throws -> Request {
+      try requireLength(request)
+      let id = openRequests.begin(from: context.remoteAddress ?? "", on: context.channel)
+      defer { openRequests.end(id) }
+      var body = ByteBuffer()
+      for try await part in request.body {
+        guard body.readableBytes + part.readableBytes <= configuration.limits.maximumBodyByteCount else {
+          throw tooLarge
+        }
+        try openRequests.add(part.readableBytes, to: id)
+        body.writeImmutableBuffer(part)
+      }
+      guard openRequests.end(id) else { throw OpenRequests.overloaded }
+      return Request(head: request.head, body: RequestBody(buffer: body))
+    }
+
     /// The body of a request for one thing.
     func body(of request: Request) async throws -> [UInt8] {
       let limit = configuration.limits.maximumBodyByteCount
-      let tooLarge = Problem(
-        .contentTooLarge, "too-large", "The body has more than \(limit) bytes.")
-      if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
+      try requireLength(request)
       do {
         let body = try await request.body.collect(upTo: limit)
         return body.getBytes(at: body.readerIndex, length: body.readableBytes) ?? []
@@ -277,16 +329,12 @@
     // MARK: Load
 
     /// Takes a place among the requests that are served at once.
-    func begin() throws {
-      let count = requestCount.add(1, ordering: .relaxed).newValue
-      guard count <= configuration.limits.maximumConcurrentRequests else {
-        requestCount.subtract(1, ordering: .relaxed)
-        throw Problem(
-          .serviceUnavailable, "overloaded", "Too many requests are being served. Try again.", retryAfter: 1)
-      }
-    }
+    func begin() throws(Problem) { try requestPlaces.take() }
 
-    func end() { requestCount.subtract(1, ordering: .relaxed) }
+    func end() { requestPlaces.giveBack() }
+
+    /// The bytes that the bodies of requests without a key may have together while they arrive, or those of the longest two.
+    private static let openByteCount = 32 << 20
 
     /// Counts a request that was answered, and how long that took.
     func count(
@@ -390,8 +438,6 @@
       var response: Response
       let start = ContinuousClock.now
       do {
-        try api.begin()
-        defer { api.end() }
         response = try await next(request, context)
       } catch {
         let allowed = (error as? HTTPError)?.status == .notFound ? api.methods(of: request.uri.path) : []

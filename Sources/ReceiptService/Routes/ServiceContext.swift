@@ -12,10 +12,13 @@
     public internal(set) var principal: Principal?
     /// The address of the peer, without its port: that of a proxy, where there is one.
     public let remoteAddress: String?
+    /// The connection.
+    let channel: any Channel
 
     /// Creates the context of a request.
     public init(source: ApplicationRequestContextSource) {
       coreContext = CoreRequestContextStorage(source: source)
+      channel = source.channel
       remoteAddress = source.channel.remoteAddress?.ipAddress
     }
   }

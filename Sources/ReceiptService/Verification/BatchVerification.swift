@@ -15,25 +15,33 @@
     /// that says so: what was answered before is recorded.
     func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let verification = try verification(request, context.principal)
-      let count = batchCount.add(1, ordering: .relaxed).newValue
-      guard count <= configuration.limits.maximumConcurrentBatches else {
-        batchCount.subtract(1, ordering: .relaxed)
+      guard let place = batchPlaces.take(for: verification.app.name) else {
         throw Problem(
           .serviceUnavailable, "overloaded", "Too many batches are being served. Try again.", retryAfter: 1)
       }
-      let slot = BatchSlot(self)
       let limit = configuration.limits.maximumLineByteCount
       return Response(
         status: .ok, headers: [.contentType: "application/jsonl"],
-        body: ResponseBody { writer in
-          defer { withExtendedLifetime(slot) {} }
+        body: ResponseBody { [keys, principal = context.principal] writer in
+          defer { withExtendedLifetime(place) {} }
           let batch = BatchVerification(verification: verification, maximumLineByteCount: limit)
           do {
-            try await batch.run(request.body) { try await writer.write(ByteBuffer(bytes: $0)) }
+            try await batch.run(request.body) { verdicts in
+              // A batch may take hours, in which its key is revoked.
+              guard let principal, try await keys.principal(id: principal.keyID) != nil else {
+                throw Problem.unauthorized
+              }
+              try await writer.write(ByteBuffer(bytes: verdicts))
+            }
           } catch {
+            let isRevoked = (error as? Problem)?.status == .unauthorized
             var object = JSONWriter(type: "error")
-            object.member("code", "unavailable")
-            object.member("message", "The batch was not verified to its end. What was answered holds.")
+            object.member("code", isRevoked ? "unauthorized" : "unavailable")
+            object.member(
+              "message",
+              isRevoked
+                ? "The key was revoked. What was answered holds."
+                : "The batch was not verified to its end. What was answered holds.")
             object.endObject()
             try await writer.write(ByteBuffer(bytes: object.bytes + [0x0A]))
             // Ends the connection without the end of the body, so that no client takes this for the end of the batch.
@@ -42,14 +50,6 @@
           try await writer.finish(nil)
         })
     }
-  }
-
-  /// A place among the batches that are served at once, given back when the answer is written or dropped.
-  private final class BatchSlot: Sendable {
-    private let api: ReceiptAPI
-
-    init(_ api: ReceiptAPI) { self.api = api }
-    deinit { api.batchCount.subtract(1, ordering: .relaxed) }
   }
 
   /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines. What

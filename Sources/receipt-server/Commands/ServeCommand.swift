@@ -44,6 +44,10 @@
         object.endObject()
         return print(String(decoding: object.bytes, as: UTF8.self))
       }
+      // A reader of the log or of the ready line that goes away, and the end of a session, do not end the server.
+      _ = signal(SIGPIPE, SIG_IGN)
+      _ = signal(SIGHUP, SIG_IGN)
+      defer { LogOutput.standardError.flush(within: .seconds(2)) }
       let process = try await ServerProcess(settings, withEmulator: withEmulator, logsJSON: json)
       let key = try await options.development?.key(process.api)
       try await process.run { [options, json] listener, emulator in

@@ -8,6 +8,12 @@
   import ReceiptService
   import Synchronization
 
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+
   /// The certificate of a server, read again when its files change: connections that are made then get the new one. Files
   /// that cannot be used are logged, and the certificate before them stays.
   final class ReloadingCertificates: Sendable {
@@ -17,8 +23,28 @@
     private struct Loaded {
       var chain: [NIOSSLCertificateSource]
       var key: NIOSSLPrivateKeySource
-      var modified: [Date?]
+      var versions: [FileVersion?]
       var checked: ContinuousClock.Instant
+    }
+
+    /// Which file a path leads to, symbolic links followed, and when it was written. Kubernetes changes neither the files nor
+    /// the links to them, but a link to their directory.
+    private struct FileVersion: Hashable {
+      let device: UInt64
+      let number: UInt64
+      let byteCount: Int64
+      let seconds: Int
+      let nanoseconds: Int
+
+      init?(_ path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+        byteCount = Int64(status.st_size)
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+      }
     }
 
     private let files: (certificates: String, privateKey: String)
@@ -48,28 +74,32 @@
       return configuration
     }
 
+    /// Reads the files again, also if they seem unchanged.
+    func reload() { loaded.withLock { reload(&$0) } }
+
     private func current() -> ([NIOSSLCertificateSource], NIOSSLPrivateKeySource) {
       loaded.withLock { loaded in
         let now = ContinuousClock.now
         if now - loaded.checked >= Self.interval {
           loaded.checked = now
-          if Self.modified(files) != loaded.modified {
-            do {
-              loaded = try Self.load(files)
-              logger.notice("The certificate was read again.")
-            } catch {
-              logger.error(
-                "The certificate changed and cannot be used; the one before it stays.",
-                metadata: ["error": "\(error)"])
-            }
-          }
+          if Self.versions(files) != loaded.versions { reload(&loaded) }
         }
         return (loaded.chain, loaded.key)
       }
     }
 
+    private func reload(_ loaded: inout Loaded) {
+      do {
+        loaded = try Self.load(files)
+        logger.notice("The certificate was read again.")
+      } catch {
+        logger.error(
+          "The certificate cannot be used; the one before it stays.", metadata: ["error": "\(error)"])
+      }
+    }
+
     private static func load(_ files: (certificates: String, privateKey: String)) throws -> Loaded {
-      let modified = modified(files)
+      let versions = versions(files)
       let chain = try NIOSSLCertificate.fromPEMFile(files.certificates)
       let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
       // A key of another certificate, as while both files are being replaced, must not be taken over.
@@ -77,13 +107,11 @@
         configuration: .makeServerConfiguration(
           certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
       return Loaded(
-        chain: chain.map { .certificate($0) }, key: .privateKey(key), modified: modified, checked: .now)
+        chain: chain.map { .certificate($0) }, key: .privateKey(key), versions: versions, checked: .now)
     }
 
-    private static func modified(_ files: (certificates: String, privateKey: String)) -> [Date?] {
-      [files.certificates, files.privateKey].map { path in
-        (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
-      }
+    private static func versions(_ files: (certificates: String, privateKey: String)) -> [FileVersion?] {
+      [FileVersion(files.certificates), FileVersion(files.privateKey)]
     }
   }
 #endif

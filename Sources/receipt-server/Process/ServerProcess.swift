@@ -27,17 +27,22 @@
     private let logger: Logger
     private let log: AuditLog?
     private let emulator: MountedEmulator?
+    /// How many connections clients may have to all listeners but that of the metrics.
+    private let maximumConnections: Int
 
     init(_ settings: ServerSettings, withEmulator: Bool, logsJSON: Bool) async throws {
       InstrumentationSystem.bootstrap(TraceContextInstrument())
       LoggingSystem.bootstrap(
-        { label, provider in
-          logsJSON
-            ? JSONLogHandler(label: label) as any LogHandler
-            : StreamLogHandler.standardError(label: label, metadataProvider: provider)
-        }, metadataProvider: TraceContextInstrument.metadataProvider)
+        { label, _ in ServerLogHandler(label: label, writesJSON: logsJSON, output: .standardError) },
+        metadataProvider: TraceContextInstrument.metadataProvider)
+      LogOutput.standardError.describeDropped { count in
+        ServerLogHandler.line(
+          .warning, "Lines of the log were dropped: they could not be written in time.",
+          [("count", "\(count)")], label: "receipt-server.log", writesJSON: logsJSON)
+      }
       MetricsSystem.bootstrap(metrics)
       self.settings = settings
+      maximumConnections = DescriptorLimit.connections(of: DescriptorLimit.raise())
       let logger = Logger(label: "receipt-server")
       self.logger = logger
       var service = settings.service
@@ -89,13 +94,20 @@
       var services: [any Service] = []
       if let log { services.append(ClosingService { try log.close() }) }
       services += api.services
-      if let metrics = settings.metrics { services.append(try metricsServer(metrics)) }
+      let certificates = Certificates()
+      services.append(HangUpService(certificates: certificates, logger: logger))
+      let maximumConnections =
+        emulator == nil || settings.emulator.listener == nil ? maximumConnections : maximumConnections / 2
+      if let metrics = settings.metrics { services.append(try metricsServer(metrics, certificates)) }
       let listeners = OpenListeners(
         emulator == nil ? .none : settings.emulator.listener == nil ? .shared : .own, ready)
       if let emulator {
         services.append(emulator)
         if let listener = settings.emulator.listener {
-          services.append(try application(emulator, at: listener) { listeners.emulatorIsOpen($0) })
+          services.append(
+            try application(emulator, at: listener, certificates, maximumConnections) {
+              listeners.emulatorIsOpen($0)
+            })
         }
       }
       if let emulator, settings.emulator.listener == nil {
@@ -104,10 +116,14 @@
         let shared = SharedResponder(
           api: router.buildResponder(), emulator: emulator, ownSegments: own)
         services.append(
-          try application(shared, at: settings.listener, verifying: api) { listeners.isOpen($0) })
+          try application(shared, at: settings.listener, certificates, maximumConnections, verifying: api) {
+            listeners.isOpen($0)
+          })
       } else {
         services.append(
-          try application(router.buildResponder(), at: settings.listener, verifying: api) {
+          try application(
+            router.buildResponder(), at: settings.listener, certificates, maximumConnections, verifying: api
+          ) {
             listeners.isOpen($0)
           })
       }
@@ -127,29 +143,33 @@
     }
 
     private func application<Responder: HTTPResponder>(
-      _ responder: Responder, at listener: ServerSettings.Listener, verifying api: ReceiptAPI? = nil,
+      _ responder: Responder, at listener: ServerSettings.Listener, _ certificates: Certificates,
+      _ maximumConnections: Int, verifying api: ReceiptAPI? = nil,
       isOpen: @escaping @Sendable (ServerSettings.Listener) -> Void = { _ in }
     ) throws -> some Service
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
       let limits = settings.service.limits
+      let connections = OpenConnections(maximum: maximumConnections)
       let http = HTTP1Channel.Configuration(
         additionalChannelHandlers: [
           ExpectContinueHandler(),
-          RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline))), GracefulCloseHandler(),
+          RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline)), among: connections),
+          GracefulCloseHandler(),
         ] + (api.map { [VerificationHandler($0)] } ?? []),
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
       let server: HTTPServerBuilder =
         if let tls = listener.tls {
           try .tls(
-            .http1(configuration: http), tlsConfiguration: try ReloadingCertificates(tls).configuration())
+            .http1(configuration: http), tlsConfiguration: try certificates.add(tls).configuration())
         } else {
           .http1(configuration: http)
         }
       return Application(
         responder: responder, server: server,
         configuration: ApplicationConfiguration(
-          address: .hostname(listener.host, port: listener.port), serverName: nil),
+          address: .hostname(listener.host, port: listener.port), serverName: nil,
+          availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)),
         onServerRunning: { channel in
           var listener = listener
           listener.port = channel.localAddress?.port ?? listener.port
@@ -157,14 +177,44 @@
         }, logger: logger)
     }
 
-    private func metricsServer(_ listener: ServerSettings.Listener) throws -> some Service {
+    private func metricsServer(
+      _ listener: ServerSettings.Listener, _ certificates: Certificates
+    ) throws -> some Service {
       let router = Router()
       router.get("metrics") { [metrics] _, _ in
         Response(
           status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
           body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text())))
       }
-      return try application(router.buildResponder(), at: listener)
+      return try application(
+        router.buildResponder(), at: listener, certificates, DescriptorLimit.metricsConnections)
+    }
+  }
+
+  /// The certificates of all listeners.
+  private final class Certificates: Sendable {
+    private let all = Mutex<[ReloadingCertificates]>([])
+
+    /// - Throws: `ServiceConfigurationError` where a file cannot be used.
+    func add(_ files: (certificates: String, privateKey: String)) throws -> ReloadingCertificates {
+      let certificates = try ReloadingCertificates(files)
+      all.withLock { $0.append(certificates) }
+      return certificates
+    }
+
+    func reload() { for certificates in all.withLock({ $0 }) { certificates.reload() } }
+  }
+
+  /// Reads the certificates again at SIGHUP, which would end the process otherwise, as at the end of a terminal's session.
+  private struct HangUpService: Service {
+    let certificates: Certificates
+    let logger: Logger
+
+    func run() async throws {
+      for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+        logger.notice("SIGHUP: the certificates are read again; other settings need a restart.")
+        certificates.reload()
+      }
     }
   }
 

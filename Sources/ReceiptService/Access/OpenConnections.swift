@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import NIOCore
+  internal import Synchronization
+
+  /// The connections of clients, of which there are no more than the descriptors allow. When few are left, those are closed
+  /// whose client keeps the server waiting, beginning with the oldest: clients that open connections and send nothing keep
+  /// nobody out.
+  package final class OpenConnections: Sendable {
+    /// Asks a connection to close if it keeps the server waiting.
+    struct Scarcity: Sendable {}
+
+    private struct State {
+      var channels: [Int: any Channel] = [:]
+      /// From the one that was asked least recently. Those that were closed are still in it.
+      var order = CircularBuffer<Int>()
+      var next = 0
+      var isAsking = false
+    }
+
+    /// How many may be open.
+    package let maximum: Int
+    /// So many places are kept free, if need be by closing connections.
+    private let reserve: Int
+    /// How many are asked at a time: each costs its event loop a moment.
+    private static let askedAtOnce = 64
+    private let state = Mutex(State())
+
+    package init(maximum: Int) {
+      self.maximum = maximum
+      reserve = min(32, max(1, maximum / 8))
+    }
+
+    /// How many are open.
+    package var count: Int { state.withLock { $0.channels.count } }
+
+    func add(_ channel: any Channel) -> Int {
+      let id = state.withLock { state in
+        defer { state.next += 1 }
+        state.channels[state.next] = channel
+        state.order.append(state.next)
+        return state.next
+      }
+      makeRoom(from: channel)
+      return id
+    }
+
+    func remove(_ id: Int) {
+      state.withLock { state in
+        state.channels[id] = nil
+        // A connection that stays open long does not keep all that came and went after it in the list.
+        if state.order.count > 2 * state.channels.count + 64 {
+          state.order = CircularBuffer(state.order.filter { state.channels[$0] != nil })
+        }
+      }
+    }
+
+    /// Has connections closed while there are too many, once in a second.
+    private func makeRoom(from channel: any Channel) {
+      let asked = state.withLock { state -> [any Channel] in
+        guard !state.isAsking, state.channels.count > maximum - reserve else { return [] }
+        state.isAsking = true
+        return Self.asked(&state)
+      }
+      guard !asked.isEmpty else { return }
+      ask(asked, again: channel.eventLoop)
+    }
+
+    private static func asked(_ state: inout State) -> [any Channel] {
+      var asked: [any Channel] = []
+      for _ in 0..<min(state.order.count, askedAtOnce) {
+        guard let id = state.order.popFirst(), let channel = state.channels[id] else { continue }
+        state.order.append(id)
+        asked.append(channel)
+      }
+      return asked
+    }
+
+    private func ask(_ channels: [any Channel], again eventLoop: any EventLoop) {
+      for channel in channels { channel.pipeline.fireUserInboundEventTriggered(Scarcity()) }
+      eventLoop.scheduleTask(in: .milliseconds(100)) { [self] in
+        let asked = state.withLock { state -> [any Channel] in
+          state.isAsking = state.channels.count > maximum - reserve
+          return state.isAsking ? Self.asked(&state) : []
+        }
+        if !asked.isEmpty { ask(asked, again: eventLoop) }
+      }
+    }
+  }
+#endif

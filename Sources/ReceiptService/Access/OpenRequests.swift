@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  internal import NIOCore
+  internal import Synchronization
+
+  /// The requests without a key whose body is arriving. They have no place among the requests that are served until they are
+  /// whole, so that nobody who sends slowly keeps others out. What has arrived of all of them together is bounded, and how many
+  /// there are of one address: the oldest is given up, since bodies that are meant arrive at once.
+  final class OpenRequests: Sendable {
+    private struct Arriving {
+      let address: String
+      let channel: (any Channel)?
+      var byteCount = 0
+    }
+
+    private struct State {
+      var arriving: [Int: Arriving] = [:]
+      var counts: [String: Int] = [:]
+      var byteCount = 0
+      var next = 0
+
+      mutating func remove(_ id: Int) -> Arriving? {
+        guard let request = arriving.removeValue(forKey: id) else { return nil }
+        byteCount -= request.byteCount
+        let count = (counts[request.address] ?? 1) - 1
+        counts[request.address] = count > 0 ? count : nil
+        return request
+      }
+    }
+
+    private let maximumByteCount: Int
+    private let maximumCount: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - maximumByteCount: The most bytes of all of them together.
+    ///   - maximumCount: The most of one address.
+    init(maximumByteCount: Int, maximumCount: Int) {
+      self.maximumByteCount = maximumByteCount
+      self.maximumCount = maximumCount
+    }
+
+    /// What has arrived of all of them.
+    var byteCount: Int { state.withLock { $0.byteCount } }
+
+    /// A request from an address begins to arrive.
+    func begin(from address: String, on channel: (any Channel)?) -> Int {
+      let (id, displaced) = state.withLock { state -> (Int, Arriving?) in
+        var displaced: Arriving?
+        if state.counts[address, default: 0] >= maximumCount,
+          let oldest = state.arriving.filter({ $0.value.address == address }).keys.min()
+        {
+          displaced = state.remove(oldest)
+        }
+        defer { state.next += 1 }
+        state.arriving[state.next] = Arriving(address: address, channel: channel)
+        state.counts[address, default: 0] += 1
+        return (state.next, displaced)
+      }
+      displaced?.channel?.close(promise: nil)
+      return id
+    }
+
+    /// More of a request has arrived.
+    ///
+    /// - Throws: ``Problem`` where the request was given up for others.
+    func add(_ byteCount: Int, to id: Int) throws(Problem) {
+      let (isThere, displaced) = state.withLock { state -> (Bool, [Arriving]) in
+        guard state.arriving[id] != nil else { return (false, []) }
+        state.arriving[id]?.byteCount += byteCount
+        state.byteCount += byteCount
+        var displaced: [Arriving] = []
+        while state.byteCount > maximumByteCount,
+          let oldest = state.arriving.filter({ $0.key != id && $0.value.byteCount > 0 }).keys.min(),
+          let request = state.remove(oldest)
+        {
+          displaced.append(request)
+        }
+        return (true, displaced)
+      }
+      for request in displaced { request.channel?.close(promise: nil) }
+      guard isThere else { throw Self.overloaded }
+    }
+
+    /// A request has arrived, or will not.
+    ///
+    /// - Returns: Whether it was not given up.
+    @discardableResult
+    func end(_ id: Int) -> Bool { state.withLock { $0.remove(id) != nil } }
+
+    static let overloaded = Problem(
+      .serviceUnavailable, "overloaded", "Too many requests are being sent. Try again.", retryAfter: 1)
+  }
+#endif
