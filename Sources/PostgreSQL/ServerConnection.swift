@@ -13,6 +13,14 @@
     private let handle: OpaquePointer
     /// What was sent, in order, the answers to which have not been taken yet.
     private var awaited: [Awaited] = []
+    /// Whether an answer was given up: what comes after it belongs to no statement.
+    private var isGivenUp = false
+
+    /// How long an answer may take; without a limit a server that hangs is waited for without end, since its system goes on to
+    /// acknowledge what it is sent.
+    package var answerLimit: Duration? {
+      didSet { _ = unsafe PQsetnonblocking(handle, answerLimit == nil ? 0 : 1) }
+    }
 
     private enum Awaited: Sendable { case statement, synchronization }
 
@@ -23,7 +31,7 @@
       self.location = location
       // What stands before the URL it may set otherwise; what stands after it holds.
       let parameters: KeyValuePairs = [
-        "connect_timeout": "10", "keepalives_idle": "30", "keepalives_interval": "10",
+        "connect_timeout": "5", "keepalives_idle": "30", "keepalives_interval": "10",
         "keepalives_count": "3",
         "tcp_user_timeout": "60000", "target_session_attrs": "read-write", "application_name": "receiptkit",
         "dbname": location.connectionURL, "client_encoding": "UTF8",
@@ -46,7 +54,8 @@
     /// Whether the session is at an end. Notices without waiting when the server has ended it: its last words are
     /// read first, the end behind them with the next reading.
     package var isBroken: Bool {
-      (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
+      isGivenUp
+        || (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
     }
 
     // MARK: Outside of pipeline mode
@@ -54,33 +63,68 @@
     /// Carries out statements and returns the answer to the last.
     @discardableResult
     package func execute(_ statements: String) throws(Failure) -> QueryResult {
-      guard let answer = unsafe PQexec(handle, statements) else { throw lost() }
-      let result = unsafe QueryResult(takingOwnership: answer)
-      if let failure = failure(of: result) { throw failure }
-      return result
+      guard !isGivenUp, unsafe PQsendQuery(handle, statements) == 1 else { throw lost() }
+      return try takeAnswer()
     }
 
     package func prepare(_ name: String, _ statement: String, types: [StatementParameter.Kind])
       throws(Failure)
     {
       let types = types.map(\.rawValue)
-      guard let answer = unsafe PQprepare(handle, name, statement, Int32(types.count), types) else {
+      guard !isGivenUp, unsafe PQsendPrepare(handle, name, statement, Int32(types.count), types) == 1 else {
         throw lost()
       }
-      if let failure = unsafe failure(of: QueryResult(takingOwnership: answer)) { throw failure }
+      _ = try takeAnswer()
     }
 
     /// Carries out a prepared statement and returns its answer.
     package func execute(prepared name: String, _ parameters: [StatementParameter]) throws(Failure)
       -> QueryResult
     {
-      let answer = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
-        unsafe PQexecPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
+      guard !isGivenUp else { throw lost() }
+      let sent = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
+        unsafe PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
       }
-      guard let answer = unsafe answer else { throw lost() }
-      let result = unsafe QueryResult(takingOwnership: answer)
-      if let failure = failure(of: result) { throw failure }
-      return result
+      guard sent == 1 else { throw lost() }
+      return try takeAnswer()
+    }
+
+    /// Waits for the answers to all that was sent, and returns the last, as libpq's functions do that wait themselves.
+    private func takeAnswer() throws(Failure) -> QueryResult {
+      var last: QueryResult?
+      while let answer = unsafe try nextAnswer() {
+        last = unsafe QueryResult(takingOwnership: answer)
+        if unsafe PQstatus(handle) != CONNECTION_OK { break }
+      }
+      guard let last else { throw lost() }
+      if let failure = failure(of: last) { throw failure }
+      return last
+    }
+
+    /// The next answer, once it is there; `nil` at the end of those to a statement.
+    private func nextAnswer() throws(Failure) -> OpaquePointer? {
+      if let answerLimit { try wait(atMost: answerLimit) }
+      return unsafe PQgetResult(handle)
+    }
+
+    /// Sends what has not been sent, and waits until an answer can be taken.
+    private func wait(atMost limit: Duration) throws(Failure) {
+      var deadline: ContinuousClock.Instant?
+      while true {
+        let isUnsent = unsafe PQflush(handle)
+        guard isUnsent >= 0 else { throw lost() }
+        if unsafe isUnsent == 0 && PQisBusy(handle) == 0 { return }
+        let end = deadline ?? .now + limit
+        deadline = end
+        let remaining = (end - .now) / .milliseconds(1)
+        guard remaining > 0 else {
+          isGivenUp = true
+          throw Failure(.silent, at: location.description, "The server did not answer within \(limit).")
+        }
+        let events = unsafe CPostgreSQL_wait(
+          PQsocket(handle), isUnsent, Int32(min(remaining.rounded(.up), 60_000)))
+        if events > 0, unsafe PQconsumeInput(handle) == 0 { throw lost() }
+      }
     }
 
     package func beginPipeline() throws(Failure) {
@@ -91,6 +135,7 @@
 
     /// Sends a prepared statement without waiting for its answer.
     package func send(_ name: String, _ parameters: [StatementParameter] = []) throws(Failure) {
+      guard !isGivenUp else { throw lost() }
       let sent = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
         unsafe PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
       }
@@ -125,7 +170,7 @@
         switch expected {
         case .statement:
           last = nil
-          while let answer = unsafe PQgetResult(handle) {
+          while let answer = unsafe try nextAnswer() {
             let result = unsafe QueryResult(takingOwnership: answer)
             // The answer to the statement that failed comes before those that were left out because of it.
             if failed == nil { failed = failure(of: result) }
@@ -133,7 +178,7 @@
           }
           if last == nil { failed = failed ?? lost() }
         case .synchronization:
-          guard let answer = unsafe PQgetResult(handle) else {
+          guard let answer = unsafe try nextAnswer() else {
             failed = failed ?? lost()
             break
           }
@@ -179,6 +224,8 @@ package enum ServerFault: Sendable, Hashable {
   case unusableURL
   /// There is no connection, or it was lost. Whether the last statement took effect is not known.
   case disconnected
+  /// The server did not answer in time, and the connection was given up. Whether the last statement took effect is not known.
+  case silent
   /// The server refused a statement, with this SQLSTATE (PostgreSQL, appendix A).
   case refused(sqlState: String)
 }

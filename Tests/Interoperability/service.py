@@ -30,6 +30,8 @@ class Service:
         self.folder = folder
         self.settings: dict[str, str] = {"listen.port": "0"}
         self.process: subprocess.Popen | None = None
+        # What runs the server, such as a shell that limits it.
+        self.prefix: list[str] = []
         self.url = self.key = ""
         self.session = requests.Session()
         # The app that requests with a key for all apps are about, where there are several.
@@ -56,7 +58,7 @@ class Service:
 
     def start(self, log=None, options=()) -> "Service":
         self.process = subprocess.Popen(
-            [program(), "serve", "--json", *options, *self.arguments], stdout=subprocess.PIPE, stderr=log or subprocess.DEVNULL,
+            [*self.prefix, program(), "serve", "--json", *options, *self.arguments], stdout=subprocess.PIPE, stderr=log or subprocess.DEVNULL,
             text=True,
         )
         self.started.append(self.process)

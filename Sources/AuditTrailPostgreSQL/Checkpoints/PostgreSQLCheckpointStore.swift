@@ -102,6 +102,7 @@
     private func prepared(_ connection: ServerConnection) throws(StorageError) -> ServerConnection {
       let table = "\(location.schema).checkpoints"
       try ServerSession.prepare(connection, options)
+      connection.answerLimit = options.lockTimeout + .seconds(5)
       try connection.prepare(Self.load, "SELECT value FROM \(table) WHERE name = $1", types: [.text])
       try connection.prepare(
         Self.insert, "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",

@@ -11,7 +11,7 @@
       let code: Code =
         switch fault {
         case .unusableURL: .unsupported
-        case .disconnected: .unavailable
+        case .disconnected, .silent: .unavailable
         case .refused(let sqlState): Self.code(sqlState)
         }
       self.init(code, at: place, message)

@@ -20,6 +20,8 @@
 
     private struct State {
       var idle: [ServerConnection] = []
+      /// How many are in use.
+      var usedCount = 0
       var isClosed = false
     }
 
@@ -45,9 +47,31 @@
           "All connections of this process for \(purpose) were in use for \(options.lockTimeout); try again.")
       }
       defer { semaphore.signal() }
-      var connection = try idleConnection() ?? connect()
-      defer { release(connection) }
+      var connection = try freeConnection()
+      state.withLock { $0.usedCount += 1 }
+      defer {
+        state.withLock { $0.usedCount -= 1 }
+        release(connection)
+      }
       return try body(&connection)
+    }
+
+    /// A connection that nobody uses, or a new one. Where the server allows no more, it waits for one of those there are.
+    private func freeConnection() throws(StorageError) -> ServerConnection {
+      let deadline = ContinuousClock.now + options.lockTimeout
+      while true {
+        if let connection = try idleConnection() { return connection }
+        do throws(StorageError) {
+          return try connect()
+        } catch {
+          guard [.unavailable, .busy].contains(error.code), .now < deadline else { throw error }
+          let next = ContinuousClock.now + .milliseconds(500)
+          while state.withLock({ $0.idle.isEmpty }), .now < next {
+            guard state.withLock({ $0.usedCount > 0 || !$0.idle.isEmpty }) else { throw error }
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(5))
+          }
+        }
+      }
     }
 
     /// A new connection, ready for statements on the trail.
@@ -57,6 +81,8 @@
       try schema.check(on: connection)
       try schema.prepare(on: connection, writerTimeout: options.writerTimeout)
       try connection.beginPipeline()
+      // Only a lock takes long.
+      connection.answerLimit = options.lockTimeout + .seconds(5)
       return connection
     }
 

@@ -14,6 +14,8 @@
 #error "libpq's headers are missing (Debian: apt-get install libpq-dev)"
 #endif
 
+#include <poll.h>
+
 #ifndef LIBPQ_HAS_PIPELINING
 #error "libpq 14 or later is needed"
 #endif
@@ -21,6 +23,12 @@
 // Macros of characters.
 static inline int CPostgreSQL_field_sqlstate(void) { return PG_DIAG_SQLSTATE; }
 static inline int CPostgreSQL_field_message(void) { return PG_DIAG_MESSAGE_PRIMARY; }
+
+// Waits until a socket can be read, or with `writes` written. Returns what poll(2) does.
+static inline int CPostgreSQL_wait(int socket, int writes, int milliseconds) {
+  struct pollfd waiting = {.fd = socket, .events = (short)(POLLIN | (writes ? POLLOUT : 0))};
+  return poll(&waiting, 1, milliseconds);
+}
 
 // libpq writes what the server remarks to standard error; this hears it and keeps silent.
 static inline void CPostgreSQL_ignore_notices_receiver(void *context, const PGresult *result) {

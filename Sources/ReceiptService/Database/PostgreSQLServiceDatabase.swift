@@ -21,13 +21,50 @@
     private static let maximumAttempts = 10
 
     private let location: ServerLocation
+    private let answerLimit: Duration
     private let state: Mutex<State>
     private let workers: [Worker]
 
+    /// How long a transaction waits for a connection.
+    private static let maximumWait: Duration = .seconds(10)
+    /// After how long a worker that could not connect tries again, while others are connected.
+    private static let restTime: Duration = .seconds(2)
+
     private struct State {
+      /// Those that could not connect are first, so that they are taken last.
       var idle: [Worker]
       var waiting: [Job] = []
+      /// The workers that could not connect when they last tried, and since when.
+      var unconnected: [ObjectIdentifier: ContinuousClock.Instant] = [:]
       var isClosed = false
+
+      /// Whether a worker is busy that may go on with what waits.
+      func isServed(by workers: [Worker]) -> Bool {
+        let idle = Set(idle.map { ObjectIdentifier($0) })
+        return workers.contains {
+          !idle.contains(ObjectIdentifier($0)) && unconnected[ObjectIdentifier($0)] == nil
+        }
+      }
+
+      /// What a worker does next, which is idle otherwise.
+      mutating func next(for worker: Worker) -> Job? {
+        if waiting.isEmpty {
+          idle.append(worker)
+          return nil
+        }
+        return waiting.removeFirst()
+      }
+
+      /// The worker for a job; `nil` where the job has to wait.
+      mutating func takeWorker(of workers: [Worker]) -> Worker? {
+        guard let worker = idle.last else { return nil }
+        if let since = unconnected[ObjectIdentifier(worker)], .now - since < restTime,
+          isServed(by: workers)
+        {
+          return nil
+        }
+        return idle.removeLast()
+      }
     }
 
     /// A thread that may block, with its connection. A serial queue has a thread as soon as it needs one, unlike a
@@ -38,8 +75,17 @@
     }
 
     private struct Job: Sendable {
-      /// Does it, and tells who waits for it; what keeps the server from being reached.
-      let run: @Sendable (Worker) -> DatabaseError?
+      enum Outcome {
+        case done
+        /// There was no connection, and nobody was told.
+        case unconnected(DatabaseError)
+        /// The server hangs; who waits for the job was told.
+        case silent(DatabaseError)
+      }
+
+      let enqueued = ContinuousClock.now
+      /// Does it, and tells who waits for it.
+      let run: @Sendable (Worker) -> Outcome
       let fail: @Sendable (DatabaseError) -> Void
     }
 
@@ -49,16 +95,22 @@
     ///   - url: `postgresql://`; the schema is `receiptkit_service` where it names none.
     ///   - maximumConnections: The most connections that this process opens.
     ///   - allowsServerWithoutFsync: Whether to use a server that runs with `fsync = off`; for tests.
+    ///   - answerLimit: How long the server may take to answer a statement. A lock is waited for 8 s at most.
     /// - Throws: ``DatabaseError``.
-    package init(_ url: String, maximumConnections: Int = 8, allowsServerWithoutFsync: Bool = false) throws {
+    package init(
+      _ url: String, maximumConnections: Int = 8, allowsServerWithoutFsync: Bool = false,
+      answerLimit: Duration = .seconds(10)
+    ) throws {
       do {
         location = try ServerLocation(
           url, schema: nil, defaultSchema: "receiptkit_service", orThrow: PostgreSQLFault.self)
+        self.answerLimit = answerLimit
         workers = (0..<max(1, maximumConnections)).map { _ in Worker() }
         state = Mutex(State(idle: workers))
-        let connection = try ServiceConnection(location)
+        let connection = try ServiceConnection(location, answerLimit: nil)
         if !allowsServerWithoutFsync { try connection.requireFsync() }
         try ServiceLayout.prepare(on: connection)
+        connection.connection.answerLimit = answerLimit
         workers.last?.connection.withLock { $0 = connection }
       } catch let fault as PostgreSQLFault {
         throw fault.error
@@ -89,7 +141,7 @@
     ///   it.
     package func scrub() async throws {
       try await perform { [location] _ in
-        let connection = try ServiceConnection(location)
+        let connection = try ServiceConnection(location, answerLimit: .seconds(3600))
         try ServiceScrubbing(connection: connection, timeout: .seconds(10)).run(ServiceSchema.personalTables)
       }
     }
@@ -117,13 +169,15 @@
           Job { worker in
             do {
               continuation.resume(returning: try work(worker))
+            } catch let fault as PostgreSQLFault where fault.isUnreachable {
+              return .unconnected(fault.error)
             } catch let fault as PostgreSQLFault {
               continuation.resume(throwing: fault.error)
-              if fault.isUnreachable { return fault.error }
+              if fault.fault == .silent { return .silent(fault.error) }
             } catch {
               continuation.resume(throwing: error)
             }
-            return nil
+            return .done
           } fail: {
             continuation.resume(throwing: $0)
           })
@@ -134,7 +188,7 @@
       let (isClosed, worker) = state.withLock { state -> (Bool, Worker?) in
         if state.isClosed { return (true, nil) }
         // The one that was used last, so that no more connections are opened than are needed.
-        if let worker = state.idle.popLast() { return (false, worker) }
+        if let worker = state.takeWorker(of: workers) { return (false, worker) }
         state.waiting.append(job)
         return (false, nil)
       }
@@ -148,19 +202,44 @@
     private func serve(_ first: Job, on worker: Worker) {
       var next: Job? = first
       while let job = next {
-        let error = job.run(worker)
-        let (failed, following) = state.withLock { state -> ([Job], Job?) in
-          // Those that waited all the while need not find out one after the other.
-          let failed = error == nil ? [] : state.waiting
-          if error != nil { state.waiting = [] }
-          if state.waiting.isEmpty {
-            state.idle.append(worker)
-            return (failed, nil)
-          }
-          return (failed, state.waiting.removeFirst())
+        if .now - job.enqueued > Self.maximumWait {
+          job.fail(
+            DatabaseError(
+              .unavailable, at: location.description,
+              "No connection was free within \(Self.maximumWait). Allow the role more connections."))
+          next = state.withLock { $0.next(for: worker) }
+          continue
         }
-        if let error { for job in failed { job.fail(error) } }
-        next = following
+        switch job.run(worker) {
+        case .done:
+          next = state.withLock { state in
+            state.unconnected[ObjectIdentifier(worker)] = nil
+            return state.next(for: worker)
+          }
+        case .unconnected(let error):
+          next = nil
+          let failed = state.withLock { state -> [Job] in
+            state.idle.insert(worker, at: 0)
+            state.unconnected[ObjectIdentifier(worker)] = .now
+            // The server may allow fewer connections: those that there are go on with what waits.
+            if state.isServed(by: workers) {
+              state.waiting.insert(job, at: 0)
+              return []
+            }
+            defer { state.waiting = [] }
+            return [job] + state.waiting
+          }
+          for job in failed { job.fail(error) }
+        case .silent(let error):
+          // Those that waited all the while need not find out one after the other.
+          let failed = state.withLock { state -> [Job] in
+            defer { state.waiting = [] }
+            state.idle.append(worker)
+            return state.waiting
+          }
+          next = nil
+          for job in failed { job.fail(error) }
+        }
       }
     }
 
@@ -182,7 +261,9 @@
             losses += 1
           }
           let isAgain =
-            fault.isConflict ? attempts < Self.maximumAttempts : fault.isDisconnected && losses < 3
+            fault.isConflict
+            ? attempts < Self.maximumAttempts
+            : fault.isDisconnected && fault.fault != .silent && losses < 3
           guard isAgain else { throw fault }
         }
       }
@@ -191,7 +272,7 @@
     private func connection(of worker: Worker) throws(PostgreSQLFault) -> ServiceConnection {
       if let connection = worker.connection.withLock({ $0 }), !connection.isBroken { return connection }
       do throws(PostgreSQLFault) {
-        let connection = try ServiceConnection(location)
+        let connection = try ServiceConnection(location, answerLimit: answerLimit)
         worker.connection.withLock { $0 = connection }
         return connection
       } catch {

@@ -32,7 +32,7 @@
 
     /// Whether the session has ended: the connection was lost, or the server is shutting down, crashed, not yet started.
     var isDisconnected: Bool {
-      guard let sqlState else { return fault == .disconnected }
+      guard let sqlState else { return fault == .disconnected || fault == .silent }
       return ["57P01", "57P02", "57P03", "57P04", "57P05", "25P03"].contains(sqlState)
         || sqlState.hasPrefix("08")
     }
@@ -41,7 +41,7 @@
       let code: DatabaseError.Code =
         switch (fault, sqlState) {
         case (.unusableURL, _): .unusable
-        case (.disconnected, _): .unavailable
+        case (.disconnected, _), (.silent, _): .unavailable
         case (_, "53100"): .full
         // A lock that others have had for too long, a statement that took too long, a standby that took over not yet.
         case (_, "55P03"), (_, "57014"), (_, "25006"): .unavailable
@@ -66,15 +66,28 @@
       let kinds: [StatementParameter.Kind]
     }
 
+    /// Less than the server may take to answer.
+    private static let lockTimeout = "8s"
+    /// How long a new connection may take until it is ready.
+    private static let openingLimit: Duration = .seconds(10)
+
     let connection: ServerConnection<PostgreSQLFault>
     private var names: [Statement: String] = [:]
 
-    init(_ location: ServerLocation) throws(PostgreSQLFault) {
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - location: The server.
+    ///   - answerLimit: How long it may take to answer; `nil` where statements may take long.
+    /// - Throws: ``PostgreSQLFault``.
+    init(_ location: ServerLocation, answerLimit: Duration?) throws(PostgreSQLFault) {
       connection = try ServerConnection(location)
+      connection.answerLimit = Self.openingLimit
+      defer { connection.answerLimit = answerLimit }
       try connection.execute(
         """
         SET search_path = \(location.schema);
-        SET lock_timeout = '30s';
+        SET lock_timeout = '\(Self.lockTimeout)';
         SET statement_timeout = 0;
         SET idle_in_transaction_session_timeout = '60s';
         SET tcp_keepalives_idle = 30;

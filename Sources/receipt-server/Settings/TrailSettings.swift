@@ -117,10 +117,12 @@
     private func storage() throws -> any TrailStorage {
       if ServerSettings.isURL(trail) {
         #if PostgreSQL
+          // Requests wait for it.
+          let options = PostgreSQLOptions(lockTimeout: .seconds(10))
           do {
-            return try PostgreSQLStorage(openingAt: trail)
+            return try PostgreSQLStorage(openingAt: trail, options: options)
           } catch  where error.code == .notFound {
-            return try PostgreSQLStorage(creatingAt: trail)
+            return try PostgreSQLStorage(creatingAt: trail, options: options)
           }
         #else
           throw ServiceConfigurationError(
