@@ -37,7 +37,8 @@
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let templates: ConsoleTemplates
-    let consoleExecutor = ConsoleExecutor()
+    /// Renders the pages of the console: an event loop that did would answer nobody meanwhile.
+    let consoleExecutor = SerialTaskExecutor(label: "receipt-kit.console")
     let sessions: ConsoleSessions
     let loginLimit = LoginLimit()
     let recentRequests = RecentRequests()
