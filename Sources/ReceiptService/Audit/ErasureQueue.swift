@@ -2,11 +2,13 @@
 
 #if Server
   internal import AuditTrail
+  internal import ReceiptBytes
   internal import ReceiptCodec
   internal import ReceiptCrypto
+  internal import ReceiptVerification
 
   /// Erasures of customers. Each is in the database until it is done, so that what one process began another one ends. It is
-  /// named by a digest: what is left of it must not name the customer.
+  /// named by a keyed digest (``ServiceSecret``): what is left of it must not name the customer, nor let them be guessed.
   package struct ErasureQueue: Sendable {
     /// For how long an erasure is left to the process that began it, in seconds. Two that do the same do no harm.
     static let lease: Double = 60
@@ -49,7 +51,18 @@
     /// - Throws: ``DatabaseError``, `AuditError`: it is not done yet, and ``resume()`` goes on with it later.
     func erase(customer: String, app: ServedApp, by actor: String) async throws -> Outcome {
       let customer = RecordingOptions.canonicalCustomer(customer)
-      let id = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
+      let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
+      let (id, isUnderWay) = try await database.read { session in
+        let id = try Self.id(digest, in: session)
+        return (id, try !session.run("SELECT 1 FROM erasures WHERE id = ?1", .text(id)).isEmpty)
+      }
+      if !isUnderWay, try await !entitlements.isKnown(customer, app: app.name),
+        try await entries(of: customer, app: app.name).isEmpty
+      {
+        // Nothing is entered and nothing rewritten for somebody who is not known.
+        try await note(Outcome(), app: app.name, id: id, by: actor)
+        return Outcome()
+      }
       let leased = entitlements.clock().addingSeconds(Self.lease).milliseconds
       try await database.write { session -> Void in
         try session.run(
@@ -77,17 +90,21 @@
 
     private func next() async throws -> Erasure? {
       let now = entitlements.clock()
+      // A lease that ends later than any does was made by a clock that was ahead.
+      let latest = now.addingSeconds(Self.lease + ClockCheck.tolerance)
       let isDue = try await database.read { session in
-        try !session.run("SELECT 1 FROM erasures WHERE leased <= ?1 LIMIT 1", .integer(now.milliseconds))
-          .isEmpty
+        try !session.run(
+          "SELECT 1 FROM erasures WHERE leased <= ?1 OR leased > ?2 LIMIT 1", .integer(now.milliseconds),
+          .integer(latest.milliseconds)
+        ).isEmpty
       }
       guard isDue else { return nil }
       return try await database.write { session in
         let row = try session.run(
           """
-          SELECT id, app, customer, actor, purchases, entries FROM erasures WHERE leased <= ?1
+          SELECT id, app, customer, actor, purchases, entries FROM erasures WHERE leased <= ?1 OR leased > ?2
           ORDER BY leased LIMIT 1 FOR UPDATE SKIP LOCKED
-          """, .integer(now.milliseconds)
+          """, .integer(now.milliseconds), .integer(latest.milliseconds)
         ).first
         guard let row else { return nil }
         try session.run(
@@ -105,57 +122,127 @@
         // The trail first: which of its entries are the customer's is told by the entitlements, also to a repetition.
         outcome.entries = try await eraseEntries(of: customer, app: erasure.app)
         let entries = Int64(outcome.entries)
-        outcome.purchases = try await entitlements.erase(app: erasure.app, customer: customer) {
-          session, purchases in
+        outcome.purchases = try await entitlements.erase(
+          app: erasure.app, customer: customer, scrubbing: ["erasures"]
+        ) { session, purchases in
           try session.run(
             "UPDATE erasures SET customer = NULL, purchases = ?2, entries = ?3 WHERE id = ?1",
             .text(erasure.id), .integer(Int64(purchases.count)), .integer(entries))
         }.count
       } else {
-        try await database.scrub()
+        try await database.scrub(ServiceSchema.personalTables)
       }
-      let act =
-        "app=\(erasure.app) sha256=\(erasure.id) purchases=\(outcome.purchases) entries=\(outcome.entries)"
-      let now = entitlements.clock().milliseconds
-      try await database.write { session in
+      try await note(outcome, app: erasure.app, id: erasure.id, by: erasure.actor) { session in
         // Another process may have done the same, or the customer is to be erased once more.
-        let ended = try session.run(
-          "DELETE FROM erasures WHERE id = ?1 AND customer IS NULL RETURNING id", .text(erasure.id))
-        guard !ended.isEmpty else { return }
-        try AdministrativeAct.record("customer.erase", act, by: erasure.actor, at: now, in: session)
+        try !session.run(
+          "DELETE FROM erasures WHERE id = ?1 AND customer IS NULL RETURNING id", .text(erasure.id)
+        ).isEmpty
       }
       return outcome
     }
 
+    /// Notes an erasure among the administrative acts.
+    private func note(
+      _ outcome: Outcome, app: String, id: String, by actor: String,
+      if isEnded: @escaping @Sendable (any DatabaseSession) throws -> Bool = { _ in true }
+    ) async throws {
+      let act = "app=\(app) customer=\(id) purchases=\(outcome.purchases) entries=\(outcome.entries)"
+      let now = entitlements.clock().milliseconds
+      try await database.write { session in
+        guard try isEnded(session) else { return }
+        try AdministrativeAct.record("customer.erase", act, by: actor, at: now, in: session)
+      }
+    }
+
+    // MARK: Digests
+
+    /// What stands for a customer, from the digest of app and customer.
+    private static func id(_ digest: String, in session: any DatabaseSession) throws -> String {
+      Hexadecimal.encode(try ServiceSecret(in: session).digest("erased customer", digest))
+    }
+
+    /// Puts keyed digests in the place of those that earlier versions stored, which could be guessed.
+    static func keyDigests(in session: any DatabaseSession) throws {
+      for row in try session.run("SELECT id FROM erasures") {
+        try session.run(
+          "UPDATE erasures SET id = ?2 WHERE id = ?1", .text(row.text(0)),
+          .text(try id(row.text(0), in: session)))
+      }
+      let acts = try session.run(
+        "SELECT sequence, details FROM administrative_acts WHERE act = ?1", .text("customer.erase"))
+      for act in acts {
+        let details = try act.text(1).split(separator: " ").map { member in
+          guard member.hasPrefix("sha256=") else { return String(member) }
+          return "customer=\(try id(String(member.dropFirst("sha256=".count)), in: session))"
+        }
+        try session.run(
+          "UPDATE administrative_acts SET details = ?2 WHERE sequence = ?1", .integer(act.integer(0)),
+          .text(details.joined(separator: " ")))
+      }
+    }
+
+    // MARK: The trail
+
     private func eraseEntries(of customer: String, app name: String) async throws -> Int {
-      guard let auditLog else { return 0 }
+      let entries = try await entries(of: customer, app: name)
+      if !entries.isEmpty { try await auditLog?.erase(entries: entries) }
+      return entries.count
+    }
+
+    /// The entries whose erasable parts are a customer's: those that were recorded under their name, those of their
+    /// purchases that were recorded without a name, and those with a receipt in which their name can be read.
+    private func entries(of customer: String, app name: String) async throws -> [UInt64] {
+      guard let auditLog else { return [] }
       guard let app = apps[name] else {
         throw DatabaseError(
           .unusable, at: "app.\(name)",
           "A customer of this app is being erased; keep it in the configuration until that is done.")
       }
       let purchases = Set(
-        try await entitlements.entitlements(app: name, customer: customer).map(\.identifier)
-      ).sorted()
-      let entries = try await auditLog.read { view in
-        var found = Set(
-          try view.entries(customer: customer).filter { app.isAbout($0.entry) || $0.entry.bundle == nil }
-            .map(\.index))
-        // Their purchases that were recorded without a customer's name.
-        for purchase in purchases {
-          for recorded in try view.history(original: purchase)
-          where app.isAbout(recorded.entry) && recorded.entry.commitment != nil {
-            if let part = try view.erasablePart(at: recorded.index),
-              part.customerToken == nil || part.customerToken == customer
-            {
-              found.insert(recorded.index)
-            }
+        try await entitlements.entitlements(app: name, customer: customer).map(\.identifier))
+      let aliases = try await entitlements.aliases(of: customer, app: name)
+      return try await auditLog.read { view in
+        var found: Set<UInt64> = []
+        var originals = purchases
+        for recorded in try view.entries(customer: customer)
+        where try Self.isRecorded(recorded, by: app, in: view) {
+          found.insert(recorded.index)
+          if let original = recorded.entry.original { originals.insert(original) }
+        }
+        var others = try aliases.flatMap { try view.entries(customer: $0) }
+        for original in originals.sorted() { others += try view.history(original: original) }
+        for recorded in others
+        where recorded.entry.commitment != nil && !found.contains(recorded.index) {
+          guard try Self.isRecorded(recorded, by: app, in: view),
+            let part = try view.erasablePart(at: recorded.index)
+          else { continue }
+          let isUnnamed = part.customerToken == nil && recorded.entry.original.map(purchases.contains) == true
+          if isUnnamed || part.receipt.map({ ReceiptNames.contain(customer, in: $0) }) == true {
+            found.insert(recorded.index)
           }
         }
         return found.sorted()
       }
-      if !entries.isEmpty { try await auditLog.erase(entries: entries) }
-      return entries.count
+    }
+
+    /// Whether an app recorded an entry: by the app that the receipt states, or, if its signature was not found right, by
+    /// the policy that it was verified under.
+    private static func isRecorded(_ recorded: RecordedEntry, by app: ServedApp, in view: TrailView) throws
+      -> Bool
+    {
+      let entry = recorded.entry
+      guard entry.bundle == nil else { return app.isAbout(entry) }
+      guard let digest = entry.policy else { return false }
+      if app.policies.values.contains(where: { $0.recorder?.policyDigest == digest }) { return true }
+      // A policy of before the configuration was changed is known by the apps that it admits.
+      let admitted = try (view.policy(digest) ?? "").split(separator: "\n").filter { $0.hasPrefix("bundle ") }
+        .map { String($0.dropFirst("bundle ".count)) }
+      return app.configuration.policies.values.contains { verifier in
+        switch verifier.policy.bundleIds {
+        case .any: false
+        case .oneOf(let bundles): admitted.contains { bundles.contains($0) }
+        }
+      }
     }
   }
 #endif

@@ -54,6 +54,8 @@
     public var requestDeadline = 30
     /// The batches that are served at once.
     public var maximumConcurrentBatches = 8
+    /// The event streams of one app that are served at once.
+    public var maximumEventStreamsPerApp = 100
     /// How long a webhook's endpoint may take until it answers, in seconds. Twice as long, and four seconds more, a delivery
     /// is left to the process that began it; then another one takes it over.
     public var webhookTimeout = 15

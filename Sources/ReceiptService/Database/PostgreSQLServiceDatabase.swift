@@ -129,7 +129,7 @@
       try await perform { try self.transaction(.reading, on: $0, body) }
     }
 
-    /// Rewrites the tables that have what is personal, so that nothing that was deleted is left in their files.
+    /// Rewrites tables, so that nothing that was deleted is left in their files.
     ///
     /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is used again. This has the tables
     /// copied (`VACUUM FULL`), which takes about a second for each gigabyte, and keeps those who use them waiting
@@ -139,10 +139,10 @@
     /// - Throws: ``DatabaseError`` with `unavailable` where a transaction that may still see what was deleted does not
     ///   end within ten seconds, and with `unusable` where the user does not own the tables. The next call makes up for
     ///   it.
-    package func scrub() async throws {
+    package func scrub(_ tables: Set<String>) async throws {
       try await perform { [location] _ in
         let connection = try ServiceConnection(location, answerLimit: .seconds(3600))
-        try ServiceScrubbing(connection: connection, timeout: .seconds(10)).run(ServiceSchema.personalTables)
+        try ServiceScrubbing(connection: connection, timeout: .seconds(10)).run(tables.sorted())
       }
     }
 

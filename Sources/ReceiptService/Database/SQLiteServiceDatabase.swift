@@ -170,7 +170,7 @@
       }
     }
 
-    package func scrub() async throws {
+    package func scrub(_ tables: Set<String>) async throws {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         queue.async { [writer] in
           continuation.resume(

@@ -25,7 +25,10 @@
     ) async throws -> Result
 
     /// Removes what deleted rows leave behind in the files of the database, as far as the database can be told to.
-    func scrub() async throws
+    ///
+    /// - Parameter tables: The tables that rows were deleted from, or changed in.
+    /// - Throws: ``DatabaseError``.
+    func scrub(_ tables: Set<String>) async throws
 
     /// Waits for what is under way, and closes.
     func close() async

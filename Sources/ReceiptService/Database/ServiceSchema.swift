@@ -96,13 +96,45 @@
           purchases BIGINT NOT NULL, entries BIGINT NOT NULL)
         """,
       ],
+      [
+        // The lane of the customer who had the entitlement before: a transfer waits for both lanes. lanes.noted: when due and
+        // leased were set, which tells that the clock was ahead then.
+        "ALTER TABLE deliveries ADD COLUMN previous_lane TEXT",
+        """
+        CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)
+        WHERE previous_lane IS NOT NULL
+        """,
+        "ALTER TABLE lanes ADD COLUMN noted BIGINT NOT NULL DEFAULT 0",
+        // How often the store was asked in vain since it last said something.
+        "ALTER TABLE ledgers ADD COLUMN questions BIGINT NOT NULL DEFAULT 0",
+        "CREATE INDEX ledgers_evaluated ON ledgers(evaluated)",
+        "DROP INDEX ledgers_reconcile",
+        "CREATE INDEX ledgers_app_reconcile ON ledgers(app, reconcile)",
+        // Random keys of this database: see ServiceSecret.
+        "CREATE TABLE secrets(name TEXT PRIMARY KEY, secret BLOB NOT NULL)",
+        // That a purchase was refunded or revoked, kept when its customer is erased: see Withdrawals.
+        """
+        CREATE TABLE withdrawals(
+          app TEXT NOT NULL, purchase BLOB NOT NULL, facts BLOB NOT NULL, PRIMARY KEY(app, purchase))
+        """,
+        // The latest change that was removed of an app, so that a reader who has read it is not beyond the end.
+        "CREATE TABLE removed_changes(app TEXT PRIMARY KEY, sequence BIGINT NOT NULL)",
+        // The account that receipts name which were recorded under another name of the same customer.
+        """
+        CREATE TABLE customer_aliases(
+          app TEXT NOT NULL, account TEXT NOT NULL, customer TEXT NOT NULL, PRIMARY KEY(app, account, customer))
+        """,
+        "CREATE INDEX customer_aliases_customer ON customer_aliases(app, customer)",
+      ],
     ]
 
     /// The version that this build knows.
     static var version: Int64 { Int64(versions.count) }
 
     /// The tables with what is about persons: rows are deleted from them when a person is erased.
-    static let personalTables = ["ledgers", "changes", "deliveries", "lanes", "erasures"]
+    static let personalTables: Set<String> = [
+      "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases",
+    ]
 
     /// What stands for a number that the database counts up.
     private static let counter = "sequence AUTOINCREMENT"
@@ -128,7 +160,14 @@
       for statement in versions[Int(version)...].joined() {
         try session.run(statement.replacing(Self.counter, with: counter))
       }
+      if version < keyedDigests {
+        try ServiceSecret.create(in: session)
+        try ErasureQueue.keyDigests(in: session)
+      }
       try setVersion(versions.count)
     }
+
+    /// The version from which on digests of customers are keyed.
+    private static let keyedDigests = 5
   }
 #endif

@@ -35,7 +35,7 @@
     ///   - customer: Who presented it, in the canonical spelling.
     ///   - heard: When the store said so.
     /// - Returns: How many changes were entered.
-    /// - Throws: ``DatabaseError``.
+    /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
     func merge(_ ledger: EntitlementLedger, customer: String?, heard: Timestamp) throws -> Int {
       let parts = ledger.parts
       try Self.lock(parts.map { (app, $0.name) }, in: session)
@@ -54,7 +54,15 @@
     private func merge(_ part: EntitlementLedger.Part, customer: String?, heard: Timestamp) throws -> Bool {
       let stored = try StoredLedger(app: app, name: part.name, in: session)
       var ledger = part.ledger
-      if let stored { ledger.merge(stored.ledger) }
+      if let stored {
+        ledger.merge(stored.ledger)
+      } else if let facts = try Withdrawals(app: app, in: session).facts(of: part.name) {
+        // It was refunded or revoked before its customer was erased.
+        ledger.merge(facts)
+      }
+      if let customer, let stated = EntitlementSnapshot.statedCustomer(ledger), stated != customer {
+        throw PresentedByAnother()
+      }
       return try store(
         ledger, part.name, part.identifier, customer: customer ?? stored?.customer,
         heard: max(heard, stored?.heard ?? heard), after: stored)
@@ -65,8 +73,11 @@
       _ ledger: EntitlementLedger, _ name: String, _ identifier: String, customer: String?, heard: Timestamp,
       after stored: StoredLedger?
     ) throws -> Bool {
-      // The clocks of two processes differ: what has expired for one must not be active again for the other.
-      let instant = max(now, stored?.evaluated ?? now)
+      // The clocks of two processes differ: what has expired for one must not be active again for the other. A clock that
+      // was ahead by more than that counts for nothing.
+      let latest = now.addingSeconds(ClockCheck.tolerance)
+      let instant = stored.map { $0.evaluated <= latest ? max(now, $0.evaluated) : now } ?? now
+      let heard = heard <= latest ? heard : now
       let old = stored?.snapshot
       let new = try EntitlementSnapshot(ledger, customer: customer, at: instant)
       try session.run(
@@ -77,7 +88,7 @@
         ON CONFLICT(app, name) DO UPDATE SET
           customer = excluded.customer, ledger = excluded.ledger, snapshot = excluded.snapshot,
           evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
-          reconcile = excluded.reconcile
+          reconcile = excluded.reconcile, questions = 0
         """,
         .text(app), .text(name), .text(identifier), .text(new?.customer ?? customer),
         .bytes(ledger.encoded()), new.map { .bytes($0.json) } ?? .null, .integer(instant.milliseconds),
@@ -103,11 +114,12 @@
         .text(previousCustomer), .integer(instant.milliseconds), .text(kind.rawValue),
         .bytes(try body(kind, ledger, from: old, to: new, at: instant)), .text(trace))
       guard let sequence = entered.first?.integer(0) else { return }
+      let previousLane = old.map { WebhookQueue.lane(of: $0.customer, entitlement: name) }
       for endpoint in endpoints {
         try WebhookQueue.enter(
-          sequence, app: app, endpoint: endpoint, lane: new.customer.map { "customer \($0)" } ?? name,
-          at: now,
-          in: session)
+          sequence, app: app, endpoint: endpoint,
+          lane: WebhookQueue.lane(of: new.customer, entitlement: name),
+          after: previousLane, at: now, in: session)
       }
     }
 
@@ -148,6 +160,11 @@
       if heard < renewal.due { return renewal.due.addingSeconds(silence).milliseconds }
       return renewal.isAwaited ? heard.addingSeconds(max(silence, 86_400)).milliseconds : nil
     }
+  }
+
+  /// A purchase was presented by somebody else than the customer whom it names. Nobody was entitled by it.
+  package struct PresentedByAnother: Error, Sendable, Hashable, CustomStringConvertible {
+    package var description: String { "The purchase names another customer than the one who presents it." }
   }
 
   extension EntitlementLedger {

@@ -33,22 +33,58 @@
     /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
       await cancelWhenGracefulShutdown {
-        while !Task.isCancelled {
-          do {
-            while try await entitlements.expireDue(limit: 100) == 100 {}
-            try await entitlements.reconcile { try await ask(about: $1, app: $0) }
-          } catch {
-            logger.error(
-              "Entitlements that are due could not be dealt with.", metadata: ["error": "\(error)"])
-          }
-          try? await Task.sleep(for: interval)
+        await withDiscardingTaskGroup { group in
+          group.addTask { await expire() }
+          // Each app has a loop of its own: a store that is slow delays nothing but the questions to it.
+          for (app, question) in questions { group.addTask { await ask(question, of: app) } }
         }
       }
     }
 
-    private func ask(about entitlement: StoredEntitlement, app: String) async throws -> EntitlementLedger? {
+    private func expire() async {
+      var check = ClockCheck()
+      while !Task.isCancelled {
+        do {
+          if check.isDue(at: entitlements.clock()) { try await correct() }
+          while try await entitlements.expireDue(limit: 100) == 100 {}
+        } catch {
+          logger.error("Entitlements that are due could not be dealt with.", metadata: ["error": "\(error)"])
+        }
+        try? await Task.sleep(for: interval)
+      }
+    }
+
+    private func correct() async throws {
+      var count = 0
+      while true {
+        let found = try await entitlements.correct(limit: 100)
+        count += found
+        guard found == 100 else { break }
+      }
+      guard count > 0 else { return }
+      logger.error(
+        "Entitlements were evaluated in the future: the clock of this or another process was ahead. They are corrected.",
+        metadata: ["count": "\(count)"])
+    }
+
+    private func ask(_ question: @escaping StoreQuestion, of app: String) async {
+      while !Task.isCancelled {
+        do {
+          try await entitlements.reconcile(app: app) { try await ask(question, about: $1, app: $0) }
+        } catch {
+          logger.error(
+            "Subscriptions that are silent could not be dealt with.",
+            metadata: ["app": "\(app)", "error": "\(error)"])
+        }
+        try? await Task.sleep(for: interval)
+      }
+    }
+
+    private func ask(
+      _ question: StoreQuestion, about entitlement: StoredEntitlement, app: String
+    ) async throws -> EntitlementLedger? {
       do {
-        return try await questions[app]?(entitlement)
+        return try await question(entitlement)
       } catch {
         logger.warning("A store was asked in vain.", metadata: ["app": "\(app)", "error": "\(error)"])
         throw error

@@ -58,7 +58,7 @@
           method: .post, path: "/v1/customers/{id}/receipts", operation: "presentReceipt",
           access: .key(.verify),
           summary:
-            "Verifies a signed transaction that a customer presents, and entitles the customer to what it says, in one request.",
+            "Verifies a signed transaction that a customer presents, and entitles the customer to what it says, in one request. A receipt that names another customer entitles nobody.",
           parameters: [
             .path("id", .text, "The customer, where the transaction names none."), Self.policyParameter,
             Self.appParameter,
@@ -67,7 +67,15 @@
             .init(mediaType: "application/octet-stream", schema: "Receipt"),
             .init(mediaType: "application/json", schema: "WrappedReceipt"),
           ],
-          answers: [(200, "The verdict, whatever it is.", json("presented-receipt"))],
+          answers: [
+            (200, "The verdict, whatever it is.", json("presented-receipt")),
+            (409, "The receipt is valid and names another customer: nobody was entitled.", Self.problem),
+            (
+              422,
+              "The transaction is valid, and does not state its app, environment or original transaction.",
+              Self.problem
+            ),
+          ],
           respond: { [unowned self] in try await presentReceipt($0, $1) }),
         Route(
           method: .delete, path: "/v1/customers/{id}", operation: "eraseCustomer", access: .key(.admin),
@@ -79,13 +87,19 @@
         Route(
           method: .get, path: "/v1/changes", operation: "getChanges", access: .key(.read),
           summary:
-            "What became of entitlements, in order; with Accept: text/event-stream as server-sent events that go on.",
+            "What became of entitlements, in order; with Accept: text/event-stream as server-sent events that go on. A stream goes on after Last-Event-ID, and ends with an event named error when its key is revoked.",
           parameters: [Self.sinceParameter, Self.limitParameter, Self.appParameter],
           answers: [
             (
               200, "The changes.",
               json("changes") + [.init(mediaType: "text/event-stream", schema: "Text")]
-            )
+            ),
+            (
+              409,
+              "There never was a change with this sequence: the database is another one than the one that was read, such as an older copy. Begin at 0.",
+              Self.problem
+            ),
+            (503, "The app has as many event streams as it may.", Self.problem),
           ],
           respond: { [unowned self] in try await changes($0, $1) }),
         Route(
@@ -172,26 +186,48 @@
 
     private func presentReceipt(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let customer = try pathParameter("id", context)
+      guard try queryParameter("customer", of: request) == nil else {
+        throw Problem.invalid("customer", "The customer is named by the path.")
+      }
       var verification = try verification(request, context.principal)
       verification.presenter = customer
       let bytes = try await body(of: request)
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
-      var found: [StoredEntitlement] = []
-      if case .valid(let receipt) = verdict, receipt.kind == .signedTransaction {
-        do {
-          let id = try await entitlements.merge(receipt, customer: customer, app: verification.app.name)
-          found = try await entitlements.entitlements(
-            app: verification.app.name, identifier: id.originalTransactionId)
-        } catch let error as EntitlementError {
-          throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)")
-        }
-      }
+      let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
       var object = JSONWriter(type: "presented-receipt")
       object.name("verdict")
       object.append(verification.report(verdict, acknowledgement))
       write(found, to: &object)
       object.endObject()
       return .json(object)
+    }
+
+    /// Entitles a customer to what a receipt says that they presented.
+    ///
+    /// - Returns: The customer's entitlements of its original transaction.
+    /// - Throws: ``Problem`` for a receipt that names another customer, and an incomplete one: then nothing was stored but
+    ///   the verdict, in the entry.
+    private func entitle(
+      _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
+    ) async throws -> [StoredEntitlement] {
+      guard case .valid(let receipt) = verdict else { return [] }
+      let customer = RecordingOptions.canonicalCustomer(customer)
+      do {
+        if let named = receipt.appAccountToken, RecordingOptions.canonicalCustomer(named) != customer {
+          throw PresentedByAnother()
+        }
+        guard receipt.kind == .signedTransaction else { return [] }
+        let id = try await entitlements.merge(receipt, customer: customer, app: app)
+        return try await entitlements.entitlements(app: app, identifier: id.originalTransactionId)
+          .filter { $0.customer == customer }
+      } catch is PresentedByAnother {
+        throw Problem(
+          .conflict, "other-customer",
+          "The receipt is valid and names another customer than the one in the path. Nobody was entitled by it. Present it for the customer whom it names.",
+          at: "id", entry: entry)
+      } catch let error as EntitlementError {
+        throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)", entry: entry)
+      }
     }
 
     private func receiveNotification(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -232,6 +268,7 @@
       let accepts = request.headers[.accept] ?? ""
       var since = try integerParameter("since", of: request, 0...Int64.max, default: 0)
       guard accepts.contains("text/event-stream") else {
+        try await requireReadable(since, app: app, at: "since")
         let found = try await entitlements.changes(app: app.name, after: since, limit: limit)
         var object = JSONWriter(type: "changes")
         object.name("changes")
@@ -241,29 +278,66 @@
         object.endObject()
         return .json(object)
       }
-      if let name = HTTPField.Name("Last-Event-ID"), let last = request.headers[name].flatMap({ Int64($0) }) {
-        since = max(since, last)
+      var place = "since"
+      if let name = HTTPField.Name("Last-Event-ID"), let text = request.headers[name] {
+        guard let last = Int64(text), last >= 0 else {
+          throw Problem.invalid("Last-Event-ID", "It takes the id of an event of this stream.")
+        }
+        if last > since { (since, place) = (last, "Last-Event-ID") }
       }
+      try await requireReadable(since, app: app, at: place)
+      let limits = configuration.limits
+      let stream = try eventStreams.open(app: app.name, limit: limits.maximumEventStreamsPerApp)
+      let principal = context.principal
       return Response(
         status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
-        body: ResponseBody { [entitlements, since, self] writer in
-          var since = since
-          while !isShuttingDown {
-            let seen = entitlements.commits.count
-            let found = try await entitlements.changes(app: app.name, after: since, limit: 100)
-            for change in found {
-              var text = Array("id: \(change.sequence)\nevent: \(change.type)\ndata: ".utf8)
-              text += change.body + Array("\n\n".utf8)
-              try await writer.write(ByteBuffer(bytes: text))
-              since = change.sequence
-            }
-            guard found.isEmpty else { continue }
-            // A comment: it shows that the connection is alive, to both ends.
-            try await writer.write(ByteBuffer(string: ":\n\n"))
-            await entitlements.commits.wait(beyond: seen, atMost: .seconds(2))
+        body: ResponseBody { [since, self] writer in
+          defer { withExtendedLifetime(stream) {} }
+          try await writeChanges(of: app.name, after: since, for: principal) {
+            try await writer.write(ByteBuffer(bytes: $0))
           }
           try await writer.finish(nil)
         })
+    }
+
+    /// - Throws: ``Problem`` for a sequence beyond the end: nothing would be told until as many changes were made again.
+    private func requireReadable(_ since: Int64, app: ServedApp, at place: String) async throws {
+      guard since > 0 else { return }
+      let end = try await entitlements.endOfChanges(app: app.name)
+      guard since > end else { return }
+      throw Problem(
+        .conflict, "beyond-end",
+        "The latest change of the app is \(end). What was read up to \(since) was read from another database, such as one that was replaced by an older copy. Begin at 0.",
+        at: place)
+    }
+
+    /// Writes changes as server-sent events as they are made, until the server ends, or the key may not be used any more.
+    private func writeChanges(
+      of app: String, after sequence: Int64, for principal: Principal?,
+      _ write: ([UInt8]) async throws -> Void
+    ) async throws {
+      var since = sequence
+      let commits = entitlements.commits(of: app)
+      while !isShuttingDown {
+        try Task.checkCancellation()
+        guard try await isAllowed(principal, .read) else {
+          try await write(
+            Array("event: error\ndata: ".utf8) + Problem.unauthorized.json.bytes + Array("\n\n".utf8))
+          return
+        }
+        let seen = commits.count
+        let found = try await entitlements.changes(app: app, after: since, limit: 100)
+        for change in found {
+          try await write(
+            Array("id: \(change.sequence)\nevent: \(change.type)\ndata: ".utf8) + change.body
+              + Array("\n\n".utf8))
+          since = change.sequence
+        }
+        guard found.isEmpty else { continue }
+        // A comment: it shows that the connection is alive, to both ends.
+        try await write(Array(":\n\n".utf8))
+        await commits.wait(beyond: seen, atMost: .seconds(2))
+      }
     }
   }
 

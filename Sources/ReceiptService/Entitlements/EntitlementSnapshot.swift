@@ -68,7 +68,7 @@
     static let consentRescinded = "consent-rescinded"
 
     /// The customer whom the purchase itself names.
-    private static func statedCustomer(_ ledger: EntitlementLedger) -> String? {
+    static func statedCustomer(_ ledger: EntitlementLedger) -> String? {
       let stated =
         ledger.entitlements.first?.transaction.appAccountToken?.rawValue
         ?? ledger.playEntitlements.first?.obfuscatedAccountId

@@ -6,68 +6,168 @@
   internal import ReceiptCodec
 
   extension ServiceEntitlements {
+    /// Whether anything in the database names a customer.
+    func isKnown(_ customer: String, app: String) async throws -> Bool {
+      try await database.read { session in
+        try [
+          ("ledgers", "customer"), ("changes", "customer"), ("changes", "previous_customer"),
+          ("customer_aliases", "account"), ("customer_aliases", "customer"),
+        ].contains { table, column in
+          try !session.run(
+            "SELECT 1 FROM \(table) WHERE app = ?1 AND \(column) = ?2 LIMIT 1", .text(app), .text(customer)
+          ).isEmpty
+        }
+      }
+    }
+
     /// Removes a customer: ledgers, changes, deliveries that wait or are dead, and what else names them.
     ///
-    /// A notification that comes later brings back what it says.
+    /// A change that is news to another customer as well, such as that an entitlement is now theirs, stays and is
+    /// delivered, without the name of the one who is erased. That a purchase was refunded or revoked stays known without
+    /// the person: see ``Withdrawals``. A notification that comes later brings back what it says.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - customer: The customer.
+    ///   - tables: Other tables that `note` changes.
     ///   - note: Runs in the transaction that removes them, with what is returned.
     /// - Returns: The original transactions and purchase tokens concerned.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func erase(
-      app: String, customer: String,
+      app: String, customer: String, scrubbing tables: Set<String> = [],
       note: @escaping @Sendable (any DatabaseSession, _ purchases: [String]) throws -> Void = { _, _ in }
     ) async throws -> [String] {
       let customer = RecordingOptions.canonicalCustomer(customer)
-      let identifiers = try await database.write { session in
-        let owned = try session.run(
-          "SELECT name FROM ledgers WHERE app = ?1 AND customer = ?2", .text(app), .text(customer)
-        ).map { (app: app, name: $0.text(0)) }
-        try EntitlementFold.lock(owned, in: session)
-        let ledgers = try session.run(
-          "SELECT identifier, name, ledger FROM ledgers WHERE app = ?1 AND customer = ?2", .text(app),
-          .text(customer))
-        let names = try ledgers.flatMap { row in
-          [row.text(1)] + (try EntitlementLedger(stored: row.bytes(2))).consentNames
-        }
-        let changes = try Self.changes(of: customer, names, app: app, in: session)
-        for lane in ["customer \(customer)"] + names {
-          // Lanes before deliveries: the sender locks them in this order, too.
-          try session.run("DELETE FROM lanes WHERE app = ?1 AND lane = ?2", .text(app), .text(lane))
-        }
-        for change in changes {
-          try session.run("DELETE FROM deliveries WHERE change = ?1", .integer(change))
-          try session.run("DELETE FROM changes WHERE sequence = ?1", .integer(change))
-        }
-        for name in names {
-          try session.run("DELETE FROM ledgers WHERE app = ?1 AND name = ?2", .text(app), .text(name))
-        }
-        let purchases = Set(ledgers.map { $0.text(0) }).sorted()
+      let now = clock()
+      let (purchases, changed) = try await database.write { session in
+        var erasure = CustomerRows(app: app, customer: customer, now: now, session: session)
+        let purchases = try erasure.erase()
         try note(session, purchases)
-        return purchases
+        return (purchases, erasure.tables)
       }
-      try await database.scrub()
-      return identifiers
+      // Rewriting tables keeps others waiting: not for customers of whom there was nothing.
+      let changedTables = changed.union(tables)
+      if !changedTables.isEmpty { try await database.scrub(changedTables) }
+      return purchases
+    }
+  }
+
+  /// The rows that name a customer, within the transaction that erases them.
+  private struct CustomerRows {
+    let app: String
+    let customer: String
+    let now: Timestamp
+    let session: any DatabaseSession
+    /// The tables in which something was removed or changed.
+    private(set) var tables: Set<String> = []
+
+    init(app: String, customer: String, now: Timestamp, session: any DatabaseSession) {
+      self.app = app
+      self.customer = customer
+      self.now = now
+      self.session = session
     }
 
-    /// The changes that name a customer, or are about entitlements that are theirs.
-    private static func changes(
-      of customer: String, _ names: [String], app: String, in session: any DatabaseSession
-    ) throws -> [Int64] {
-      var changes = try session.run(
-        "SELECT sequence FROM changes WHERE app = ?1 AND (customer = ?2 OR previous_customer = ?2)",
-        .text(app),
-        .text(customer)
-      ).map { $0.integer(0) }
-      for name in names {
-        changes += try session.run(
-          "SELECT sequence FROM changes WHERE app = ?1 AND name = ?2", .text(app), .text(name)
-        ).map { $0.integer(0) }
+    /// Erases them.
+    ///
+    /// - Returns: The original transactions and purchase tokens concerned.
+    mutating func erase() throws -> [String] {
+      let owned = try session.run(
+        "SELECT name FROM ledgers WHERE app = ?1 AND customer = ?2", .text(app), .text(customer)
+      ).map { (app: app, name: $0.text(0)) }
+      try EntitlementFold.lock(owned, in: session)
+      let ledgers = try session.run(
+        "SELECT identifier, name, ledger FROM ledgers WHERE app = ?1 AND customer = ?2", .text(app),
+        .text(customer))
+      var names: [String] = []
+      for row in ledgers {
+        let ledger = try EntitlementLedger(stored: row.bytes(2))
+        try Withdrawals(app: app, in: session).keep(row.text(1), ledger)
+        names += [row.text(1)] + ledger.consentNames
       }
-      return Array(Set(changes)).sorted()
+      // Lanes before deliveries: the sender locks them in this order, too.
+      for lane in [WebhookQueue.lane(of: customer, entitlement: "")] + names {
+        try remove("lanes", "app = ?1 AND lane = ?2", .text(app), .text(lane))
+      }
+      try eraseChanges(names)
+      for name in names { try remove("ledgers", "app = ?1 AND name = ?2", .text(app), .text(name)) }
+      try remove(
+        "customer_aliases", "app = ?1 AND (account = ?2 OR customer = ?2)", .text(app), .text(customer))
+      return Set(ledgers.map { $0.text(0) }).sorted()
+    }
+
+    private mutating func remove(_ table: String, _ condition: String, _ values: DatabaseValue...) throws {
+      let removed = try session.run("DELETE FROM \(table) WHERE \(condition) RETURNING app", values)
+      if !removed.isEmpty { tables.insert(table) }
+    }
+
+    /// Removes the changes that are news to nobody but the customer, and the customer's name from the others.
+    private mutating func eraseChanges(_ names: [String]) throws {
+      let columns = "sequence, customer, previous_customer, body"
+      var rows = try session.run(
+        "SELECT \(columns) FROM changes WHERE app = ?1 AND (customer = ?2 OR previous_customer = ?2)",
+        .text(app), .text(customer))
+      for name in names {
+        rows += try session.run(
+          "SELECT \(columns) FROM changes WHERE app = ?1 AND name = ?2", .text(app), .text(name))
+      }
+      let changes = Dictionary(rows.map { ($0.integer(0), $0) }) { first, _ in first }.sorted {
+        $0.key < $1.key
+      }
+      var removed: Int64?
+      for (sequence, row) in changes {
+        let told = [row.optionalText(1), row.optionalText(2)]
+        if told.contains(where: { $0 != nil && $0 != customer }) {
+          try anonymize(sequence, told, row.bytes(3))
+        } else {
+          try remove("deliveries", "change = ?1", .integer(sequence))
+          try remove("changes", "sequence = ?1", .integer(sequence))
+          removed = sequence
+        }
+      }
+      if let removed { try RemovedChanges.note(removed, app: app, in: session) }
+    }
+
+    private mutating func anonymize(_ sequence: Int64, _ told: [String?], _ body: [UInt8]) throws {
+      var object = JSONWriter()
+      object.value(try JSONValue(parsing: body).removing(customer: customer))
+      guard told.contains(customer) || object.bytes != body else { return }
+      let kept = told.map { $0 == customer ? nil : $0 }
+      try session.run(
+        "UPDATE changes SET customer = ?2, previous_customer = ?3, body = ?4 WHERE sequence = ?1",
+        .integer(sequence), .text(kept[0]), .text(kept[1]), .bytes(object.bytes))
+      tables.insert("changes")
+      // It waits for nothing of the customer any more, and is in one lane: that of the other one.
+      guard told.contains(customer), let other = kept.compactMap(\.self).first else { return }
+      let lane = WebhookQueue.lane(of: other, entitlement: "")
+      let deliveries = try session.run(
+        """
+        UPDATE deliveries SET lane = ?2, previous_lane = NULL WHERE change = ?1 RETURNING endpoint, state
+        """, .integer(sequence), .text(lane))
+      if !deliveries.isEmpty { tables.insert("deliveries") }
+      for delivery in deliveries where delivery.integer(1) == 0 {
+        try EndpointLanes(app: app, endpoint: delivery.text(0), session: session).wake(
+          lane, for: EndpointLanes.Delivery(change: sequence, lanes: [lane]), at: now)
+      }
+    }
+  }
+
+  extension JSONValue {
+    /// The value without the members that name a customer.
+    fileprivate func removing(customer: String) -> JSONValue {
+      switch self {
+      case .object(let members):
+        .object(
+          members.compactMap { member in
+            if let text = member.value.string, RecordingOptions.canonicalCustomer(text) == customer {
+              return nil
+            }
+            return JSONMember(name: member.name, value: member.value.removing(customer: customer))
+          })
+      case .array(let values): .array(values.map { $0.removing(customer: customer) })
+      default: self
+      }
     }
   }
 

@@ -70,6 +70,16 @@
       }
     }
 
+    /// The sequence of the latest change that an app ever had, also if it was removed; 0 without one.
+    package func endOfChanges(app: String) async throws -> Int64 {
+      try await database.read { session in
+        let latest =
+          try session.run("SELECT max(sequence) FROM changes WHERE app = ?1", .text(app)).first?.integer(0)
+          ?? 0
+        return max(latest, try RemovedChanges.latest(app: app, in: session))
+      }
+    }
+
     /// What became of one entitlement, by its name, in order.
     package func history(app: String, name: String) async throws -> [EntitlementChange] {
       try await database.read { session in

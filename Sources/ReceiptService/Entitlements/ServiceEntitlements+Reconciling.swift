@@ -9,61 +9,116 @@
   /// Asks a store about a subscription; `nil` where nobody can be asked about it.
   package typealias StoreQuestion = @Sendable (StoredEntitlement) async throws -> EntitlementLedger?
 
-  extension ServiceEntitlements {
-    /// For how long other processes leave a subscription to the one that asks about it.
-    private static let claim: Double = 3_600
-    /// How long one about which nobody can be asked is left alone.
-    private static let pause: Double = 86_400
+  /// That a store does not know a subscription.
+  package struct UnknownToStore: Error, Sendable, Hashable, CustomStringConvertible {
+    package init() {}
+    package var description: String { "The store does not know the subscription." }
+  }
 
-    /// Asks the stores about subscriptions that went silent, and merges the answers: those whose renewal was due without a
+  extension ServiceEntitlements {
+    /// How long after the first question in vain the next one follows, in seconds; after each further one twice as long.
+    /// Meanwhile other processes leave the subscription to the one that asks about it.
+    private static let firstPause: Double = 3_600
+    /// The longest pause between two questions.
+    private static let longestPause: Double = 86_400
+    /// After so many questions that a store answered as not knowing the subscription it is not asked any more.
+    static let maximumQuestions = 8
+
+    /// How long after a question in vain the next one follows.
+    ///
+    /// - Parameter questions: How many there were before that one.
+    /// - Returns: Seconds.
+    static func pause(afterQuestion questions: Int64) -> Double {
+      min(longestPause, firstPause * Double(1 << min(16, max(0, questions))))
+    }
+
+    /// Asks a store about subscriptions that went silent, and merges the answers: those whose renewal was due without a
     /// word, and those that the store tries to charge for and does not mention.
     ///
     /// - Parameters:
+    ///   - app: The app.
     ///   - limit: About how many at most.
-    ///   - ask: Asks the store of an app. Where it throws, it is asked again an hour later.
+    ///   - ask: Asks the store of the app. Where it throws, it is asked again after a pause that grows with each question;
+    ///     where it goes on to throw ``UnknownToStore``, no more.
     /// - Returns: About how many it was asked; as many as `limit` where there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func reconcile(
-      limit: Int = 20, _ ask: @Sendable (_ app: String, StoredEntitlement) async throws -> EntitlementLedger?
+      app: String, limit: Int = 20,
+      _ ask: @Sendable (_ app: String, StoredEntitlement) async throws -> EntitlementLedger?
     ) async throws -> Int {
       let now = clock()
-      let silent = try await database.write { session in
-        let rows = try session.run(
-          """
-          SELECT app, name, identifier, customer, ledger FROM ledgers WHERE reconcile <= ?1
-          ORDER BY reconcile LIMIT ?2 FOR UPDATE SKIP LOCKED
-          """, .integer(now.milliseconds), .integer(Int64(limit)))
-        return try rows.map { row in
-          let entitlement = StoredEntitlement(
-            name: row.text(1), identifier: row.text(2), customer: row.optionalText(3),
-            ledger: try EntitlementLedger(stored: row.bytes(4)))
-          try Self.postpone(
-            entitlement.name, app: row.text(0), until: now.addingSeconds(Self.claim), in: session)
-          return (app: row.text(0), entitlement)
-        }
-      }
-      for (app, entitlement) in silent {
+      let silent = try await silent(app: app, limit: limit, at: now)
+      for (entitlement, questions) in silent {
         guard !Task.isCancelled else { break }
-        let answer: EntitlementLedger?
-        do { answer = try await ask(app, entitlement) } catch { continue }
-        if let answer {
-          try await merge(answer, app: app)
-        } else {
-          try await database.write { session in
-            try Self.postpone(entitlement.name, app: app, until: now.addingSeconds(Self.pause), in: session)
+        do {
+          if let answer = try await ask(app, entitlement) {
+            try await merge(answer, app: app)
+          } else {
+            try await postpone(entitlement, app: app, until: now.addingSeconds(Self.longestPause))
           }
+        } catch is UnknownToStore where questions + 1 >= Self.maximumQuestions {
+          try await postpone(entitlement, app: app, until: nil)
+        } catch let error as DatabaseError {
+          throw error
+        } catch {
+          continue
         }
       }
       return silent.count
     }
 
-    private static func postpone(
-      _ name: String, app: String, until instant: Timestamp, in session: any DatabaseSession
-    ) throws {
-      try session.run(
-        "UPDATE ledgers SET reconcile = ?3 WHERE app = ?1 AND name = ?2", .text(app), .text(name),
-        .integer(instant.milliseconds))
+    /// Claims subscriptions that are to be asked about, each until the next question, with how many questions there were.
+    private func silent(
+      app: String, limit: Int, at now: Timestamp
+    ) async throws -> [(StoredEntitlement, questions: Int64)] {
+      let isAny = try await database.read { session in
+        try !session.run(
+          "SELECT 1 FROM ledgers WHERE app = ?1 AND reconcile <= ?2 LIMIT 1", .text(app),
+          .integer(now.milliseconds)
+        ).isEmpty
+      }
+      guard isAny else { return [] }
+      return try await database.write { session in
+        let rows = try session.run(
+          """
+          SELECT name, identifier, customer, ledger, questions FROM ledgers WHERE app = ?1 AND reconcile <= ?2
+          ORDER BY reconcile LIMIT ?3 FOR UPDATE SKIP LOCKED
+          """, .text(app), .integer(now.milliseconds), .integer(Int64(limit)))
+        return try rows.map { row in
+          let entitlement = StoredEntitlement(
+            name: row.text(0), identifier: row.text(1), customer: row.optionalText(2),
+            ledger: try EntitlementLedger(stored: row.bytes(3)))
+          let questions = row.integer(4)
+          try session.run(
+            "UPDATE ledgers SET reconcile = ?3, questions = ?4 WHERE app = ?1 AND name = ?2", .text(app),
+            .text(entitlement.name),
+            .integer(now.addingSeconds(Self.pause(afterQuestion: questions)).milliseconds),
+            .integer(questions + 1))
+          return (entitlement, questions)
+        }
+      }
+    }
+
+    private func postpone(
+      _ entitlement: StoredEntitlement, app: String, until instant: Timestamp?
+    ) async throws {
+      try await database.write { session -> Void in
+        try session.run(
+          "UPDATE ledgers SET reconcile = ?3 WHERE app = ?1 AND name = ?2", .text(app),
+          .text(entitlement.name), .integer(instant?.milliseconds))
+      }
+    }
+  }
+
+  extension AppStoreServerError {
+    /// Whether the App Store says that it has no such purchase.
+    fileprivate var isUnknownPurchase: Bool {
+      guard case .response(let code, _) = cause else { return false }
+      return [
+        .transactionIdNotFound, .originalTransactionIdNotFound, .accountNotFound, .invalidTransactionId,
+        .invalidOriginalTransactionId,
+      ].contains(code)
     }
   }
 
@@ -75,9 +130,14 @@
         entitlement.id.environment == client.raw.address.environment
       else { return nil }
       var answer = EntitlementLedger()
-      for subscription in try await client.send(
-        .subscriptionStatuses(of: entitlement.originalTransactionId))
-      {
+      let subscriptions: [VerifiedSubscription]
+      do throws(AppStoreServerError) {
+        subscriptions = try await client.send(.subscriptionStatuses(of: entitlement.originalTransactionId))
+      } catch {
+        guard error.isUnknownPurchase else { throw error }
+        throw UnknownToStore()
+      }
+      for subscription in subscriptions {
         try answer.apply(
           transaction: subscription.purchase.transaction.receipt,
           renewalInfo: subscription.purchase.renewalInfo?.receipt, status: subscription.status)

@@ -40,8 +40,11 @@
             SELECT sequence FROM changes
             WHERE time < ?1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.change = changes.sequence)
             ORDER BY time LIMIT ?2)
-          RETURNING sequence
+          RETURNING sequence, app
           """, values)
+        for (app, changes) in Dictionary(grouping: changes, by: { $0.text(1) }) {
+          try RemovedChanges.note(changes.map { $0.integer(0) }.max() ?? 0, app: app, in: session)
+        }
         return notifications.count + changes.count
       }
     }
@@ -78,6 +81,9 @@
             DELETE FROM lanes WHERE app = ?1 AND endpoint = ?2 AND NOT EXISTS (
               SELECT 1 FROM deliveries
               WHERE deliveries.app = ?1 AND deliveries.endpoint = ?2 AND deliveries.lane = lanes.lane)
+            AND NOT EXISTS (
+              SELECT 1 FROM deliveries
+              WHERE deliveries.app = ?1 AND deliveries.endpoint = ?2 AND deliveries.previous_lane = lanes.lane)
             """, key)
           return deliveries.count
         }

@@ -15,6 +15,8 @@
     package let database: any ServiceDatabase
     /// Tells of changes that this process committed.
     package let commits: CommitSignal
+    /// The same for each app, for who waits for changes of one app.
+    private let appCommits: [String: CommitSignal]
     /// For how long nothing may be heard of a renewal that was due until the store is asked.
     package let silence: Duration
     let clock: @Sendable () -> Timestamp
@@ -29,13 +31,22 @@
     ///   - clock: The current time.
     package init(
       database: any ServiceDatabase, apps: [AppConfiguration], silence: Duration = .seconds(86_400),
-      clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
+      clock: @escaping @Sendable () -> Timestamp = { SteadyClock.shared.now() }
     ) {
       self.database = database
       self.commits = CommitSignal()
       self.silence = silence
       self.clock = clock
+      appCommits = Dictionary(apps.map { ($0.name, CommitSignal()) }) { first, _ in first }
       endpoints = Dictionary(apps.map { ($0.name, $0.webhooks.map(\.name)) }) { first, _ in first }
+    }
+
+    /// Tells of changes of one app that this process committed; of all, for one that is not in the configuration.
+    func commits(of app: String) -> CommitSignal { appCommits[app] ?? commits }
+
+    private func signal(_ apps: some Sequence<String>) {
+      for app in apps { appCommits[app]?.signal() }
+      commits.signal()
     }
 
     // MARK: What was learned
@@ -85,7 +96,7 @@
         guard !recorded.isEmpty else { return nil }
         return try fold(app, now, trace, in: session).merge(change, customer: nil, heard: now)
       }
-      if let count, count > 0 { commits.signal() }
+      if let count, count > 0 { signal([app]) }
       return count != nil
     }
 
@@ -93,10 +104,11 @@
     ///
     /// - Parameters:
     ///   - receipt: The transaction.
-    ///   - customer: Who presented it; counts where the transaction names no customer.
+    ///   - customer: Who presented it, whom it must not contradict; counts where the transaction names no customer.
     ///   - app: The app.
     /// - Returns: The original transaction.
-    /// - Throws: `EntitlementError` for receipts of other kinds; ``DatabaseError``.
+    /// - Throws: `EntitlementError` for receipts of other kinds; ``PresentedByAnother`` for a transaction that names
+    ///   another customer; ``DatabaseError``.
     @discardableResult
     package func merge(
       _ receipt: VerifiedReceipt, customer: String?, app: String
@@ -111,11 +123,11 @@
     ///
     /// - Parameters:
     ///   - change: What was learned.
-    ///   - customer: Who presented it; counts where a purchase names no customer.
+    ///   - customer: Who presented it, whom no purchase may contradict; counts where a purchase names no customer.
     ///   - heard: When the store said so; by default now.
     ///   - app: The app.
     /// - Returns: How many changes were told.
-    /// - Throws: ``DatabaseError``.
+    /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
     @discardableResult
     package func merge(
       _ change: EntitlementLedger, customer: String? = nil, heard: Timestamp? = nil, app: String
@@ -128,7 +140,7 @@
         try fold(app, now, trace, in: session).merge(
           change, customer: customer, heard: min(heard ?? now, now))
       }
-      if count > 0 { commits.signal() }
+      if count > 0 { signal([app]) }
       return count
     }
 
@@ -141,6 +153,9 @@
           var merged = stored.ledger
           merged.merge(part.ledger)
           guard merged == stored.ledger else { return false }
+          if let customer, let stated = EntitlementSnapshot.statedCustomer(merged), stated != customer {
+            throw PresentedByAnother()
+          }
           return try EntitlementSnapshot(merged, customer: customer ?? stored.customer, at: stored.evaluated)?
             .customer == stored.customer
         }
@@ -157,20 +172,39 @@
     @discardableResult
     package func expireDue(limit: Int = 100) async throws -> Int {
       let now = clock()
+      return try await reevaluate("next_change <= ?1 ORDER BY next_change", now, at: now, limit: limit)
+    }
+
+    /// Corrects what a clock that was ahead left: what was evaluated in the future is evaluated now, and what changes by it
+    /// is told, such as that a subscription has not expired.
+    ///
+    /// - Parameter limit: How many entitlements are looked at in one transaction.
+    /// - Returns: How many were looked at; as many as `limit` where there may be more.
+    /// - Throws: ``DatabaseError``.
+    @discardableResult
+    func correct(limit: Int = 100) async throws -> Int {
+      let now = clock()
+      return try await reevaluate(
+        "evaluated > ?1 ORDER BY evaluated", now.addingSeconds(ClockCheck.tolerance), at: now, limit: limit)
+    }
+
+    private func reevaluate(
+      _ condition: String, _ instant: Timestamp, at now: Timestamp, limit: Int
+    ) async throws -> Int {
       let due: @Sendable (any DatabaseSession) throws -> [(app: String, name: String)] = { session in
         try session.run(
-          "SELECT app, name FROM ledgers WHERE next_change <= ?1 ORDER BY next_change LIMIT ?2",
-          .integer(now.milliseconds), .integer(Int64(limit))
+          "SELECT app, name FROM ledgers WHERE \(condition) LIMIT ?2", .integer(instant.milliseconds),
+          .integer(Int64(limit))
         ).map { ($0.text(0), $0.text(1)) }
       }
       guard try await !database.read({ session in try due(session).isEmpty }) else { return 0 }
       let (looked, told) = try await database.write { session in
         let names = try due(session).sorted(by: <)
         try EntitlementFold.lock(names, in: session)
-        let told = try names.count { app, name in try fold(app, now, nil, in: session).reevaluate(name) }
-        return (names.count, told)
+        let told = try names.filter { app, name in try fold(app, now, nil, in: session).reevaluate(name) }
+        return (names.count, Set(told.map(\.app)))
       }
-      if told > 0 { commits.signal() }
+      if !told.isEmpty { signal(told) }
       return looked
     }
 

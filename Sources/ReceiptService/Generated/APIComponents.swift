@@ -466,6 +466,20 @@
          "place": {
           "description": "The parameter, header or JSON path that is wrong.",
           "type": "string"
+         },
+         "entry": {
+          "description": "The entry of the audit trail that records the verdict on what was sent, where there is one.",
+          "anyOf": [
+           {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9007199254740991
+           },
+           {
+            "type": "string",
+            "pattern": "^[0-9]{16,20}$"
+           }
+          ]
          }
         },
         "required": [

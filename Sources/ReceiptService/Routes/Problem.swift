@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  internal import AuditTrail
   internal import HTTPTypes
   internal import Hummingbird
   internal import NIOCore
@@ -16,17 +17,20 @@
     let detail: String
     /// The parameter, header or JSON path that is wrong.
     var place: String?
+    /// The entry of the audit trail that records the verdict on what was sent.
+    var entry: UInt64?
     /// After how many seconds to try again.
     var retryAfter: Int?
 
     init(
       _ status: HTTPResponse.Status, _ code: String, _ detail: String, at place: String? = nil,
-      retryAfter: Int? = nil
+      entry: UInt64? = nil, retryAfter: Int? = nil
     ) {
       self.status = status
       self.code = code
       self.detail = detail
       self.place = place
+      self.entry = entry
       self.retryAfter = retryAfter
     }
 
@@ -46,6 +50,16 @@
     }
 
     var response: Response {
+      let object = json
+      var headers: HTTPFields = [.contentType: "application/problem+json"]
+      if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+      if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+      return Response(
+        status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))
+    }
+
+    /// The problem as an object.
+    var json: JSONWriter {
       var object = JSONWriter()
       object.beginObject()
       object.member("title", status.reasonPhrase)
@@ -53,12 +67,9 @@
       object.member("code", code)
       object.member("detail", ShownText.plain(detail, limit: 1000))
       object.member("place", place.map { ShownText.plain($0, limit: 200) })
+      if let entry { object.member("entry", entry) }
       object.endObject()
-      var headers: HTTPFields = [.contentType: "application/problem+json"]
-      if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
-      if let retryAfter { headers[.retryAfter] = String(retryAfter) }
-      return Response(
-        status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))
+      return object
     }
   }
 

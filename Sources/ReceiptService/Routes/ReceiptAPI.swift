@@ -50,6 +50,7 @@
     let batchPlaces: BatchPlaces
     /// Limits what anybody can write into the log.
     let noise = NoiseLimit()
+    let eventStreams = EventStreams()
     private let isEnding = Atomic<Bool>(false)
     let verificationGroups = VerificationGroups()
 
@@ -80,7 +81,7 @@
     package init(
       _ configuration: ServiceConfiguration, database: any ServiceDatabase,
       logger: Logger = Logger(label: "receipt-service"), maximumKeyAge: Duration = KeyRing.maximumAge,
-      clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
+      clock: @escaping @Sendable () -> Timestamp = { SteadyClock.shared.now() }
     ) throws {
       try configuration.validate()
       self.configuration = configuration
@@ -215,6 +216,15 @@
         let principal = try await keys.principal(presenting: key)
       else { throw Problem.unauthorized }
       return principal
+    }
+
+    /// Whether the key of a request that is still being answered may still be used: one that was revoked ends what it
+    /// began, too.
+    ///
+    /// - Throws: ``DatabaseError`` where the keys cannot be read for too long.
+    func isAllowed(_ principal: Principal?, _ scope: Scope) async throws -> Bool {
+      guard let principal else { return true }
+      return try await keys.principal(id: principal.keyID)?.scopes.contains(scope) == true
     }
 
     /// The text of the key that a request presents.

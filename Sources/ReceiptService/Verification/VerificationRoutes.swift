@@ -93,7 +93,8 @@
       }
       var recording = app.configuration.recording
       recording.customer = customer
-      return Verification(app: app, policy: policy, recording: recording, clock: clock)
+      return Verification(
+        app: app, policy: policy, recording: recording, entitlements: entitlements, clock: clock)
     }
 
     private func verify(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -109,6 +110,7 @@
     let app: ServedApp
     let policy: ServedPolicy
     var recording: RecordingOptions
+    let entitlements: ServiceEntitlements
     /// Who presents the receipt, where it names no customer itself.
     var presenter: String?
     let clock: @Sendable () -> Timestamp
@@ -169,14 +171,46 @@
     ) async throws -> [AuditAcknowledgement]? {
       guard let first = verdicts.first?.0, let (log, digest) = first.policy.recorder else { return nil }
       let now = first.clock()
-      return try await log.append(
-        groups: verdicts.map { verification, verdict, receipt in
-          var recording = verification.recording
-          if let presenter = verification.presenter, verdict.signatureVerified?.appAccountToken == nil {
-            recording.customer = presenter
-          }
-          return [AuditRecord](verdict, receipt: receipt, policyDigest: digest, at: now, options: recording)
-        })
+      var aliases: Set<CustomerAlias> = []
+      let groups = verdicts.map { verification, verdict, receipt in
+        let customer = verification.customer(verdict, receipt)
+        if let alias = customer.alias { aliases.insert(alias) }
+        var recording = verification.recording
+        recording.customer = customer.name
+        return [AuditRecord](verdict, receipt: receipt, policyDigest: digest, at: now, options: recording)
+      }
+      try await first.entitlements.note(aliases)
+      return try await log.append(groups: groups)
+    }
+
+    /// Under whose name a verdict is recorded, and that the receipt names the customer otherwise: all in which a name can be
+    /// read must be found when it is to be erased.
+    private func customer(_ verdict: Verdict, _ receipt: [UInt8]) -> (name: String?, alias: CustomerAlias?) {
+      let isGenuine = verdict.signatureVerified != nil
+      // The record of a genuine receipt takes the account that it names by itself.
+      if recording.customer == nil, presenter == nil, isGenuine { return (nil, nil) }
+      let account =
+        verdict.signatureVerified?.appAccountToken ?? (isGenuine ? nil : Self.claimedAccount(in: receipt))
+      let name = recording.customer ?? (isGenuine ? account : nil) ?? presenter ?? account
+      guard let account, let name else { return (name, nil) }
+      let alias = CustomerAlias(
+        app: app.name, account: RecordingOptions.canonicalCustomer(account),
+        customer: RecordingOptions.canonicalCustomer(name))
+      return (name, alias.account == alias.customer ? nil : alias)
+    }
+
+    /// The account that a receipt names whose signature was not found right.
+    private static func claimedAccount(in receipt: [UInt8]) -> String? {
+      let claims: (json: [UInt8], member: String)
+      switch try? UnverifiedReceipt(parsing: receipt) {
+      case .jws(let jws)?: claims = (jws.payload, "appAccountToken")
+      case .detached(let receipt)?: claims = (receipt.signedBytes, "obfuscatedAccountId")
+      case .appReceipt?, .transactionReceipt?, nil: return nil
+      }
+      guard let account = (try? JSONValue(parsing: claims.json))?[claims.member]?.string,
+        1...512 ~= account.utf8.count
+      else { return nil }
+      return account
     }
 
     /// The object that is answered: that of `receipt-tool verify --json`.

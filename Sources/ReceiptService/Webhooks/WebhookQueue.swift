@@ -5,9 +5,14 @@
 
   /// The changes that webhook endpoints have not taken, in the service's database.
   ///
-  /// Changes about one customer are a lane of an endpoint: of a lane one delivery is under way at a time, in order. Who
-  /// delivers leases the lane; a lease that is not ended in time is taken over. The row of the lane is locked first in each
-  /// transaction, so that one that enters a delivery and one that ends another see each other.
+  /// Changes about one customer are a lane of an endpoint: of a lane one delivery is under way at a time, in order. A
+  /// change by which an entitlement moves to another customer is in two lanes, that of the customer who had it and that of
+  /// the one who has it now: it waits for what is before it in both, and what is after it in either waits for it. So the
+  /// changes of one purchase stay in order, too, whoever had it. A delivery waits for earlier ones alone, and one that was
+  /// given up is in no lane, so no two wait for each other.
+  ///
+  /// Who delivers leases the lanes; a lease that is not ended in time is taken over. The rows of the lanes are locked first
+  /// in each transaction, so that one that enters a delivery and one that ends another see each other.
   package struct WebhookQueue: Sendable {
     /// A delivery that is under way.
     package struct Lease: Sendable {
@@ -55,15 +60,36 @@
     /// Creates the queue of a database.
     package init(_ database: any ServiceDatabase) { self.database = database }
 
+    /// The lane of a customer's changes; of an entitlement without a customer, its own.
+    static func lane(of customer: String?, entitlement name: String) -> String {
+      customer.map { "customer \($0)" } ?? name
+    }
+
     /// Enters a change, within the transaction that finds it.
+    ///
+    /// - Parameters:
+    ///   - change: Its sequence.
+    ///   - app: The app.
+    ///   - endpoint: The endpoint.
+    ///   - lane: The lane that it belongs to.
+    ///   - previousLane: That of the customer who had the entitlement before, if it is another one.
+    ///   - now: The current time.
+    ///   - session: The transaction.
+    /// - Throws: ``DatabaseError``.
     static func enter(
-      _ change: Int64, app: String, endpoint: String, lane: String, at now: Timestamp,
-      in session: any DatabaseSession
+      _ change: Int64, app: String, endpoint: String, lane: String, after previousLane: String? = nil,
+      at now: Timestamp, in session: any DatabaseSession
     ) throws {
-      try openLane(lane, app: app, endpoint: endpoint, at: now, in: session)
+      let previousLane = previousLane == lane ? nil : previousLane
+      for lane in [lane, previousLane].compactMap(\.self).sorted() {
+        try openLane(lane, app: app, endpoint: endpoint, at: now, in: session)
+      }
       try session.run(
-        "INSERT INTO deliveries(app, endpoint, change, lane, state, attempts) VALUES (?1, ?2, ?3, ?4, 0, 0)",
-        .text(app), .text(endpoint), .integer(change), .text(lane))
+        """
+        INSERT INTO deliveries(app, endpoint, change, lane, previous_lane, state, attempts)
+        VALUES (?1, ?2, ?3, ?4, ?5, 0, 0)
+        """,
+        .text(app), .text(endpoint), .integer(change), .text(lane), .text(previousLane))
     }
 
     private static func openLane(
@@ -72,7 +98,7 @@
       // The update changes nothing, and locks the row.
       try session.run(
         """
-        INSERT INTO lanes(app, endpoint, lane, due, leased) VALUES (?1, ?2, ?3, ?4, 0)
+        INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES (?1, ?2, ?3, ?4, 0, ?4)
         ON CONFLICT(app, endpoint, lane) DO UPDATE SET lane = excluded.lane
         """, .text(app), .text(endpoint), .text(lane), .integer(now.milliseconds))
     }
@@ -104,30 +130,31 @@
     ) async throws -> [Lease] {
       let expires = now.addingSeconds(duration / .seconds(1)).milliseconds
       return try await database.write { session in
-        let lanes = try session.run(
+        let lanes = EndpointLanes(app: app, endpoint: endpoint, session: session)
+        let due = try session.run(
           """
           SELECT lane FROM lanes WHERE app = ?1 AND endpoint = ?2 AND due <= ?3 AND leased <= ?3
           ORDER BY due LIMIT ?4 FOR UPDATE SKIP LOCKED
-          """, .text(app), .text(endpoint), .integer(now.milliseconds), .integer(Int64(limit)))
-        return try lanes.compactMap { row in
-          let lane = row.text(0)
-          let first = try session.run(
-            """
-            SELECT \(EntitlementChange.columns), attempts, trace FROM deliveries
-            JOIN changes ON sequence = change
-            WHERE deliveries.app = ?1 AND endpoint = ?2 AND lane = ?3 AND state = 0 ORDER BY change LIMIT 1
-            """, .text(app), .text(endpoint), .text(lane)
-          ).first
-          guard let first else {
-            try Self.closeLane(lane, app: app, endpoint: endpoint, in: session)
+          """, .text(app), .text(endpoint), .integer(now.milliseconds), .integer(Int64(limit))
+        ).map { $0.text(0) }
+        var leased: Set<String> = []
+        return try due.compactMap { lane in
+          guard !leased.contains(lane) else { return nil }
+          guard let first = try lanes.first(of: lane) else {
+            try lanes.close(lane)
             return nil
           }
-          try session.run(
-            "UPDATE lanes SET leased = ?4 WHERE app = ?1 AND endpoint = ?2 AND lane = ?3", .text(app),
-            .text(endpoint), .text(lane), .integer(expires))
-          return Lease(
-            endpoint: endpoint, lane: lane, attempts: Int(first.integer(8)), expires: expires,
-            change: EntitlementChange(first), trace: first.optionalText(9))
+          for other in first.lanes where other != lane {
+            if let instant = try lanes.wait(for: other, before: first, at: now) {
+              try lanes.set(lane, due: instant, leased: 0, at: now)
+              return nil
+            }
+          }
+          for lane in first.lanes {
+            try lanes.lease(lane, until: expires, at: now)
+            leased.insert(lane)
+          }
+          return try lanes.lease(of: first, expires: expires)
         }
       }
     }
@@ -142,12 +169,12 @@
     /// - Throws: ``DatabaseError``.
     package func end(_ lease: Lease, _ outcome: Outcome, at now: Timestamp, random: Double) async throws {
       let app = lease.change.app
-      let key: [DatabaseValue] = [.text(app), .text(lease.endpoint), .text(lease.lane)]
       let delivery: [DatabaseValue] = [.text(app), .text(lease.endpoint), .integer(lease.change.sequence)]
       try await database.write { session in
-        let held = try session.run(
-          "SELECT leased FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE", key)
-        guard held.first?.integer(0) == lease.expires else { return }
+        let lanes = EndpointLanes(app: app, endpoint: lease.endpoint, session: session)
+        guard let ended = try lanes.delivery(lease.change.sequence),
+          try ended.lanes.sorted().allSatisfy({ try lanes.leased($0) == lease.expires })
+        else { return }
         var due = now
         switch outcome {
         case .delivered:
@@ -160,16 +187,37 @@
           try Self.note(error, attempts: lease.attempts + 1, isDead: true, delivery, in: session)
         case .interrupted: break
         }
-        let isMore = try !session.run(
-          "SELECT 1 FROM deliveries WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 AND state = 0 LIMIT 1", key
-        ).isEmpty
-        if isMore {
-          try session.run(
-            "UPDATE lanes SET leased = 0, due = ?4 WHERE app = ?1 AND endpoint = ?2 AND lane = ?3",
-            key + [.integer(due.milliseconds)])
-        } else {
-          try Self.closeLane(lease.lane, app: app, endpoint: lease.endpoint, in: session)
+        for lane in ended.lanes {
+          guard let next = try lanes.first(of: lane) else {
+            try lanes.close(lane)
+            continue
+          }
+          try lanes.set(lane, due: due, leased: 0, at: now)
+          for other in next.lanes where !ended.lanes.contains(other) {
+            try lanes.wake(other, for: next, at: now)
+          }
         }
+      }
+    }
+
+    /// Has what a clock that was ahead left in the lanes tried now: deliveries that it made due in the future, and leases
+    /// that it let end there.
+    ///
+    /// - Parameter now: The current time.
+    /// - Returns: How many lanes there were.
+    /// - Throws: ``DatabaseError``.
+    @discardableResult
+    func correct(at now: Timestamp) async throws -> Int {
+      let latest = now.addingSeconds(ClockCheck.tolerance).milliseconds
+      let isWrong = try await database.read { session in
+        try !session.run("SELECT 1 FROM lanes WHERE noted > ?1 LIMIT 1", .integer(latest)).isEmpty
+      }
+      guard isWrong else { return 0 }
+      return try await database.write { session in
+        try session.run(
+          "UPDATE lanes SET due = ?1, leased = 0, noted = ?1 WHERE noted > ?2 RETURNING lane",
+          .integer(now.milliseconds), .integer(latest)
+        ).count
       }
     }
 
@@ -192,14 +240,6 @@
       let usual = delays[attempts] * (0.9 + 0.2 * random)
       let asked = retryAfter.map { ($0.millisecondsSince1970 - now.millisecondsSince1970) / 1000 } ?? 0
       return max(usual, min(asked, maximumDelay))
-    }
-
-    private static func closeLane(
-      _ lane: String, app: String, endpoint: String, in session: any DatabaseSession
-    ) throws {
-      try session.run(
-        "DELETE FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3", .text(app), .text(endpoint),
-        .text(lane))
     }
 
     // MARK: Dead letters
@@ -264,16 +304,19 @@
       try await database.write { session in
         let letters = try session.run(
           """
-          SELECT change, lane FROM deliveries JOIN changes ON sequence = change
+          SELECT change, lane, previous_lane FROM deliveries JOIN changes ON sequence = change
           WHERE deliveries.app = ?1 AND endpoint = ?2 AND state = 1 \(id == nil ? "" : "AND id = ?3")
           ORDER BY lane, change
           """, [.text(app), .text(endpoint)] + (id.map { [.text($0)] } ?? []))
-        for letter in letters {
-          let lane = letter.text(1)
+        let lanes = Set(letters.flatMap { [$0.optionalText(1), $0.optionalText(2)] }.compactMap(\.self))
+        for lane in lanes.sorted() {
           try Self.openLane(lane, app: app, endpoint: endpoint, at: now, in: session)
           try session.run(
-            "UPDATE lanes SET due = ?4 WHERE app = ?1 AND endpoint = ?2 AND lane = ?3", .text(app),
+            "UPDATE lanes SET due = ?4, noted = ?4 WHERE app = ?1 AND endpoint = ?2 AND lane = ?3",
+            .text(app),
             .text(endpoint), .text(lane), .integer(now.milliseconds))
+        }
+        for letter in letters {
           try session.run(
             """
             UPDATE deliveries SET state = 0, attempts = 0, error = NULL

@@ -12,9 +12,10 @@
   package final class WebhookSender: Service {
     /// How much is done at once.
     package struct Limits: Sendable, Hashable {
-      /// The deliveries that are under way.
-      package var concurrentDeliveries = 32
-      /// Those of one endpoint, so that a slow one leaves room for others.
+      /// The deliveries that are under way. Each endpoint has an equal share of them that no other one can take, however
+      /// slowly it answers, and one at least.
+      package var concurrentDeliveries = 128
+      /// The most of one endpoint.
       package var concurrentDeliveriesPerEndpoint = 8
       /// For how long a delivery is left to the process that began it: longer than an attempt can take.
       package var lease = Duration.seconds(30)
@@ -41,6 +42,8 @@
     /// Signalled by commits, and when a delivery has ended.
     private let wake = CommitSignal()
     private let underWay = Mutex<[Key: Int]>([:])
+    /// The deliveries of each endpoint that may be under way.
+    private let share: Int
 
     /// Creates the service.
     ///
@@ -66,6 +69,8 @@
       endpoints = apps.flatMap { app in
         app.webhooks.map { (Key(app: app.name, endpoint: $0.name), $0) }
       }
+      share = max(
+        1, min(limits.concurrentDeliveriesPerEndpoint, limits.concurrentDeliveries / max(1, endpoints.count)))
       queue = WebhookQueue(entitlements.database)
       clock = entitlements.clock
       self.client = client
@@ -79,14 +84,12 @@
     package func run() async {
       await withDiscardingTaskGroup { group in
         await withGracefulShutdownHandler {
+          var check = ClockCheck()
           while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let seen = wake.count
-            do {
-              for (lease, endpoint) in try await leaseDue() {
-                group.addTask { await self.deliver(lease, to: endpoint) }
-              }
-            } catch {
-              logger.error("Webhooks that are due could not be read.", metadata: ["error": "\(error)"])
+            if check.isDue(at: clock()) { await correctLanes() }
+            await leaseDue { lease, endpoint in
+              group.addTask { await self.deliver(lease, to: endpoint) }
             }
             await wake.wait(beyond: seen, atMost: limits.pollInterval)
           }
@@ -96,28 +99,43 @@
       }
     }
 
-    private func leaseDue() async throws -> [(WebhookQueue.Lease, WebhookEndpoint)] {
+    private func correctLanes() async {
+      do {
+        let count = try await queue.correct(at: clock())
+        guard count > 0 else { return }
+        logger.error(
+          "Webhooks were due in the future: the clock of this or another process was ahead. They are sent now.",
+          metadata: ["count": "\(count)"])
+      } catch {
+        logger.error(
+          "Webhooks could not be checked against the clock.", metadata: ["error": "\(error)"])
+      }
+    }
+
+    /// Leases what is due. Each lease is counted and delivered at once: what fails afterwards takes nothing back.
+    private func leaseDue(_ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void) async {
       let now = clock()
-      let counts = underWay.withLock { $0 }
-      var room = limits.concurrentDeliveries - counts.values.reduce(0, +)
-      guard room > 0 else { return [] }
-      let open = endpoints.filter { counts[$0.key, default: 0] < limits.concurrentDeliveriesPerEndpoint }
-      let due = try await queue.database.read { [queue] session in
-        try open.filter {
-          try queue.isDue(app: $0.key.app, endpoint: $0.key.endpoint, at: now, in: session)
+      do {
+        let counts = underWay.withLock { $0 }
+        let open = endpoints.filter { counts[$0.key, default: 0] < share }
+        let due = try await queue.database.read { [queue] session in
+          try open.filter {
+            try queue.isDue(app: $0.key.app, endpoint: $0.key.endpoint, at: now, in: session)
+          }
         }
+        // Another endpoint is the first each time, so that a fault does not keep the same ones waiting.
+        for (key, endpoint) in due.shuffled() {
+          let leases = try await queue.lease(
+            app: key.app, endpoint: key.endpoint, at: now, for: limits.lease,
+            limit: share - counts[key, default: 0])
+          for lease in leases {
+            underWay.withLock { $0[key, default: 0] += 1 }
+            deliver(lease, endpoint)
+          }
+        }
+      } catch {
+        logger.error("Webhooks that are due could not be read.", metadata: ["error": "\(error)"])
       }
-      var leases: [(WebhookQueue.Lease, WebhookEndpoint)] = []
-      // Another endpoint is the first each time, so that none waits for ever where room is scarce.
-      for (key, endpoint) in due.shuffled() where room > 0 {
-        let leased = try await queue.lease(
-          app: key.app, endpoint: key.endpoint, at: now, for: limits.lease,
-          limit: min(room, limits.concurrentDeliveriesPerEndpoint - counts[key, default: 0]))
-        underWay.withLock { $0[key, default: 0] += leased.count }
-        room -= leased.count
-        leases += leased.map { ($0, endpoint) }
-      }
-      return leases
     }
 
     private func deliver(_ lease: WebhookQueue.Lease, to endpoint: WebhookEndpoint) async {
@@ -127,6 +145,7 @@
         wake.signal()
       }
       let outcome = await client.post(lease.change, trace: lease.trace, to: endpoint, at: clock())
+        .withoutSecrets(of: endpoint)
       let metadata: Logger.Metadata = [
         "app": "\(lease.change.app)", "endpoint": "\(lease.endpoint)", "webhook-id": "\(lease.change.id)",
         "attempt": "\(lease.attempts + 1)",

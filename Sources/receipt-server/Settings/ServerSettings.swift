@@ -142,6 +142,7 @@
       try limit("maximumLineByteCount", &limits.maximumLineByteCount, 1024...(64 << 20))
       try limit("maximumConcurrentRequests", &limits.maximumConcurrentRequests, 1...100_000)
       try limit("maximumConcurrentBatches", &limits.maximumConcurrentBatches, 1...10_000)
+      try limit("maximumEventStreamsPerApp", &limits.maximumEventStreamsPerApp, 1...10_000)
       try limit("requestDeadline", &limits.requestDeadline, 1...3600)
       try limit("webhookTimeout", &limits.webhookTimeout, 1...300)
       return limits

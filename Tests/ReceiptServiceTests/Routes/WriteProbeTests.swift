@@ -90,7 +90,7 @@
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result { try await database.read(body) }
 
-    func scrub() async throws { try await database.scrub() }
+    func scrub(_ tables: Set<String>) async throws { try await database.scrub(tables) }
 
     func close() async {}
   }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+extension EntitlementLedger {
+  /// What keeps refunded and revoked purchases from being granted when all else of them is forgotten: that they were
+  /// refunded, voided or revoked, and the transaction that this is about, without the customer. Merged into a ledger that
+  /// learns of such a purchase again, it has the effect that it had before. `nil` if there is no such purchase.
+  package var withdrawals: EntitlementLedger? {
+    var found = EntitlementLedger()
+    for (id, line) in lines {
+      guard line.revocation != nil || line.transaction?.transaction.revocationDate != nil else { continue }
+      var kept = PurchaseLine()
+      kept.transaction = line.transaction.map {
+        TransactionFact(signedDate: $0.signedDate, transaction: $0.transaction.withoutCustomer)
+      }
+      kept.revocation = line.revocation.map(\.withoutReason)
+      kept.reversal = line.reversal.map(\.withoutReason)
+      found.lines[id] = kept
+    }
+    for (id, line) in playLines {
+      guard line.voided != nil else { continue }
+      var kept = PlayPurchaseLine()
+      kept.voided = line.voided
+      found.playLines[id] = kept
+    }
+    return found == EntitlementLedger() ? nil : found
+  }
+}
+
+extension JWSTransaction {
+  /// What decides about access, and nothing else.
+  fileprivate var withoutCustomer: JWSTransaction {
+    var transaction = JWSTransaction()
+    transaction.originalTransactionId = originalTransactionId
+    transaction.transactionId = transactionId
+    transaction.bundleId = bundleId
+    transaction.productId = productId
+    transaction.purchaseDate = purchaseDate
+    transaction.expiresDate = expiresDate
+    transaction.type = type
+    transaction.inAppOwnershipType = inAppOwnershipType
+    transaction.signedDate = signedDate
+    transaction.revocationReason = revocationReason
+    transaction.revocationDate = revocationDate
+    transaction.revocationType = revocationType
+    transaction.revocationPercentage = revocationPercentage
+    transaction.isUpgraded = isUpgraded
+    transaction.environment = environment
+    return transaction
+  }
+}
+
+extension PurchaseEventFact {
+  /// The event without what the customer said about it.
+  fileprivate var withoutReason: PurchaseEventFact {
+    var fact = self
+    fact.reason = nil
+    return fact
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+
+  /// That receipts which name an account are recorded under another name: a backend may call a customer otherwise than the
+  /// receipt does. The trail finds entries by the name that was recorded alone, so that who erases the account is told here
+  /// under which other names its receipts are.
+  struct CustomerAlias: Sendable, Hashable {
+    let app: String
+    /// What the receipts name.
+    let account: String
+    /// What is recorded.
+    let customer: String
+  }
+
+  extension ServiceEntitlements {
+    /// Stores what is not known yet, before receipts are recorded.
+    ///
+    /// - Throws: ``DatabaseError``: then they must not be recorded under the other name.
+    func note(_ aliases: Set<CustomerAlias>) async throws {
+      guard !aliases.isEmpty else { return }
+      let new = try await database.read { session in
+        try aliases.filter { alias in
+          try session.run(
+            "SELECT 1 FROM customer_aliases WHERE app = ?1 AND account = ?2 AND customer = ?3",
+            .text(alias.app), .text(alias.account), .text(alias.customer)
+          ).isEmpty
+        }
+      }
+      guard !new.isEmpty else { return }
+      try await database.write { session in
+        for alias in new {
+          try session.run(
+            """
+            INSERT INTO customer_aliases(app, account, customer) VALUES (?1, ?2, ?3)
+            ON CONFLICT(app, account, customer) DO NOTHING
+            """, .text(alias.app), .text(alias.account), .text(alias.customer))
+        }
+      }
+    }
+
+    /// The names under which receipts are recorded that name an account.
+    func aliases(of account: String, app: String) async throws -> [String] {
+      try await database.read { session in
+        try session.run(
+          "SELECT customer FROM customer_aliases WHERE app = ?1 AND account = ?2 ORDER BY customer",
+          .text(app),
+          .text(account)
+        ).map { $0.text(0) }
+      }
+    }
+  }
+#endif

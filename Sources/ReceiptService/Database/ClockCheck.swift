@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptCodec
+
+  /// Says when stored instants are to be checked against the clock: at the start, when the clock was set back, and once a
+  /// minute, since the clock of another process may have been ahead.
+  struct ClockCheck: Sendable {
+    /// By how many seconds the clocks of two processes may differ. What was stored later than that was stored by a clock
+    /// that was wrong.
+    static let tolerance: Double = 300
+    private static let interval = Duration.seconds(60)
+
+    private var latest: Timestamp?
+    private var checked: ContinuousClock.Instant?
+
+    /// Creates one; the first check is due at once.
+    init() {}
+
+    /// Says whether a check is due, which is taken to be made then.
+    ///
+    /// - Parameters:
+    ///   - now: The time of the clock.
+    ///   - instant: That of a clock that nobody sets.
+    /// - Returns: Whether it is due.
+    mutating func isDue(at now: Timestamp, _ instant: ContinuousClock.Instant = .now) -> Bool {
+      let isSetBack = latest.map { now < $0.addingSeconds(-Self.tolerance) } ?? true
+      latest = now
+      guard isSetBack || checked.map({ instant - $0 >= Self.interval }) ?? true else { return false }
+      checked = instant
+      return true
+    }
+  }
+#endif

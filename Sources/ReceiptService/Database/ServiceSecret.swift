@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptBytes
+  internal import ReceiptCrypto
+
+  /// A random key of a service's database, for digests of what must not be readable.
+  ///
+  /// A digest without a key can be guessed by everybody who sees it: customers are e-mail addresses and numbers. One with
+  /// this key can be guessed by those alone who can read the database. Whoever has no more than the list of administrative
+  /// acts, an export or a log learns nothing from it.
+  struct ServiceSecret: Sendable {
+    private static let name = "digests"
+    private let key: [UInt8]
+
+    /// Makes the key of a database.
+    static func create(in session: any DatabaseSession) throws {
+      try session.run(
+        "INSERT INTO secrets(name, secret) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING", .text(name),
+        .bytes(Random.bytes(32)))
+    }
+
+    /// Reads the key of a database.
+    ///
+    /// - Throws: ``DatabaseError`` with `unusable` if it is missing.
+    init(in session: any DatabaseSession) throws {
+      let rows = try session.run("SELECT secret FROM secrets WHERE name = ?1", .text(Self.name))
+      guard let key = rows.first?.bytes(0), key.count == 32 else {
+        throw DatabaseError(
+          .unusable, at: "secrets", "The key \"\(Self.name)\" is missing. Restore the database from a backup."
+        )
+      }
+      self.key = key
+    }
+
+    /// HMAC-SHA-256 of some texts for a purpose.
+    func digest(_ purpose: String, _ texts: String...) throws -> [UInt8] {
+      // Each text with its length, so that different texts give different messages.
+      let message = ([purpose] + texts).flatMap { text in Array("\(text.utf8.count) ".utf8) + Array(text.utf8)
+      }
+      return try HMAC.code(for: message, key: key, using: .sha256)
+    }
+  }
+#endif

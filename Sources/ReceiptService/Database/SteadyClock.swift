@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  package import ReceiptCodec
+  internal import ReceiptVerification
+  internal import Synchronization
+
+  /// The clock of the machine, without the moments in which it is wrong.
+  ///
+  /// It goes on by a clock that nobody sets. Where the machine's clock differs from that by minutes, as after a faulty answer
+  /// of a time server, the time goes on as before, and the other one is believed only when it has stood for a minute. So
+  /// what a clock says that is a year ahead for some seconds is stored nowhere.
+  package final class SteadyClock: Sendable {
+    /// How long another time must stand before it is believed.
+    static let probation = Duration.seconds(60)
+
+    private struct State {
+      var wall: Timestamp
+      var steady: ContinuousClock.Instant
+      /// Another time: by how many seconds it differs, and since when.
+      var other: (difference: Double, since: ContinuousClock.Instant)?
+    }
+
+    private let wall: @Sendable () -> Timestamp
+    private let steady: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<State>
+
+    /// The one of this process.
+    package static let shared = SteadyClock()
+
+    /// Creates a clock.
+    ///
+    /// - Parameters:
+    ///   - wall: The machine's clock.
+    ///   - steady: The clock that nobody sets.
+    package init(
+      wall: @escaping @Sendable () -> Timestamp = { SystemClock.now() },
+      steady: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+      self.wall = wall
+      self.steady = steady
+      state = Mutex(State(wall: wall(), steady: steady()))
+    }
+
+    /// The current time.
+    package func now() -> Timestamp {
+      let (wall, steady) = (wall(), steady())
+      return state.withLock { state in
+        let estimate = state.wall.addingSeconds((steady - state.steady) / .seconds(1))
+        let difference = (wall.millisecondsSince1970 - estimate.millisecondsSince1970) / 1000
+        if abs(difference) > ClockCheck.tolerance {
+          let known = state.other.flatMap {
+            abs($0.difference - difference) <= ClockCheck.tolerance ? $0.since : nil
+          }
+          guard let known, steady - known >= Self.probation else {
+            state.other = (difference, known ?? steady)
+            return estimate
+          }
+        }
+        state = State(wall: wall, steady: steady)
+        return wall
+      }
+    }
+  }
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  /// The latest change of each app that was removed, so that the end of an app's changes is known though the last ones are
+  /// gone. A reader who says to have read beyond that end has read another database, such as one that was restored.
+  enum RemovedChanges {
+    /// Notes that changes were removed, within the transaction that removes them.
+    static func note(_ sequence: Int64, app: String, in session: any DatabaseSession) throws {
+      try session.run(
+        """
+        INSERT INTO removed_changes(app, sequence) VALUES (?1, ?2)
+        ON CONFLICT(app) DO UPDATE SET sequence = excluded.sequence WHERE excluded.sequence > removed_changes.sequence
+        """, .text(app), .integer(sequence))
+    }
+
+    /// The sequence of the latest change that was removed of an app; 0 for none.
+    static func latest(app: String, in session: any DatabaseSession) throws -> Int64 {
+      try session.run("SELECT sequence FROM removed_changes WHERE app = ?1", .text(app)).first?.integer(0)
+        ?? 0
+    }
+  }
+#endif
