@@ -4,8 +4,11 @@
   import AuditTrail
   import Foundation
   import ReceiptCodec
+  import ReceiptCrypto
   @testable import ReceiptService
   import ReceiptTesting
+  import ReceiptVerification
+  import Synchronization
   import Testing
   import TransparencyLog
 
@@ -105,6 +108,247 @@
         #expect(try await api.erasures.resume() == 1)
         #expect(try await Self.isErased(service, log))
       }
+    }
+
+    // MARK: What is erased
+
+    private static let account = "0c0ffee0-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
+
+    /// An app, `shop`, and another one of the same trail, and their API.
+    private static func twoApps(
+      on kind: DatabaseKind, database: ((any ServiceDatabase) -> any ServiceDatabase)? = nil,
+      _ check: (_ service: ServiceFixture, _ api: ReceiptAPI, _ log: AuditLog) async throws -> Void
+    ) async throws {
+      try await withService(on: kind) { service in
+        service.app.recordsVerdicts = true
+        var other = try AppConfiguration(
+          name: "other",
+          policies: [
+            "default": ReceiptVerifier(
+              trust: try TestAuthority.es256().trustAnchors,
+              policy: VerificationPolicy(bundleIds: .oneOf(["com.example.other"]), environments: [.sandbox]),
+              clock: FixedClock(F.day(2000)).reading)
+          ])
+        other.recordsVerdicts = true
+        let log = try AuditLog.create(
+          in: MemoryStorage(), configuration: TrailConfiguration(origin: "example.com/test"),
+          signer: try NoteSignerKey.generate(name: "example.com/test"), checkpoints: MemoryCheckpointStore())
+        var configuration = ServiceConfiguration(apps: [service.app, other])
+        configuration.auditLog = log
+        let api = try ReceiptAPI(
+          configuration, database: database?(service.database) ?? service.database,
+          clock: service.clock.reading)
+        try await check(service, api, log)
+        try log.close()
+      }
+    }
+
+    /// Has a receipt verified and recorded; its entry.
+    private static func record(
+      _ receipt: [UInt8], _ api: ReceiptAPI, app: String = "shop", customer: String? = nil
+    ) async throws -> UInt64 {
+      let verification = try api.verification(try #require(api.apps[app]), policy: nil, customer: customer)
+      return try #require(try await verification.verdict(on: receipt).acknowledgement?.index)
+    }
+
+    private static func erase(_ customer: String, _ api: ReceiptAPI, app: String = "shop") async throws
+      -> ErasureQueue.Outcome
+    {
+      try await api.erasures.erase(customer: customer, app: try #require(api.apps[app]), by: "tester")
+    }
+
+    /// The entries whose erasable parts are there.
+    private static func kept(_ log: AuditLog) async throws -> [UInt64] {
+      try await log.read { view in
+        try (0..<view.size).filter { index in
+          try view.entry(at: index).entry.commitment != nil && view.erasablePart(at: index) != nil
+        }
+      }
+    }
+
+    @Test(
+      "receipts in which the account can be read are erased, whatever name they were recorded under",
+      arguments: DatabaseKind.all)
+    func otherNames(on kind: DatabaseKind) async throws {
+      try await Self.twoApps(on: kind) { service, api, log in
+        let receipt = try service.receipt(F.period(1, customer: Self.account), day: 0).encoded
+        var altered = receipt
+        altered[altered.count - 5] ^= 1
+        var otherwise = receipt
+        otherwise[otherwise.count - 6] ^= 1
+        let mine = [
+          try await Self.record(receipt, api, customer: "4711"),
+          try await Self.record(altered, api, customer: "4711"),
+          try await Self.record(otherwise, api),
+          try await Self.record(receipt, api),
+        ]
+        let stranger = try service.receipt(F.period(1, line: 2, customer: F.customer), day: 0).encoded
+        let others = [
+          try await Self.record(stranger, api, customer: "4711"), try await Self.record(stranger, api),
+        ]
+        #expect(try await Self.erase(Self.account.uppercased(), api).entries == Set(mine).count)
+        #expect(try await Self.kept(log) == Set(others).sorted())
+        #expect(try !service.files().contains { $0.contains(Data(Self.account.utf8)) })
+        // By the other name, what is left of it.
+        #expect(try await Self.erase("4711", api).entries == 1)
+      }
+    }
+
+    @Test("an erasure takes no part of another customer", arguments: DatabaseKind.all)
+    func shared(on kind: DatabaseKind) async throws {
+      try await Self.twoApps(on: kind) { service, api, log in
+        // A purchase that names nobody: alice had it, and bob has it.
+        let receipt = try service.receipt(F.period(1, customer: nil), day: 0)
+        let renewed = try service.receipt(F.period(2, customer: nil), day: 30)
+        let alice = try await Self.record(receipt.encoded, api, customer: "alice")
+        let bob = try await Self.record(renewed.encoded, api, customer: "bob")
+        for customer in ["alice", "bob"] {
+          try await api.entitlements.merge(receipt, customer: customer, app: "shop")
+        }
+        #expect(try await Self.kept(log) == [alice, bob])
+        #expect(try await Self.erase("alice", api).entries == 1)
+        #expect(try await Self.kept(log) == [bob])
+        #expect(try await Self.erase("bob", api).entries == 1)
+      }
+    }
+
+    @Test(
+      "an erasure for one app leaves what another one recorded of a customer of that name",
+      arguments: DatabaseKind.all)
+    func otherApp(on kind: DatabaseKind) async throws {
+      try await Self.twoApps(on: kind) { service, api, log in
+        var altered = try service.receipt(F.period(1, customer: nil), day: 0).encoded
+        altered[altered.count - 5] ^= 1
+        // Neither has a bundle: the signature is not right.
+        let own = try await Self.record(altered, api, app: "shop", customer: "bob")
+        altered[altered.count - 6] ^= 1
+        let foreign = try await Self.record(altered, api, app: "other", customer: "bob")
+        #expect(own != foreign)
+        #expect(try await Self.erase("bob", api, app: "other").entries == 1)
+        #expect(try await Self.kept(log) == [own])
+        let genuine = try await Self.record(
+          service.receipt(F.period(1, customer: nil), day: 0).encoded, api, customer: "bob")
+        #expect(try await Self.erase("bob", api, app: "other").entries == 0)
+        #expect(try await Self.kept(log) == [own, genuine])
+      }
+    }
+
+    @Test(
+      "an erasure that is asked for once more meanwhile is carried out once more", arguments: DatabaseKind.all
+    )
+    func again(on kind: DatabaseKind) async throws {
+      let faulty = Mutex<FaultyDatabase?>(nil)
+      try await Self.twoApps(on: kind) { database in
+        let made = FaultyDatabase(database)
+        faulty.withLock { $0 = made }
+        return made
+      } _: { service, api, log in
+        let database = try #require(faulty.withLock { $0 })
+        _ = try await Self.record(service.receipt(F.period(1), day: 0).encoded, api)
+        let late = try service.receipt(F.period(2), day: 1).encoded
+        let own = service.database
+        database.onScrub.withLock {
+          $0 = {
+            // Recorded after the first erasure has looked; the second one is entered, and its process is killed then.
+            _ = try await Self.record(late, api)
+            try await own.write { session -> Void in
+              try session.run("UPDATE erasures SET customer = ?1, leased = 0", .text(F.customer))
+            }
+          }
+        }
+        try await api.entitlements.merge(
+          service.receipt(F.period(1), day: 0), customer: F.customer, app: "shop")
+        _ = try await Self.erase(F.customer, api)
+        service.clock.now = F.day(1)
+        #expect(try await api.erasures.resume() == 1)
+        #expect(try await Self.kept(log) == [])
+      }
+    }
+
+    @Test("the act cannot be guessed, and is the same for the same customer", arguments: DatabaseKind.all)
+    func acts(on kind: DatabaseKind) async throws {
+      try await Self.twoApps(on: kind) { service, api, _ in
+        for customer in ["alice", "alice", "bob"] { _ = try await Self.erase(customer, api) }
+        _ = try await Self.erase("alice", api, app: "other")
+        let names = try await Self.acts(service).reversed().map { act in
+          try #require(act.details.split(separator: " ").first { $0.hasPrefix("customer=") })
+        }
+        #expect(names[0] == names[1])
+        #expect(Set(names).count == 3)
+        for text in ["shop alice", "alice"] {
+          #expect(!names[0].contains(SHA256Digest(of: Array(text.utf8)).hexadecimal))
+        }
+        // A customer of whom nothing is known is entered nowhere.
+        #expect(try await service.database.read { try $0.run("SELECT 1 FROM erasures").isEmpty })
+        let secrets = try await service.database.read { try $0.run("SELECT secret FROM secrets") }
+        #expect(secrets.map { $0.bytes(0).count } == [32])
+      }
+    }
+
+    @Test("erasing nobody scrubs nothing", arguments: DatabaseKind.all)
+    func nobody(on kind: DatabaseKind) async throws {
+      let faulty = Mutex<FaultyDatabase?>(nil)
+      try await Self.twoApps(on: kind) { database in
+        let made = FaultyDatabase(database)
+        faulty.withLock { $0 = made }
+        return made
+      } _: { service, api, _ in
+        let database = try #require(faulty.withLock { $0 })
+        #expect(try await Self.erase("nobody", api) == ErasureQueue.Outcome())
+        #expect(database.scrubbed.withLock { $0 } == [])
+        #expect(try await Self.acts(service).map(\.act) == ["customer.erase"])
+        _ = try await Self.record(service.receipt(F.period(1), day: 0).encoded, api)
+        #expect(try await Self.erase(F.customer, api) == ErasureQueue.Outcome(purchases: 0, entries: 1))
+        #expect(database.scrubbed.withLock { $0 } == [["erasures"]])
+      }
+    }
+
+    @Test("digests of an earlier version are replaced by keyed ones", arguments: DatabaseKind.all)
+    func keyedDigests(on kind: DatabaseKind) async throws {
+      try await Self.twoApps(on: kind) { service, api, _ in
+        let old = SHA256Digest(of: Array("shop alice".utf8)).hexadecimal
+        try await service.database.write { session -> Void in
+          try AdministrativeAct.record(
+            "customer.erase", "app=shop sha256=\(old) purchases=1 entries=2", by: "tester", at: 0, in: session
+          )
+          try session.run(
+            """
+            INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries)
+            VALUES (?1, 'shop', NULL, 'tester', 0, 3, 4)
+            """, .text(old))
+          try ErasureQueue.keyDigests(in: session)
+        }
+        _ = try await Self.erase("alice", api)
+        #expect(try await api.erasures.resume() == 0, "the call ended the one that was under way")
+        let acts = try await Self.acts(service).map(\.details)
+        #expect(acts.count == 2)
+        #expect(!acts.contains { $0.contains(old) })
+        let names = Set(acts.map { $0.split(separator: " ")[1] })
+        #expect(names.count == 1, "\(acts)")
+        #expect(acts.last?.hasSuffix("purchases=1 entries=2") == true)
+      }
+    }
+
+    @Test("names are found in receipts of all kinds, whole and damaged")
+    func names() async throws {
+      let service = try ServiceFixture()
+      let receipt = try service.receipt(F.period(1, customer: Self.account), day: 0).encoded
+      let notification = try service.body(.subscribed, day: 0, F.period(1, customer: Self.account))
+      var damaged = receipt
+      damaged.removeLast(7)
+      let play = Array(#"{"data":"{\"obfuscatedAccountId\":\"user-1\"}","signature":"AAAA"}"#.utf8)
+      for (name, bytes) in [
+        (Self.account, receipt), (Self.account, notification), (Self.account, damaged),
+        (Self.account, Array(Self.account.uppercased().utf8)), ("user-1", play),
+        (Self.account, Array(Data(receipt).base64EncodedString().utf8)),
+      ] {
+        #expect(ReceiptNames.contain(name, in: bytes))
+        #expect(!ReceiptNames.contain(F.customer, in: bytes))
+        #expect(!ReceiptNames.contain("User-1", in: bytes))
+      }
+      #expect(!ReceiptNames.contain("", in: receipt))
+      #expect(!ReceiptNames.contain("x", in: []))
+      await service.remove()
     }
   }
 #endif

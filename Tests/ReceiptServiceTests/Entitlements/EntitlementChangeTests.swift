@@ -158,7 +158,12 @@
       try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         let named = try service.receipt(F.period(1, line: 1), day: 0)
-        try await entitlements.merge(named, customer: "somebody", app: "shop")
+        for _ in 0..<2 {
+          await #expect(throws: PresentedByAnother.self) {
+            try await entitlements.merge(named, customer: "somebody", app: "shop")
+          }
+          try await entitlements.merge(named, customer: F.customer.uppercased(), app: "shop")
+        }
         let anonymous = try service.receipt(F.period(1, line: 2, customer: nil), day: 0)
         try await entitlements.merge(anonymous, customer: "first", app: "shop")
         try await entitlements.merge(anonymous, customer: nil, app: "shop")
@@ -227,11 +232,14 @@
           try await entitlements.erase(app: "shop", customer: F.customer.uppercased()) == ["2000000001"])
         #expect(try !service.files().contains { $0.contains(Data(F.customer.utf8)) })
         #expect(try await entitlements.entitlements(app: "shop", customer: other).count == 2)
-        #expect(try await entitlements.changes(app: "shop", after: 0).map(\.customer) == [other])
+        // That the third is theirs now is news to the other.
+        let changes = try await entitlements.changes(app: "shop", after: 0)
+        #expect(changes.map(\.customer) == [other, other])
+        #expect(changes.map(\.type) == ["entitlement.granted", "entitlement.transferred"])
         let count = try await service.database.read { session in
           try session.run("SELECT count(*) FROM deliveries").first?.integer(0)
         }
-        #expect(count == 1)
+        #expect(count == 2)
       }
     }
 
@@ -251,21 +259,21 @@
           return answer
         }
         service.clock.now = F.day(30.9)
-        #expect(try await entitlements.reconcile(ask) == 0)
+        #expect(try await entitlements.reconcile(app: "shop", ask) == 0)
         service.clock.now = F.day(31)
         struct Unreachable: Error {}
-        #expect(try await entitlements.reconcile { _, _ in throw Unreachable() } == 1)
-        #expect(try await entitlements.reconcile(ask) == 0, "it is left alone for an hour")
+        #expect(try await entitlements.reconcile(app: "shop") { _, _ in throw Unreachable() } == 1)
+        #expect(try await entitlements.reconcile(app: "shop", ask) == 0, "it is left alone for an hour")
         service.clock.now = F.day(31.1)
-        #expect(try await entitlements.reconcile(ask) == 1)
+        #expect(try await entitlements.reconcile(app: "shop", ask) == 1)
         #expect(try await entitlements.told() == ["entitlement.granted", "entitlement.renewed"])
         service.clock.now = F.day(60.5)
-        #expect(try await entitlements.reconcile(ask) == 0)
+        #expect(try await entitlements.reconcile(app: "shop", ask) == 0)
         // The store knows no later period: it is not asked again.
         service.clock.now = F.day(61.5)
-        #expect(try await entitlements.reconcile(ask) == 1)
+        #expect(try await entitlements.reconcile(app: "shop", ask) == 1)
         service.clock.now = F.day(100)
-        #expect(try await entitlements.reconcile(ask) == 0)
+        #expect(try await entitlements.reconcile(app: "shop", ask) == 0)
       }
     }
 

@@ -42,14 +42,41 @@
       }
     }
 
+    /// Google Play, which may be out of order, and what it was asked.
+    private final class Play: HTTPTransport {
+      private let transport: any HTTPTransport
+      private let state = Mutex<(paths: [String], status: Int?)>(([], nil))
+
+      init(_ transport: any HTTPTransport) { self.transport = transport }
+
+      /// How often it was asked about purchases.
+      var count: Int { state.withLock { $0.paths.count { $0.contains("/purchases/") } } }
+      /// What it answers about purchases instead.
+      var status: Int? {
+        get { state.withLock { $0.status } }
+        set { state.withLock { $0.status = newValue } }
+      }
+
+      func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+        let path = request.url.description
+        let status = state.withLock { state in
+          state.paths.append(path)
+          return path.contains("/purchases/") ? state.status : nil
+        }
+        if let status { return RemoteResponse(status: status) }
+        return try await transport.send(request)
+      }
+    }
+
     private struct World {
       let play: EmulatedPlay
+      let asked: Play
       let clock: EmulatorClock
       let client: GooglePlayClient
       let entitlements: ServiceEntitlements
       let push: Push
 
-      init(_ service: inout ServiceFixture) throws {
+      init(_ service: inout ServiceFixture, database: (any ServiceDatabase)? = nil) throws {
         let clock = EmulatorClock(rate: 0)
         self.clock = clock
         var options = LocalStore.Options(bundleIdentifier: "")
@@ -60,17 +87,19 @@
           options: options)
         let (account, keyFile) = try PlayServiceAccount.make(tokenURI: "http://localhost/token")
         play = EmulatedPlay([store], accounts: [account], clock: { SystemClock.now() })
-        let transport = EmulatedPlayTransport(play)
+        asked = Play(EmulatedPlayTransport(play))
+        let transport = asked
         client = GooglePlayClient(
           transport: transport, account: try ServiceAccount(keyFile: keyFile), packageName: packageName,
-          address: GooglePlayAddress(at: try RemoteURL("http://localhost")))
+          address: GooglePlayAddress(at: try RemoteURL("http://localhost")), retry: .once(within: .seconds(5))
+        )
         let email = "push@example.iam.gserviceaccount.com"
         service.app.googlePlayNotifications = DeveloperNotificationReceiver(
           verifier: PushTokenVerifier(
             audience: "http://localhost/push", email: email, transport: transport,
             keys: try RemoteURL("http://localhost/oauth2/v3/certs")), client: client)
         entitlements = ServiceEntitlements(
-          database: service.database, apps: [service.app], clock: { clock.now })
+          database: database ?? service.database, apps: [service.app], clock: { clock.now })
         let intake = NotificationIntake(entitlements, auditLog: nil)
         push = Push { [app = service.app] in await intake.receive(app: app, authorization: $0, body: $1) }
         play.pushNotifications(to: "http://localhost/push", email: email, over: push)
@@ -137,14 +166,51 @@
         #expect(world.push.answers.map(\.outcome) == [.done])
         let told = try await world.entitlements.told()
         let request = try #require(world.push.last)
+        let count = world.asked.count
+        #expect(count > 0)
         _ = try await world.push.send(request)
         #expect(world.push.answers.last?.outcome == .repeated)
+        #expect(world.asked.count == count, "Google Play is asked once for each message")
         var forged = request
         forged.headers = [HTTPHeader("Authorization", "Bearer e30.e30.e30")]
         _ = try await world.push.send(forged)
         #expect(world.push.answers.last?.status == 401)
         #expect(world.push.answers.last?.outcome == .refused)
         #expect(try await world.entitlements.told() == told)
+      }
+    }
+
+    @Test("a push that cannot be stored is to be delivered again", arguments: DatabaseKind.all)
+    func unavailable(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let database = FailingDatabase(service.database)
+        let world = try World(&service, database: database)
+        _ = try await world.buy("monthly")
+        #expect(world.push.answers.first?.status == 503)
+        #expect(world.push.answers.first?.outcome == .failed)
+        #expect(try await world.entitlements.told() == [])
+        database.failing.withLock { $0 = 0..<0 }
+        _ = try await world.push.send(try #require(world.push.last))
+        #expect(world.push.answers.last?.outcome == .done)
+        #expect(try await world.entitlements.told() == ["entitlement.granted"])
+      }
+    }
+
+    @Test(
+      "a push about which Google Play cannot be asked is to be delivered again",
+      arguments: DatabaseKind.all, [500, 429])
+    func undetermined(on kind: DatabaseKind, status: Int) async throws {
+      try await withService(on: kind) { service in
+        let world = try World(&service)
+        world.asked.status = status
+        _ = try await world.buy("monthly")
+        #expect(world.push.answers.first?.status == 503)
+        #expect(world.push.answers.first?.outcome == .undetermined)
+        #expect(try await world.entitlements.told() == [])
+        world.asked.status = nil
+        _ = try await world.push.send(try #require(world.push.last))
+        #expect(world.push.answers.last?.outcome == .done)
+        #expect(try await world.entitlements.told() == ["entitlement.granted"])
       }
     }
 
@@ -163,8 +229,9 @@
         try await world.control("advance", #"{"by":"P2D"}"#)
         #expect(try await world.entitlements.expireDue() == 1)
         #expect(
-          try await world.entitlements.reconcile { _, entitlement in try await entitlement.ask(world.client) }
-            == 1)
+          try await world.entitlements.reconcile(app: "shop") { _, entitlement in
+            try await entitlement.ask(world.client)
+          } == 1)
         #expect(
           try await world.entitlements.told() == [
             "entitlement.granted", "entitlement.expired", "entitlement.renewed",

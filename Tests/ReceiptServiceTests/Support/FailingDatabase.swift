@@ -40,9 +40,9 @@
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result { try await database.read(body) }
 
-    func scrub() async throws {
+    func scrub(_ tables: Set<String>) async throws {
       try fail()
-      try await database.scrub()
+      try await database.scrub(tables)
     }
 
     func close() async {}

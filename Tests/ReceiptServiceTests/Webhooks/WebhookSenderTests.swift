@@ -165,8 +165,8 @@
             service.notification(.subscribed, day: 0, F.period(1, line: line, customer: nil)), app: "shop")
         }
         let sender = Self.sender(service, entitlements) {
-          $0.concurrentDeliveries = 6
-          $0.concurrentDeliveriesPerEndpoint = 4
+          $0.concurrentDeliveries = 8
+          $0.concurrentDeliveriesPerEndpoint = 6
         }
         try await Self.running([sender]) {
           try await Self.eventually("the fast one has all") { fast.requests.count == 20 }
