@@ -88,7 +88,7 @@ def test_log_store_and_webhook_belong_to_the_trace(tmp_path, backend, store):
     with open(tmp_path / "log", "w") as log:
         service.start(log)
         # A customer's receipt entitles, and the backend is told in the same trace.
-        service.post("/v1/customers/alice/receipts", data=service.sample, headers=HEADERS)
+        service.post("/v1/customers/6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b/receipts", data=service.sample, headers=HEADERS)
         deadline = time.monotonic() + 20
         while not backend.heads:
             assert time.monotonic() < deadline
