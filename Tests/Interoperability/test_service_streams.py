@@ -152,7 +152,7 @@ def test_streams_of_an_app_are_limited_and_leave_those_of_others_alone(service, 
     key, other = service.make_key("read", app="demo"), service.make_key("read", app="other")
     streams = [Stream(service, key) for _ in range(3)]
     refused = Stream(service, key).answer
-    assert refused.status_code == 503 and refused.json()["code"] == "overloaded"
+    assert refused.status_code == 429 and refused.json()["code"] == "too-many-streams"
     quiet = Stream(service, other)
     assert quiet.answer.status_code == 200
     # What others commit is not seen by when comments come.

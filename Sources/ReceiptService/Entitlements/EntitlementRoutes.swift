@@ -99,7 +99,7 @@
               "There never was a change with this sequence: the database is another one than the one that was read, such as an older copy. Begin at 0.",
               Self.problem
             ),
-            (503, "The app has as many event streams as it may.", Self.problem),
+            (429, "The app has as many event streams as it may.", Self.problem),
           ],
           respond: { [unowned self] in try await changes($0, $1) }),
         Route(

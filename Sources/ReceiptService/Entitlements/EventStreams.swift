@@ -32,7 +32,7 @@
       }
       guard isOpen else {
         throw Problem(
-          .serviceUnavailable, "overloaded",
+          .tooManyRequests, "too-many-streams",
           "The app has \(limit) event streams, as many as it may. Close some, or read changes without streams.",
           retryAfter: 1)
       }

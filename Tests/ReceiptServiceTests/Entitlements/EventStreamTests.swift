@@ -140,8 +140,8 @@
         let held = try await open(key)
         try await client.reading(try await open(key)) { _ in
           let refused = try await client.json(.get, "/v1/changes", key: key, headers: Self.stream)
-          #expect(refused.status == 503)
-          #expect(refused.value["code"]?.string == "overloaded")
+          #expect(refused.status == 429)
+          #expect(refused.value["code"]?.string == "too-many-streams")
           let other = try await client.api.createKey(name: "other", app: "other", scopes: [.read])
           #expect(try await open(other).status == .ok)
         }
