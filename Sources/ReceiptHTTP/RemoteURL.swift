@@ -32,22 +32,24 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     guard text.utf8.count <= 4096, text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != 0x5C }) else {
       throw Failure(description: "A URL has at most 4096 printable ASCII characters and no backslash.")
     }
+    // Messages stand in logs.
+    var shown: String { Self.withoutSecrets(text) }
     guard let separator = text.firstRange(of: "://") else {
-      throw Failure(description: "\"\(text)\" is not an absolute URL; it begins with https://.")
+      throw Failure(description: "\"\(shown)\" is not an absolute URL; it begins with https://.")
     }
     switch text[..<separator.lowerBound].lowercased() {
     case "https": isSecure = true
     case "http": isSecure = false
-    default: throw Failure(description: "The scheme of \"\(text)\" is not https.")
+    default: throw Failure(description: "The scheme of \"\(shown)\" is not https.")
     }
     let rest = text[separator.upperBound...]
-    guard !rest.contains("#") else { throw Failure(description: "\"\(text)\" has a fragment.") }
+    guard !rest.contains("#") else { throw Failure(description: "\"\(shown)\" has a fragment.") }
     let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
     let authority = rest[..<authorityEnd]
     guard !authority.contains("@") else {
       throw Failure(description: "The URL has a user name or password; credentials are passed apart.")
     }
-    (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
+    (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80, of: text)
     let target = rest[authorityEnd...]
     if let mark = target.firstIndex(of: "?") {
       path = String(target[..<mark])
@@ -58,9 +60,21 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     }
     guard isSecure || allowsPlainHTTP || isLoopback else {
       throw Failure(
-        description: "\"\(text)\" is not encrypted. Use https, or allow plain HTTP by name (receipt-tool: "
+        description: "\"\(shown)\" is not encrypted. Use https, or allow plain HTTP by name (receipt-tool: "
           + "--allow-plain-http).")
     }
+  }
+
+  /// The text of a URL for logs, messages and pages: without its query and fragment, a user name and a password, which may be
+  /// secrets. It need not be a valid URL.
+  package static func withoutSecrets(_ text: String) -> String {
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+    let (scheme, rest) = (text[..<start], text[start...])
+    let shown = rest.prefix { $0 != "?" && $0 != "#" }
+    if let sign = shown.lastIndex(of: "@") { return "\(scheme)…@\(shown[shown.index(after: sign)...])" }
+    // A password may have a question mark in it.
+    let isCutWithin = !shown.contains("/") && rest[shown.endIndex...].contains("@")
+    return isCutWithin ? "\(scheme)…" : "\(scheme)\(shown)"
   }
 
   /// The top of a host, over `https`. For names that are compiled in.
@@ -138,19 +152,20 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
 
   private static func hostAndPort(
-    _ authority: Substring, defaultPort: Int
+    _ authority: Substring, defaultPort: Int, of text: String
   ) throws(Failure) -> (host: String, port: Int) {
+    var shown: String { withoutSecrets(text) }
     var host = authority
     var portText: Substring = ""
     if authority.hasPrefix("[") {
       guard let end = authority.firstIndex(of: "]") else {
-        throw Failure(description: "The address \"\(authority)\" has no closing bracket.")
+        throw Failure(description: "The address in \"\(shown)\" has no closing bracket.")
       }
       host = authority[authority.index(after: authority.startIndex)..<end]
       portText = authority[authority.index(after: end)...]
       guard host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }),
         portText.isEmpty || portText.hasPrefix(":")
-      else { throw Failure(description: "\"\(authority)\" is not an IPv6 address.") }
+      else { throw Failure(description: "\"\(shown)\" has no IPv6 address in its brackets.") }
     } else if let colon = authority.firstIndex(of: ":") {
       host = authority[..<colon]
       portText = authority[colon...]
@@ -159,13 +174,13 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
       authority.hasPrefix("[")
       || host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
     guard !host.isEmpty, isName else {
-      throw Failure(description: "\"\(authority)\" is not a host name or an address.")
+      throw Failure(description: "\"\(shown)\" names neither a host nor an address.")
     }
     guard !portText.isEmpty else { return (host.lowercased(), defaultPort) }
     // `UInt16` alone would take a sign.
     let digits = portText.dropFirst()
     guard digits.allSatisfy(\.isNumber), let port = UInt16(digits), port > 0 else {
-      throw Failure(description: "\"\(authority)\" names no port from 1 to 65535.")
+      throw Failure(description: "\"\(shown)\" names no port from 1 to 65535.")
     }
     return (host.lowercased(), Int(port))
   }

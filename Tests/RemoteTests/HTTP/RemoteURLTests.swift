@@ -57,6 +57,34 @@ import Testing
     } throws: { !"\($0)".contains("hunter2") }
   }
 
+  @Test(
+    "no refusal repeats what may be a secret",
+    arguments: [
+      "ftp://example.com/hooks?token=hunter2", "example.com/hooks?token=hunter2",
+      "http://example.com/?hunter2",
+      "https://example.com/#hunter2", "https://example.com:0/?token=hunter2", "https://exa_%.com?hunter2",
+      "https://user:hunter2?@example.com/", "https://user:hunter2#@example.com", "user:hunter2@example.com",
+      "ftp://user:hunter2@example.com/", "https://[::1?token=hunter2", "https://[zz]?token=hunter2",
+      "http://user:hunter2@example.com/?a@b", "https://user:hunter2/@example.com",
+    ])
+  func secrets(text: String) {
+    #expect(!RemoteURL.withoutSecrets(text).contains("hunter2"))
+    #expect {
+      try RemoteURL(text)
+    } throws: { !"\($0)".contains("hunter2") }
+  }
+
+  @Test(
+    "a URL is shown without what may be a secret",
+    arguments: [
+      ("https://example.com/a/b", "https://example.com/a/b"),
+      ("https://example.com:8443?a=b@c/d", "https://…"),
+      ("https://example.com/a?b=c@d", "https://example.com/a"),
+      ("https://a:b@example.com/c", "https://…@example.com/c"),
+      ("https://example.com/a#b", "https://example.com/a"), ("example.com?a", "example.com"), ("", ""),
+    ])
+  func shown(text: String, shown: String) { #expect(RemoteURL.withoutSecrets(text) == shown) }
+
   @Test("appended segments stay segments, and query items stay items")
   func appending() throws {
     let url = try RemoteURL("https://example.com/base//").appending(

@@ -3,6 +3,7 @@
 #if Server
   internal import Foundation
   internal import Hummingbird
+  internal import ReceiptHTTP
 
   extension ReceiptAPI {
     var webhookPages: [ConsoleRoute] {
@@ -62,22 +63,14 @@
             app.configuration.webhooks.map { endpoint in
               let (waiting, dead) = counts[endpoint.name] ?? (0, 0)
               return [
-                CellView(endpoint.name), CellView(Self.withoutSecrets(endpoint.url)), CellView("\(waiting)"),
+                CellView(endpoint.name), CellView(RemoteURL.withoutSecrets(endpoint.url)),
+                CellView("\(waiting)"),
                 CellView(dead == 0 ? "0" : "✗ \(dead)", style: dead == 0 ? "" : "bad"),
                 dead == 0
                   ? CellView(nil as String?)
                   : replay(endpoint.name, "Replay all…", "Deliver all \(dead) again", nil),
               ]
             }, empty: "This app has no webhooks in the configuration."), letters: letters))
-    }
-
-    /// An address up to its query, without a user and a password, in which secrets may stand.
-    private static func withoutSecrets(_ url: String) -> String {
-      let address = url.prefix { $0 != "?" && $0 != "#" }
-      guard let scheme = address.range(of: "://"), let at = address.lastIndex(of: "@") else {
-        return String(address)
-      }
-      return address[..<scheme.upperBound] + "…@" + address[address.index(after: at)...]
     }
   }
 #endif
