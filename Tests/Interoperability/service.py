@@ -47,11 +47,21 @@ class Service:
             [program(), *arguments, *self.arguments], check=check, capture_output=True, text=True, timeout=60
         )
 
+    def prepare(self) -> None:
+        """Has a server make the folder, unless it is there. Of what it makes, only the identity, the sample and the configuration
+        stay: tests change the configuration before anything is stored."""
+        path = self.folder / "receipt-server.json"
+        if path.exists():
+            return
+        server = Service(self.folder).start()
+        assert server.end() == 0
+        for made in [*self.folder.glob("service.sqlite*"), *self.folder.glob("audit.sqlite*"), self.folder / "api-key.txt"]:
+            made.unlink()
+
     def configure(self, change) -> None:
         """Has `change` change the configuration, which the server makes first where there is none."""
         path = self.folder / "receipt-server.json"
-        if not path.exists():
-            self.command("serve", "--check-config")
+        self.prepare()
         configuration = json.loads(path.read_text())
         change(configuration)
         path.write_text(json.dumps(configuration))

@@ -112,6 +112,7 @@ def test_controls_need_the_scope(tmp_path):
 
 def test_one_port_for_both_is_named(tmp_path):
     service = ServiceWithStore(tmp_path / "data")
+    service.prepare()
     service.settings["emulator.shareListener"] = "true"
     ended = service.command("serve", "--check-config")
     assert ended.returncode == 0

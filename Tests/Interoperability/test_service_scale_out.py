@@ -134,6 +134,7 @@ class World:
             "shutdown": {"delay": 2},
             "limits": {"webhookTimeout": 1},
             "apps": ["shop", "plain"],
+            "allowSharedBundleIds": True,
             "app": {
                 "shop": {
                     "record": True, "notifications": True, "policy": policy, "webhooks": ["backend"],

@@ -188,6 +188,7 @@ def test_soak(tmp_path, store, leaf_of_any_time, receipt_tool, request, kind):
         app["policy"]["default"] |= {"bundleIds": [samples.BUNDLE], "trust": ["root.cer"]}
         configuration["apps"].append("plain")
         configuration["app"]["plain"] = {"policy": app["policy"]}
+        configuration["allowSharedBundleIds"] = True
         if database:
             configuration["database"] = database.trail("soak_service")
             configuration["audit"] = {

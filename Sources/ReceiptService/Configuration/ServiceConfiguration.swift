@@ -5,6 +5,7 @@
   public import Entitlements
   public import GooglePlay
   internal import ReceiptBytes
+  internal import ReceiptHTTP
   public import ReceiptVerification
 
   /// What a service is made of: its apps, its limits, and where it keeps what it knows.
@@ -15,10 +16,11 @@
     public var limits = ServiceLimits()
     /// Where the verdicts of apps that record are recorded; `nil` without a trail.
     public var auditLog: AuditLog?
-    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links and for the
-    /// description of the API.
+    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the description
+    /// of the API, and for the console's cookies.
     public var publicURL: String?
-    /// Whether `http://` is enough for the console's cookies, which is so on the loopback interface alone.
+    /// Whether browsers may reach the console over `http://`. Its cookies are for `https://` alone otherwise, and if
+    /// ``publicURL`` begins so: TLS may end at a proxy.
     public var allowsPlainHTTP = false
     /// Whether the console is served, under `/console`.
     public var servesConsole = true
@@ -33,11 +35,60 @@
     /// Creates a configuration with the defaults for everything but the apps.
     public init(apps: [AppConfiguration]) { self.apps = apps }
 
+    /// Whether the console's cookies are sent over `https://` alone.
+    var securesCookies: Bool {
+      !allowsPlainHTTP || publicURL.flatMap { try? RemoteURL($0, allowsPlainHTTP: true) }?.isSecure == true
+    }
+
     /// - Throws: ``ServiceConfigurationError`` for a setting that cannot take effect.
     package func validate() throws(ServiceConfigurationError) {
       guard retentionDays == 0 || Self.minimumRetentionDays...36_500 ~= retentionDays else {
         throw ServiceConfigurationError(
           "retention.days", "It takes 0, for ever, or \(Self.minimumRetentionDays) to 36500.")
+      }
+      if let publicURL {
+        do throws(RemoteURL.Failure) {
+          _ = try RemoteURL(publicURL, allowsPlainHTTP: true)
+        } catch {
+          throw ServiceConfigurationError("public.url", error.description)
+        }
+      }
+      var names: Set<String> = []
+      for app in apps {
+        guard names.insert(app.name).inserted else {
+          throw ServiceConfigurationError("app.\(app.name)", "Two apps have this name.")
+        }
+        try app.validate()
+      }
+    }
+
+    /// Fails if two apps accept receipts of one bundle identifier. Entries of the audit trail belong to an app by their bundle
+    /// identifier: with the key of one such app one could see, prove and erase what the other recorded.
+    ///
+    /// - Throws: ``ServiceConfigurationError``, which names both apps.
+    package func requireSeparateApps() throws(ServiceConfigurationError) {
+      var owners: [String: String] = [:]
+      for app in apps {
+        var bundles: Set<String> = []
+        for verifier in app.policies.values {
+          switch verifier.policy.bundleIds {
+          case .oneOf(let some): bundles.formUnion(some)
+          case .any:
+            guard apps.count == 1 else {
+              throw ServiceConfigurationError(
+                "app.\(app.name)", "It accepts the receipts of all apps, and is not the only one.")
+            }
+          }
+        }
+        for bundle in bundles.sorted() {
+          if let owner = owners.updateValue(app.name, forKey: bundle) {
+            throw ServiceConfigurationError(
+              "app.\(app.name)",
+              "It accepts receipts of \(ShownText.plain(bundle)), and so does the app \(owner): with the keys of one, the "
+                + "entries of the other in the audit trail could be seen and erased. Set allowSharedBundleIds to true if "
+                + "that is meant.")
+          }
+        }
       }
     }
   }
@@ -108,6 +159,30 @@
     /// The name of the policy that is used where a request names none.
     public static let defaultPolicy = "default"
 
+    fileprivate func validate() throws(ServiceConfigurationError) {
+      for policy in policies.keys.sorted() where !Self.isName(policy) {
+        throw ServiceConfigurationError(
+          "app.\(name).policies",
+          "The name of a policy has 1 to 64 letters, digits, - and _, not \"\(ShownText.plain(policy))\".")
+      }
+      var names: Set<String> = []
+      for webhook in webhooks {
+        guard Self.isName(webhook.name) else {
+          throw ServiceConfigurationError(
+            "app.\(name).webhooks",
+            "The name of a webhook has 1 to 64 letters, digits, - and _, not \"\(ShownText.plain(webhook.name))\"."
+          )
+        }
+        guard names.insert(webhook.name).inserted else {
+          throw ServiceConfigurationError(
+            "app.\(name).webhooks", "Two webhooks have the name \(webhook.name).")
+        }
+        if let obstacle = webhook.obstacle {
+          throw ServiceConfigurationError("app.\(name).webhook.\(webhook.name).url", obstacle)
+        }
+      }
+    }
+
     static func isName(_ name: String) -> Bool {
       1...64 ~= name.utf8.count
         && name.utf8.allSatisfy {
@@ -136,6 +211,26 @@
       self.url = url
       self.secrets = secrets
       self.allowsPrivateNetworks = allowsPrivateNetworks
+    }
+
+    /// Why nothing can be posted to the URL, whatever its host's name may lead to; `nil` if it can.
+    var obstacle: String? {
+      let parsed: RemoteURL
+      do throws(RemoteURL.Failure) {
+        parsed = try RemoteURL(url, allowsPlainHTTP: true)
+      } catch {
+        return error.description
+      }
+      guard !allowsPrivateNetworks else { return nil }
+      guard parsed.isSecure else {
+        return
+          "The URL is not https://. Plain HTTP is for private networks alone: set allowPrivateNetworks to true."
+      }
+      let addresses = IPAddress.resolve(parsed.host, isNumeric: true)
+      guard !parsed.isLoopback, addresses.allSatisfy(\.isGlobalUnicast) else {
+        return "\(parsed.host) is not in the Internet. Set allowPrivateNetworks to true to post to it."
+      }
+      return nil
     }
   }
 

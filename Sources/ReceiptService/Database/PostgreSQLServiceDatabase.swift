@@ -102,8 +102,7 @@
       answerLimit: Duration = .seconds(10)
     ) throws {
       do {
-        location = try ServerLocation(
-          url, schema: nil, defaultSchema: "receiptkit_service", orThrow: PostgreSQLFault.self)
+        location = try Self.location(url)
         self.answerLimit = answerLimit
         workers = (0..<max(1, maximumConnections)).map { _ in Worker() }
         state = Mutex(State(idle: workers))
@@ -115,6 +114,23 @@
       } catch let fault as PostgreSQLFault {
         throw fault.error
       }
+    }
+
+    private static func location(_ url: String) throws(PostgreSQLFault) -> ServerLocation {
+      try ServerLocation(url, schema: nil, defaultSchema: "receiptkit_service", orThrow: PostgreSQLFault.self)
+    }
+
+    /// Looks whether the database can be reached, and changes nothing.
+    ///
+    /// - Returns: Whether the schema has the tables of a service.
+    /// - Throws: ``PostgreSQLFault``
+    static func check(_ url: String) throws -> Bool {
+      let location = try location(url)
+      let connection = try ServiceConnection(location)
+      try connection.requireFsync()
+      return try connection.connection.execute(
+        "SELECT count(*) FROM pg_class WHERE oid = to_regclass('\(location.schema).layout')"
+      ).text(0, 0) == "1"
     }
 
     package func write<Result: Sendable>(

@@ -10,7 +10,7 @@
   /// so that one sync serves all of them; each succeeds or fails by itself.
   package final class SQLiteServiceDatabase: ServiceDatabase {
     /// "RKSV": the type of the file (`PRAGMA application_id`).
-    private static let applicationID: Int64 = 0x524B_5356
+    static let applicationID: Int64 = 0x524B_5356
     private static let maximumBatch = 256
     // secure_delete: what is erased shall not stay in free pages.
     private static let pragmas =

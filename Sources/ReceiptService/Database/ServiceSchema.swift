@@ -151,11 +151,7 @@
       _ session: any DatabaseSession, version: Int64,
       counter: String = "sequence INTEGER PRIMARY KEY AUTOINCREMENT", _ setVersion: (Int) throws -> Void
     ) throws {
-      guard version <= versions.count else {
-        throw DatabaseError(
-          .unusable, at: "database",
-          "Its layout is of version \(version); this build knows version \(versions.count).")
-      }
+      try requireKnown(version: version)
       guard version < versions.count else { return }
       for statement in versions[Int(version)...].joined() {
         try session.run(statement.replacing(Self.counter, with: counter))
@@ -165,6 +161,15 @@
         try ErasureQueue.keyDigests(in: session)
       }
       try setVersion(versions.count)
+    }
+
+    /// - Throws: ``DatabaseError`` with `unusable` for a later version than this build knows.
+    static func requireKnown(version: Int64) throws {
+      guard version <= versions.count else {
+        throw DatabaseError(
+          .unusable, at: "database",
+          "Its layout is of version \(version); this build knows version \(versions.count).")
+      }
     }
 
     /// The version from which on digests of customers are keyed.

@@ -40,11 +40,24 @@
     /// What stores are asked over, for as long as the process runs.
     private static let transport = Result { TracedTransport(try AsyncHTTPClientTransport()) }
 
-    /// Reads the settings; makes those for development where there are none.
-    func settings() async throws -> ServerSettings {
+    /// Reads the settings.
+    ///
+    /// - Parameter preparing: Whether to make those for development where there are none. Commands that only read do not.
+    /// - Returns: The settings.
+    /// - Throws: `ExitCode`, after saying why.
+    func settings(preparing: Bool = false) async throws -> ServerSettings {
       do {
-        try development?.prepare()
-        return try ServerSettings(
+        if let development {
+          if preparing {
+            try development.prepare()
+          } else if !development.isPrepared {
+            throw ServiceConfigurationError(
+              "--config",
+              "There is no \(development.configurationFile). Name a configuration, or have receipt-server make one for "
+                + "development: it does when it serves.")
+          }
+        }
+        return try ServerSettings.read(
           try await SettingsReader(
             file: config ?? development?.configurationFile, assignments: assignments),
           transport: try Self.transport.get())
@@ -53,6 +66,28 @@
       } catch let error as SigningError {
         throw ServerExit.failure(ServerExit.cannotCreate, "\(error)")
       }
+    }
+
+    /// Opens the database of the settings, which must be there.
+    ///
+    /// - Returns: The settings and the database.
+    /// - Throws: `ExitCode`, after saying why.
+    func existingDatabase() async throws -> (settings: ServerSettings, database: any ServiceDatabase) {
+      let settings = try await settings()
+      do {
+        guard try settings.storage.check() else {
+          throw ServerExit.failure(
+            ServerExit.unavailable,
+            "there is no database yet: receipt-server creates it when it serves, or by keys create")
+        }
+      } catch let error as ExitCode {
+        throw error
+      } catch let error as ServiceConfigurationError {
+        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
+      } catch {
+        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
+      }
+      return (settings, try await ServerProcess.database(settings))
     }
   }
 #endif

@@ -28,13 +28,17 @@
       @Flag(name: .customLong("json"), help: "Print one JSON object.") var json = false
 
       func run() async throws {
-        let settings = try await options.settings()
-        if let app, !settings.service.apps.contains(where: { $0.name == app }) {
-          throw ValidationError("--app \(app): there is no such app in the configuration.")
-        }
+        let settings = try await options.settings(preparing: true)
         let database = try await ServerProcess.database(settings)
-        let key = try await KeyRing(database, clock: { SystemClock.now() }).create(
-          name: name, app: app, scopes: Set(scopes), by: "command line")
+        let keys = KeyRing(
+          database, apps: Set(settings.service.apps.map(\.name)), clock: { SystemClock.now() })
+        let key: APIKeyText
+        do {
+          key = try await keys.create(name: name, app: app, scopes: Set(scopes), by: "command line")
+        } catch let error as KeyRing.InvalidKey {
+          await database.close()
+          throw ValidationError("--\(error.member == "scopes" ? "scope" : error.member): \(error.message)")
+        }
         await database.close()
         guard json else { return print(key) }
         var object = JSONWriter(type: "key")
@@ -52,7 +56,7 @@
       @Flag(name: .customLong("json"), help: "Print one JSON object a line.") var json = false
 
       func run() async throws {
-        let database = try await ServerProcess.database(try await options.settings())
+        let (_, database) = try await options.existingDatabase()
         for key in try await KeyRing(database, clock: { SystemClock.now() }).keys() {
           guard json else {
             let scopes = key.principal.scopes.map(\.rawValue).sorted()
@@ -80,7 +84,7 @@
       @Flag(name: .customLong("json"), help: "Print one JSON object.") var json = false
 
       func run() async throws {
-        let database = try await ServerProcess.database(try await options.settings())
+        let (_, database) = try await options.existingDatabase()
         let isThere = try await KeyRing(database, clock: { SystemClock.now() }).revoke(
           id: id, by: "command line")
         await database.close()

@@ -20,7 +20,7 @@
     @Flag(
       name: .customLong("check-config"),
       help:
-        "Only check the configuration, and what it names. With --json, list the settings that it was asked for."
+        "Only check the configuration and what it names, as serving does; nothing is created. With --json, list the settings that it was asked for."
     )
     var checksConfiguration = false
 
@@ -33,8 +33,16 @@
     var json = false
 
     func run() async throws {
-      let settings = try await options.settings()
+      let settings = try await options.settings(preparing: !checksConfiguration)
+      do {
+        try settings.check(withEmulator: withEmulator)
+      } catch let error as ServiceConfigurationError {
+        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
+      } catch {
+        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
+      }
       if checksConfiguration {
+        for warning in settings.warnings { ServerExit.note(warning) }
         guard json else { return print("the configuration can take effect") }
         var object = JSONWriter(type: "configuration")
         object.name("settings")

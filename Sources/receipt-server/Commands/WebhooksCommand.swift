@@ -21,11 +21,13 @@
       @Option(help: ArgumentHelp("The endpoint.", valueName: "NAME")) var endpoint: String
 
       func queue() async throws -> (WebhookQueue, any ServiceDatabase) {
-        let settings = try await configuration.settings()
+        let (settings, database) = try await configuration.existingDatabase()
         guard let app = settings.service.apps.first(where: { $0.name == app }),
           app.webhooks.contains(where: { $0.name == endpoint })
-        else { throw ValidationError("The configuration has no such app with such an endpoint.") }
-        let database = try await ServerProcess.database(settings)
+        else {
+          await database.close()
+          throw ValidationError("The configuration has no such app with such an endpoint.")
+        }
         return (WebhookQueue(database), database)
       }
     }

@@ -37,35 +37,18 @@
       self.api = api
       self.app = settings.app
       self.logger = logger
-      let signing: EmulatorSigning
-      do throws(SigningError) {
-        signing = try EmulatorSigning(jws: IdentityDirectory(settings.identity).load())
-      } catch {
-        throw ServiceConfigurationError(
-          "emulator.identity",
-          "\(error) Make one with receipt-tool identity create, and name its root.cer in the app's trust.")
-      }
       var options = LocalStore.Options(bundleIdentifier: settings.bundleId)
       if settings.environment == .sandbox { options.engine.calendar = .sandbox }
       let clock = EmulatorClock()
       var store = try EmulatedAppStore(
         EmulatedAppStore.Configuration(environment: settings.environment, bundleId: settings.bundleId),
-        signing: signing, clock: clock, catalog: try Self.catalog(settings.catalog),
+        signing: try settings.signing(), clock: clock, catalog: try settings.products(),
         storage: try SQLiteRecordStorage(at: settings.ledger), options: options)
       clock.advance(to: try await store.purchases.lastEventDate())
       await store.sendNotifications(
         to: "http://127.0.0.1/v1/notifications/\(settings.app)",
         over: IntakeTransport(api: api, app: settings.app, logger: logger))
       self.store = store
-    }
-
-    private static func catalog(_ path: String?) throws -> ProductCatalog {
-      guard let path else { return .sample }
-      do {
-        return try StoreFolder.catalog(FileStore.read(path), isStoreKit: path.hasSuffix(".storekit"))
-      } catch {
-        throw ServiceConfigurationError("emulator.catalog", "\(path): \(error)")
-      }
     }
 
     /// Lets subscriptions renew and notifications be sent when they are due.

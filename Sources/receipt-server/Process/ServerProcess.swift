@@ -45,6 +45,7 @@
       maximumConnections = DescriptorLimit.connections(of: DescriptorLimit.raise())
       let logger = Logger(label: "receipt-server")
       self.logger = logger
+      for warning in settings.warnings { logger.warning("\(warning)") }
       var service = settings.service
       do {
         let database = try await Self.database(settings)
@@ -67,10 +68,7 @@
     /// The database of the settings.
     static func database(_ settings: ServerSettings) async throws -> any ServiceDatabase {
       do {
-        let storage: ServiceStorage =
-          ServerSettings.isURL(settings.database)
-          ? .postgreSQL(url: settings.database) : .sqlite(path: settings.database)
-        return try await storage.open()
+        return try await settings.storage.open()
       } catch let error as ServiceConfigurationError {
         throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch {

@@ -18,7 +18,9 @@
     ) throws -> AppConfiguration {
       let place = "app.\(name)"
       var policies: [String: ReceiptVerifier] = [:]
-      for policy in reader.stringArray(forKey: "policies", default: [AppConfiguration.defaultPolicy]) {
+      let names = reader.stringArray(forKey: "policies", default: [AppConfiguration.defaultPolicy])
+      try requireDifferent(names, "\(place).policies")
+      for policy in names {
         policies[policy] = try verifier(
           reader.scoped(to: ConfigKey(["policy", policy])), settings, at: "\(place).policy.\(policy)")
       }
@@ -32,7 +34,9 @@
         try StoreSettings(reader: reader, settings: settings, place: place, transport: transport).apply(
           to: &app, verifier)
       }
-      app.webhooks = try reader.stringArray(forKey: "webhooks", default: []).map { endpoint in
+      let webhooks = reader.stringArray(forKey: "webhooks", default: [])
+      try requireDifferent(webhooks, "\(place).webhooks")
+      app.webhooks = try webhooks.map { endpoint in
         try webhook(
           endpoint, reader.scoped(to: ConfigKey(["webhook", endpoint])), at: "\(place).webhook.\(endpoint)")
       }

@@ -20,6 +20,9 @@
     var sampleFile: String { "\(folder)/sample-receipt.jws" }
     private var identityFolder: String { "\(folder)/identity" }
 
+    /// Whether there is a configuration.
+    var isPrepared: Bool { exists(configurationFile) }
+
     /// Makes what is missing.
     ///
     /// - Throws: `SigningError`, which names the file.

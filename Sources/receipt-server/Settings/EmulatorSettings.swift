@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  import AppStoreEmulator
   import Configuration
   import ReceiptCodec
   import ReceiptService
+  import ReceiptSigning
   import ReceiptVerification
+  import Storefront
+  import StorefrontSQLite
 
   /// An emulated App Store beside a server: where it is served, and for which app it sells.
   struct EmulatorSettings {
@@ -57,6 +61,41 @@
         bundleId = first
       } else {
         bundleId = DevelopmentSetup.bundleId
+      }
+    }
+
+    /// Looks whether the store can be served, and creates nothing.
+    ///
+    /// - Throws: `ServiceConfigurationError`.
+    func check() throws {
+      if let obstacle { throw obstacle }
+      _ = try signing()
+      _ = try products()
+      try ServerSettings.requireFolder(of: ledger, "emulator.ledger")
+    }
+
+    /// What signs for the store.
+    ///
+    /// - Throws: `ServiceConfigurationError`.
+    func signing() throws -> EmulatorSigning {
+      do throws(SigningError) {
+        return try EmulatorSigning(jws: IdentityDirectory(identity).load())
+      } catch {
+        throw ServiceConfigurationError(
+          "emulator.identity",
+          "\(error) Make one with receipt-tool identity create, and name its root.cer in the app's trust.")
+      }
+    }
+
+    /// What the store sells.
+    ///
+    /// - Throws: `ServiceConfigurationError`.
+    func products() throws -> ProductCatalog {
+      guard let catalog else { return .sample }
+      do {
+        return try StoreFolder.catalog(FileStore.read(catalog), isStoreKit: catalog.hasSuffix(".storekit"))
+      } catch {
+        throw ServiceConfigurationError("emulator.catalog", "\(catalog): \(error)")
       }
     }
   }

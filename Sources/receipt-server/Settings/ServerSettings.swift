@@ -39,12 +39,26 @@
     let emulator: EmulatorSettings
     /// The names of all settings that were asked for.
     let names: [String]
+    /// What is ignored, and might have been meant as a setting.
+    let warnings: [String]
 
+    /// Reads the settings.
+    ///
     /// - Parameters:
     ///   - settings: The settings.
     ///   - transport: What stores are asked over.
+    /// - Returns: The settings.
     /// - Throws: `ServiceConfigurationError` for what cannot take effect.
-    init(_ settings: SettingsReader, transport: any HTTPTransport) throws {
+    static func read(_ settings: SettingsReader, transport: any HTTPTransport) throws -> ServerSettings {
+      do {
+        return try ServerSettings(settings, transport)
+      } catch let error as ServiceConfigurationError {
+        try settings.requireSpelling()
+        throw error
+      }
+    }
+
+    private init(_ settings: SettingsReader, _ transport: any HTTPTransport) throws {
       let reader = settings.reader
       listener = try Self.listener(reader.scoped(to: "listen"), settings, named: "listen", defaultPort: 8080)
       if reader.int(forKey: "metrics.port") != nil || reader.string(forKey: "metrics.host") != nil {
@@ -69,6 +83,7 @@
       guard let names = reader.stringArray(forKey: "apps"), !names.isEmpty else {
         throw ServiceConfigurationError("apps", "Name at least one app: \"apps\": [\"shop\"].")
       }
+      try Self.requireDifferent(names, "apps")
       service = ServiceConfiguration(
         apps: try names.map {
           try Self.app($0, reader.scoped(to: ConfigKey(["app", $0])), settings, transport)
@@ -80,13 +95,31 @@
       shutdownDelay = .seconds(delay)
       service.limits = try Self.limits(reader.scoped(to: "limits"))
       service.retentionDays = reader.int(forKey: "retention.days", default: 0)
-      try service.validate()
       service.publicURL = reader.string(forKey: "public.url")
+      try service.validate()
+      if !reader.bool(forKey: "allowSharedBundleIds", default: false) { try service.requireSeparateApps() }
+      if trail == nil, let app = service.apps.first(where: \.recordsVerdicts) {
+        throw ServiceConfigurationError(
+          "app.\(app.name).record", "It needs audit.trail: there is nothing to record in.")
+      }
       service.allowsPlainHTTP = listener.tls == nil
       service.servesConsole = reader.bool(forKey: "console", default: true)
       emulator = try EmulatorSettings(reader.scoped(to: "emulator"), settings, apps: service.apps)
-      try settings.requireAllUsed()
+      warnings = try settings.requireAllUsed()
       self.names = settings.read
+    }
+
+    /// Where the service keeps what it knows.
+    var storage: ServiceStorage {
+      Self.isURL(database) ? .postgreSQL(url: database) : .sqlite(path: database)
+    }
+
+    /// Fails if a list names something twice: one of both would have no effect, or half of one.
+    static func requireDifferent(_ names: [String], _ place: String) throws {
+      var seen: Set<String> = []
+      if let name = names.first(where: { !seen.insert($0).inserted }) {
+        throw ServiceConfigurationError(place, "It names \"\(name)\" more than once.")
+      }
     }
 
     static func isURL(_ text: String) -> Bool {

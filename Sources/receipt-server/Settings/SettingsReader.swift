@@ -9,15 +9,21 @@
   import SystemPackage
 
   /// Reads settings from the command line, the environment and a file, in this order of precedence, and notes which were
-  /// read: one that nobody reads is a mistake, and stops the process.
+  /// read: one that nobody reads is a mistake, and stops the process. So is one in another spelling.
   struct SettingsReader {
-    /// Names of environment variables begin so: `RECEIPT_SERVER_LISTEN_PORT` is `listen.port`.
-    static let environmentPrefix = "RECEIPT_SERVER_"
+    /// A setting of a file or of the command line.
+    private struct Given {
+      let name: String
+      let place: String
+      /// `nil` on the command line.
+      var value: JSONValue?
+    }
 
     let reader: ConfigReader
     private let accesses: AccessRecord
-    /// The settings that are there, and where.
-    private let given: [(key: String, place: String)]
+    private let given: [Given]
+    /// What the environment has whose name begins as those of settings do, in any case, in the order of the names.
+    private let variables: [(name: String, value: String)]
     /// The folder that relative paths in the file are relative to.
     let folder: String
 
@@ -31,31 +37,31 @@
       environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws {
       accesses = AccessRecord()
-      var given: [(key: String, place: String)] = []
-      var variables: [String: String] = [:]
+      var given: [Given] = []
+      var assigned: [String: String] = [:]
       for assignment in assignments {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else {
           throw ServiceConfigurationError("--set", "It takes KEY=VALUE, not \"\(assignment)\".")
         }
-        guard variables.updateValue(String(parts[1]), forKey: Self.variable(String(parts[0]))) == nil else {
-          throw ServiceConfigurationError(String(parts[0]), "It is set twice on the command line.")
+        let name = String(parts[0])
+        guard assigned.updateValue(String(parts[1]), forKey: SettingNames.variable(name)) == nil else {
+          throw ServiceConfigurationError(name, "It is set twice on the command line.")
         }
-        given.append((Self.variable(String(parts[0])), "--set \(parts[0])"))
+        given.append(Given(name: name, place: "--set \(name)"))
       }
-      var providers: [any ConfigProvider] = [
-        EnvironmentVariablesProvider(environmentVariables: variables).prefixKeys(with: "receipt.server")
-      ]
-      for name in environment.keys where name.hasPrefix(Self.environmentPrefix) {
-        given.append((name, name))
+      variables = environment.filter { $0.key.uppercased().hasPrefix(SettingNames.environmentPrefix) }
+        .sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+      // The port of a service in Kubernetes may have the name of a setting.
+      let own = environment.filter { !SettingNames.isOfKubernetes($0.key, value: $0.value) }
+      var providers: [any ConfigProvider] = [assigned, own].map {
+        EnvironmentVariablesProvider(environmentVariables: $0).prefixKeys(with: "receipt.server")
       }
-      providers.append(
-        EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "receipt.server"))
       if let file {
         do {
           let contents = [UInt8](try Data(contentsOf: URL(filePath: file)))
-          given += Self.keys(in: try JSONValue(parsing: contents), "").map {
-            (Self.variable($0), "\(file): \($0)")
+          given += Self.settings(in: try JSONValue(parsing: contents), "").map {
+            Given(name: $0.name, place: "\(file): \($0.name)", value: $0.value)
           }
           providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(file)))
         } catch {
@@ -67,50 +73,82 @@
       reader = ConfigReader(providers: providers, accessReporter: accesses)
     }
 
-    /// Fails where a setting is of a wrong type, or nobody read it.
-    func requireAllUsed() throws {
-      let (used, faults) = accesses.state.withLock { ($0.used, $0.faults) }
+    /// Fails where a setting is of a wrong type, stands twice, or nobody read it.
+    ///
+    /// - Returns: What is ignored, and would be a mistake were it meant as a setting.
+    func requireAllUsed() throws -> [String] {
+      let (types, faults) = accesses.state.withLock { ($0.types, $0.faults) }
       if let fault = faults.first { throw ServiceConfigurationError(fault.key, fault.message) }
-      if let unused = given.first(where: { !used.contains($0.key) }) {
-        throw ServiceConfigurationError(
-          unused.place,
-          "There is no such setting, or it has no effect with the others. Remove it, or correct its name.")
+      let names = SettingNames(Set(types.keys))
+      var seen: Set<String> = []
+      for setting in given {
+        if case .object = setting.value {
+          guard !names.isGroup(setting.name) else { continue }
+        }
+        if let mistake = names.mistake(in: setting.name) {
+          throw ServiceConfigurationError(setting.place, mistake)
+        }
+        if let mistake = Self.mistake(in: setting.value, types[setting.name]) {
+          throw ServiceConfigurationError(setting.place, mistake)
+        }
+        guard setting.value == nil || seen.insert(setting.name).inserted else {
+          throw ServiceConfigurationError(setting.place, "It stands twice.")
+        }
+      }
+      return try variables.compactMap { variable in
+        switch names.judge(variable: variable.name, value: variable.value) {
+        case .setting: return nil
+        case .mistake(let message): throw ServiceConfigurationError(variable.name, message)
+        case .unrelated:
+          guard !SettingNames.isOfKubernetes(variable.name, value: variable.value) else { return nil }
+          return "\(variable.name): It is no setting, and is ignored."
+        }
+      }
+    }
+
+    /// Fails where a setting is in another spelling than one of those that were asked for so far, which tells more than that
+    /// one of these is missing.
+    func requireSpelling() throws {
+      let names = SettingNames(Set(accesses.state.withLock { $0.types.keys }))
+      for setting in given {
+        if let spelling = names.spelling(of: setting.name) {
+          throw ServiceConfigurationError(
+            setting.place, "There is no such setting. It is spelled \(spelling).")
+        }
       }
     }
 
     /// The settings that were asked for, whether they are there or not, in order: the names of apps, policies and webhooks
     /// in them are those of the configuration.
-    var read: [String] { accesses.state.withLock { $0.read.sorted() } }
+    var read: [String] { accesses.state.withLock { $0.types.keys.sorted() } }
 
     /// A path in the file, which is relative to the file.
     func path(_ path: String) -> String {
       path.hasPrefix("/") || folder == "." ? path : "\(folder)/\(path)"
     }
 
-    /// All three spellings of a setting come down to the name of its variable.
-    fileprivate static func variable(_ key: String) -> String {
-      environmentPrefix
-        + key.reduce(into: "") { name, character in
-          if character == "." || character == "-" {
-            name += "_"
-          } else if character.isUppercase, name.last.map({ $0.isLowercase || $0.isNumber }) ?? false {
-            name += "_" + String(character)
-          } else {
-            name.append(character)
-          }
-        }.uppercased()
+    private static func settings(in value: JSONValue, _ prefix: String) -> [JSONMember] {
+      guard let members = value.object, !members.isEmpty else {
+        return [JSONMember(name: prefix, value: value)]
+      }
+      return members.flatMap { settings(in: $0.value, prefix.isEmpty ? $0.name : "\(prefix).\($0.name)") }
     }
 
-    private static func keys(in value: JSONValue, _ prefix: String) -> [String] {
-      guard let members = value.object else { return [prefix] }
-      return members.flatMap { keys(in: $0.value, prefix.isEmpty ? $0.name : "\(prefix).\($0.name)") }
+    /// What is wrong with a value of a file. The library takes numbers for truth values and truth values for numbers.
+    private static func mistake(in value: JSONValue?, _ type: ConfigType?) -> String? {
+      switch (value, type) {
+      case (.null, _): "It is null. Give it a value, or remove it: without it the default holds."
+      case (.number, .bool): "It is of a wrong type: it takes true or false."
+      case (.bool, .int), (.bool, .double): "It is of a wrong type: it takes a number."
+      default: nil
+      }
     }
 
     /// Notes what is read.
     private final class AccessRecord: AccessReporter {
       struct State {
-        var read: Set<String> = []
-        var used: Set<String> = []
+        /// The types of what was asked for.
+        var types: [String: ConfigType] = [:]
         var faults: [(key: String, message: String)] = []
       }
       let state = Mutex(State())
@@ -118,8 +156,7 @@
       func report(_ event: AccessEvent) {
         let key = event.metadata.key.description
         state.withLock { state in
-          state.read.insert(key)
-          state.used.insert(SettingsReader.variable(key))
+          state.types[key] = event.metadata.valueType
           if let error = event.conversionError {
             state.faults.append((key, "It is of a wrong type: \(error)"))
           }

@@ -31,9 +31,7 @@
         throw ServiceConfigurationError("\(place).receiptKit.keyFile", "It needs receiptKit.url.")
       }
       let checkers = reader.stringArray(forKey: "checkers", default: [])
-      guard Set(checkers).count == checkers.count else {
-        throw ServiceConfigurationError("\(place).checkers", "One is named more than once.")
-      }
+      try ServerSettings.requireDifferent(checkers, "\(place).checkers")
       // The credentials of the others serve to ask the store about entitlements, too.
       for (name, setting, isSet) in [
         ("huawei", "huawei", huawei != nil), ("receiptkit", "receiptKit", serviceURL != nil),
@@ -90,7 +88,7 @@
         do throws(RemoteURL.Failure) {
           return try RemoteURL(text)
         } catch {
-          throw ServiceConfigurationError("\(place).\(name)", "\(text): \(error.description)")
+          throw ServiceConfigurationError("\(place).\(name)", error.description)
         }
       }
     }

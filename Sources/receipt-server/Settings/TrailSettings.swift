@@ -42,7 +42,41 @@
 
     private var keyFile: String { "\(files).key" }
     private var publicKeyFile: String { "\(files).pub" }
-    private var exists: Bool { FileManager.default.fileExists(atPath: publicKeyFile) }
+    private var exists: Bool { Self.isThere(publicKeyFile) }
+
+    private static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// Looks whether the trail can be opened, or created, as far as its files tell, and changes nothing.
+    ///
+    /// A trail that is gone while its keys or its last checkpoint are there is not created anew: what it had would be lost
+    /// without a word.
+    ///
+    /// - Throws: `ServiceConfigurationError`.
+    func check() throws {
+      try ServerSettings.requireFolder(of: publicKeyFile, "audit.files")
+      if !ServerSettings.isURL(checkpoint) {
+        try ServerSettings.requireFolder(of: checkpoint, "audit.checkpoint")
+      }
+      let hasFile = ServerSettings.isURL(trail) || Self.isThere(trail)
+      if !hasFile {
+        try ServerSettings.requireFolder(of: trail, "audit.trail")
+        // A key alone is left of a creation that was cut off.
+        let remains = [publicKeyFile, checkpoint].filter { !ServerSettings.isURL($0) && Self.isThere($0) }
+        guard remains.isEmpty else {
+          throw ServiceConfigurationError(
+            "audit.trail",
+            "\(trail) is missing, and \(remains.joined(separator: ", ")) of it is there. Put the trail back from a backup, "
+              + "or move these files away to begin another trail.")
+        }
+      }
+      guard exists || (hasFile && !ServerSettings.isURL(trail)) || Self.isThere(keyFile) else { return }
+      do {
+        // Whether it is the key of this trail, opening tells: it may have been replaced since the trail was begun.
+        _ = try signer(keyFile, named: exists ? try verifier().name : origin)
+      } catch {
+        throw ServiceConfigurationError("audit.files", "\(error)")
+      }
+    }
 
     /// Opens the trail; creates it, with a new key, where there is none. Of servers that start at once in one folder, one
     /// creates it.
@@ -68,11 +102,16 @@
     }
 
     private func openExisting(_ options: AuditLog.Options) throws -> AuditLog {
-      let text = String(decoding: try FileStore.read(publicKeyFile), as: UTF8.self)
-      let verifier = try NoteVerifierKey(text.trimmingCharacters(in: .whitespacesAndNewlines))
+      let verifier = try verifier()
       let signer = try signer(keyFile, named: verifier.name)
       return try AuditLog.open(
-        try storage(), verifier: verifier, signer: signer, checkpoints: try checkpoints(), options: options)
+        try storage(mayCreate: false), verifier: verifier, signer: signer, checkpoints: try checkpoints(),
+        options: options)
+    }
+
+    private func verifier() throws -> NoteVerifierKey {
+      let text = String(decoding: try FileStore.read(publicKeyFile), as: UTF8.self)
+      return try NoteVerifierKey(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
     /// Creates the trail, or ends its creation, which another process began.
@@ -87,12 +126,13 @@
       let log: AuditLog
       do {
         log = try AuditLog.create(
-          in: try storage(), configuration: TrailConfiguration(origin: origin), signer: signer,
+          in: try storage(mayCreate: true), configuration: TrailConfiguration(origin: origin), signer: signer,
           checkpoints: try checkpoints(), options: options)
       } catch let error as AuditError where error.code == .alreadyExists {
         // Its creation ended before the public key was written.
         log = try AuditLog.open(
-          try storage(), verifier: signer.verifierKey, signer: signer, checkpoints: try checkpoints(),
+          try storage(mayCreate: false), verifier: signer.verifierKey, signer: signer,
+          checkpoints: try checkpoints(),
           options: options)
       }
       try FileStore.replace(
@@ -114,23 +154,28 @@
       try NoteSignerKey(name: name, pem: String(decoding: try FileStore.read(file), as: UTF8.self))
     }
 
-    private func storage() throws -> any TrailStorage {
-      if ServerSettings.isURL(trail) {
-        #if PostgreSQL
-          // Requests wait for it.
-          let options = PostgreSQLOptions(lockTimeout: .seconds(10))
-          do {
-            return try PostgreSQLStorage(openingAt: trail, options: options)
-          } catch  where error.code == .notFound {
-            return try PostgreSQLStorage(creatingAt: trail, options: options)
-          }
-        #else
-          throw ServiceConfigurationError(
-            "audit.trail", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
-        #endif
-      }
-      return FileManager.default.fileExists(atPath: trail)
-        ? try SQLiteStorage(openingAt: trail) : try SQLiteStorage(creatingAt: trail)
+    private func storage(mayCreate: Bool) throws -> any TrailStorage {
+      if ServerSettings.isURL(trail) { return try serverStorage(mayCreate: mayCreate) }
+      return mayCreate && !Self.isThere(trail)
+        ? try SQLiteStorage(creatingAt: trail) : try SQLiteStorage(openingAt: trail)
     }
+
+    #if PostgreSQL
+      private func serverStorage(mayCreate: Bool) throws -> any TrailStorage {
+        // Requests wait for it.
+        let options = PostgreSQLOptions(lockTimeout: .seconds(10))
+        do throws(StorageError) {
+          return try PostgreSQLStorage(openingAt: trail, options: options)
+        } catch {
+          guard mayCreate, error.code == .notFound else { throw error }
+        }
+        return try PostgreSQLStorage(creatingAt: trail, options: options)
+      }
+    #else
+      private func serverStorage(mayCreate: Bool) throws -> any TrailStorage {
+        throw ServiceConfigurationError(
+          "audit.trail", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+      }
+    #endif
   }
 #endif

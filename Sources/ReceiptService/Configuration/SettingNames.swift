@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  /// The names of settings, and what is wrong with a name that is none of them.
+  ///
+  /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and one
+  /// in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a setting
+  /// that is ignored in silence does not protect.
+  package struct SettingNames: Sendable {
+    /// Names of environment variables begin so.
+    package static let environmentPrefix = "RECEIPT_SERVER_"
+
+    /// What a variable of the environment is.
+    package enum Variable: Sendable, Hashable {
+      /// A setting.
+      case setting
+      /// It is meant as a setting, and is none; why, and what to do.
+      case mistake(String)
+      /// Something else, which is ignored.
+      case unrelated
+    }
+
+    private let names: Set<String>
+    /// The settings that a variable stands for: more than one if names differ in case or punctuation alone.
+    private let variables: [String: [String]]
+
+    /// - Parameter names: The settings that there are, with dots between their parts.
+    package init(_ names: Set<String>) {
+      self.names = names
+      variables = Dictionary(grouping: names, by: Self.variable)
+    }
+
+    /// What is wrong with a name in a file or on the command line; `nil` if there is such a setting.
+    package func mistake(in name: String) -> String? {
+      names.contains(name) ? nil : Self.noSuchSetting + hint(name, among: names)
+    }
+
+    /// The right spelling of a name that differs from a setting's in case or punctuation alone.
+    package func spelling(of name: String) -> String? {
+      guard !names.contains(name) else { return nil }
+      let folded = Self.folded(name)
+      return names.sorted().first { Self.folded($0) == folded }
+    }
+
+    /// Whether a setting's name begins with a name and a dot.
+    package func isGroup(_ name: String) -> Bool { names.contains { $0.hasPrefix(name + ".") } }
+
+    /// What a variable is whose name begins with ``environmentPrefix``, in any case.
+    ///
+    /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a service
+    /// is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.
+    package func judge(variable: String, value: String) -> Variable {
+      if Self.isOfKubernetes(variable, value: value) { return .unrelated }
+      if let found = variables[variable] {
+        guard let first = found.sorted().first, let last = found.sorted().last, first != last else {
+          return .setting
+        }
+        return .mistake("It stands for both \(first) and \(last). Set them in the file.")
+      }
+      let prefix = Self.environmentPrefix
+      guard variable.uppercased().hasPrefix(prefix) else { return .unrelated }
+      let rest = variable.dropFirst(prefix.count)
+      let isAmongSettings = variables.keys.contains { known in
+        let first = known.dropFirst(prefix.count).prefix { $0 != "_" }
+        return rest.prefix { $0 != "_" }.uppercased() == first
+      }
+      let hint = hint(variable, among: variables.keys)
+      return isAmongSettings || !hint.isEmpty ? .mistake(Self.noSuchSetting + hint) : .unrelated
+    }
+
+    /// Whether Kubernetes sets a variable: those of each service in a namespace, in the style of Docker links
+    /// (<https://kubernetes.io/docs/tutorials/services/connecting-applications-service/#environment-variables>).
+    package static func isOfKubernetes(_ variable: String, value: String) -> Bool {
+      guard variable.hasPrefix(environmentPrefix) else { return false }
+      // The service may have a longer name: RECEIPT_SERVER_METRICS_SERVICE_HOST.
+      let words = variable.split(separator: "_", omittingEmptySubsequences: false).dropFirst(2)
+      func isAddress(_ text: some StringProtocol) -> Bool {
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, ["tcp", "udp", "sctp"].contains(parts[0]) else { return false }
+        guard let colon = parts[1].lastIndex(of: ":"), colon > parts[1].startIndex else { return false }
+        return UInt16(parts[1][parts[1].index(after: colon)...]) != nil
+      }
+      if words.suffix(2) == ["SERVICE", "HOST"] { return true }
+      if let place = words.indices.last(where: { words[$0...].starts(with: ["SERVICE", "PORT"]) }) {
+        // Named ports have their name behind.
+        return words.endIndex - place > 1 && UInt16(value) != nil
+      }
+      if words.last == "PORT", isAddress(value) { return true }
+      guard
+        let place = words.indices.last(where: { index in
+          words[index...].count >= 3 && words[index] == "PORT" && UInt16(words[index + 1]) != nil
+            && ["TCP", "UDP", "SCTP"].contains(words[index + 2])
+        })
+      else { return false }
+      switch words[(place + 3)...] {
+      case []: return isAddress(value)
+      case ["PROTO"], ["PORT"], ["ADDR"]: return true
+      default: return false
+      }
+    }
+
+    /// The variable of a setting, as swift-configuration has it: words of a part are told by their capitals.
+    package static func variable(_ name: String) -> String {
+      let parts = name.split(separator: ".", omittingEmptySubsequences: false).map { part in
+        var spelled = ""
+        for character in part {
+          if character.isUppercase, spelled.last?.isLowercase ?? false { spelled += "_" }
+          spelled.append(character)
+        }
+        return String(spelled.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+      }
+      return environmentPrefix + parts.joined(separator: "_")
+    }
+
+    private static let noSuchSetting =
+      "There is no such setting, or it has no effect with the others. Remove it, or correct its name."
+
+    private func hint(_ name: String, among known: some Collection<String>) -> String {
+      let folded = Self.folded(name)
+      let limit = min(2, folded.count / 3)
+      let nearest = known.sorted().map { ($0, Self.distance(folded, Self.folded($0), limit: limit)) }
+        .min { $0.1 < $1.1 }
+      guard let nearest, nearest.1 <= limit else { return "" }
+      return nearest.1 == 0 ? " It is spelled \(nearest.0)." : " Did you mean \(nearest.0)?"
+    }
+
+    private static func folded(_ name: String) -> [Character] {
+      name.lowercased().filter { $0.isLetter || $0.isNumber }.map(\.self)
+    }
+
+    /// How many characters have to be added, removed or changed; more than `limit` where they are that many.
+    private static func distance(_ one: [Character], _ other: [Character], limit: Int) -> Int {
+      guard abs(one.count - other.count) <= limit else { return limit + 1 }
+      var row = Array(0...other.count)
+      for (index, character) in one.enumerated() {
+        var diagonal = row[0]
+        row[0] = index + 1
+        for (column, against) in other.enumerated() {
+          let changed = diagonal + (character == against ? 0 : 1)
+          diagonal = row[column + 1]
+          row[column + 1] = min(changed, row[column] + 1, row[column + 1] + 1)
+        }
+      }
+      return row[other.count]
+    }
+  }
+#endif

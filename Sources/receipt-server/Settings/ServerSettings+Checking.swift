@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import ReceiptBytes
+  import ReceiptService
+
+  extension ServerSettings {
+    /// Looks whether what the settings name is there and can be used: certificates, folders, the database, the trail's files, the
+    /// identity of an emulated store. It creates and changes nothing.
+    ///
+    /// - Parameter withEmulator: Whether the emulated store is to be served.
+    /// - Throws: `ServiceConfigurationError` for what does not mend itself; `DatabaseError` if the database cannot be reached.
+    func check(withEmulator: Bool) throws {
+      try Self.checkCertificates(of: listener, "listen")
+      if let metrics { try Self.checkCertificates(of: metrics, "metrics") }
+      try trail?.check()
+      if withEmulator {
+        if let listener = emulator.listener { try Self.checkCertificates(of: listener, "emulator") }
+        try emulator.check()
+      }
+      do {
+        _ = try storage.check()
+      } catch let error as DatabaseError where error.code == .unusable {
+        throw ServiceConfigurationError("database", "\(error)")
+      }
+    }
+
+    private static func checkCertificates(of listener: Listener, _ name: String) throws {
+      guard let tls = listener.tls else { return }
+      do {
+        _ = try ReloadingCertificates(tls)
+      } catch let error as ServiceConfigurationError {
+        throw ServiceConfigurationError("\(name).tls", error.message)
+      }
+    }
+
+    /// Fails if a file cannot be created because its folder is missing.
+    static func requireFolder(of path: String, _ setting: String) throws {
+      let folder = FileSystem.directory(of: path)
+      guard (try? FileSystem.status(folder))?.isDirectory == true else {
+        throw ServiceConfigurationError(setting, "There is no folder \(folder) for \(path).")
+      }
+    }
+  }
+#endif
