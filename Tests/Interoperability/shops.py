@@ -34,7 +34,7 @@ class Shops(Service):
                 "webhook": {
                     "backend": {
                         # The discard port: nothing listens there.
-                        "url": "http://127.0.0.1:9/changes",
+                        "url": "http://127.0.0.1:9/changes?token=s3cr3t",
                         "secrets": ["whsec_" + "QUFB" * 10],
                         "allowPrivateNetworks": True,
                     }

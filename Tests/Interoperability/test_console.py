@@ -596,15 +596,42 @@ def test_form_in_another_encoding(server):
         assert answer.status_code in (400, 403), body
 
 
-def test_wrong_keys_are_limited(server):
-    """For one address, whose right key has to wait as well; others are let in."""
+def test_wrong_keys_are_limited_and_never_lock_out_the_right_one(server):
+    """The address may be that of a proxy, by which all come."""
     session = Session(server, address="127.0.0.2")
+    wrong = "rk_000000000000_" + "A" * 43
     for _ in range(5):
-        assert session.log_in("rk_000000000000_" + "A" * 43).status_code == 401
-    answer = session.log_in(server.key)
+        assert session.log_in(wrong).status_code == 401
+    answer = session.log_in(wrong)
     assert answer.status_code == 429
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
-    assert Session(server).log_in(server.key).status_code == 303
+    assert session.log_in(server.key).status_code == 303
+
+
+def cookies(server, url: str, **headers) -> dict[str, str]:
+    """What a browser is told to keep of the login, by the names of the cookies."""
+    http = requests.Session()
+    answer = http.get(url + "/console/login", headers=headers, timeout=30)
+    token = re.search(r'name="token" value="([^"]+)"', answer.text)[1]
+    first = answer.headers["Set-Cookie"]
+    headers["Cookie"] = first.split(";")[0]
+    parts = [("token", (None, token)), ("key", (None, server.key))]
+    answer = requests.post(url + "/console/login", files=parts, headers=headers, timeout=30, allow_redirects=False)
+    assert answer.status_code == 303
+    session, _, _ = answer.headers["Set-Cookie"].partition(", receipt-console-login=")
+    return {"login": first, "session": session}
+
+
+def test_cookies_are_for_https_alone_behind_a_proxy(server, tmp_path):
+    """TLS may end at a proxy: `public.url` says so, or the proxy."""
+    assert all("Secure" not in cookie for cookie in cookies(server, server.url).values())
+    forwarded = cookies(server, server.url, **{"X-Forwarded-Proto": "https"})
+    assert all("; Secure" in cookie for cookie in forwarded.values()), forwarded
+    other = Service(tmp_path / "data")
+    other.settings["public.url"] = "https://receipts.example.com"
+    other.start()
+    assert all("; Secure" in cookie for cookie in cookies(other, other.url).values())
+    assert other.end() == 0
 
 
 @pytest.mark.parametrize("scopes", [("verify",), ("read",), ("admin",), ("emulator",)], ids="".join)
@@ -650,6 +677,12 @@ def test_revoked_key_ends_its_sessions(server):
     assert session.get("/console").status_code == 200
     assert server.request("DELETE", f"/v1/keys/{answer.json()['id']}").status_code == 204
     assert session.get("/console").status_code == 303
+
+
+def test_page_of_webhooks_has_no_secret(server):
+    """A token in the query of a URL is one."""
+    text = Session(server, server.key).get("/console/webhooks?app=shop").text
+    assert "http://127.0.0.1:9/changes" in text and "s3cr3t" not in text
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])

@@ -162,23 +162,50 @@
       await fixture.remove()
     }
 
-    @Test("Wrong keys are limited by address and together, and right ones do not count")
+    @Test("Wrong keys are limited by address and together")
     func loginLimit() {
       let limit = LoginLimit()
       let start = ContinuousClock.now
-      for _ in 0..<LoginLimit.triesOfAddress { #expect(limit.begin("a", at: start) == nil) }
-      #expect(limit.begin("a", at: start + .seconds(10)) == 51)
-      #expect(limit.begin("b", at: start) == nil)
-      limit.succeed("b")
-      #expect(limit.begin("a", at: start + .seconds(60)) == nil)
+      func count(_ limit: LoginLimit, _ address: String, _ seconds: Int = 0) -> Int? {
+        limit.countWrongKey(from: address, at: start + .seconds(seconds))
+      }
+      for _ in 0..<LoginLimit.triesOfAddress { #expect(count(limit, "a") == nil) }
+      #expect(count(limit, "a", 10) == 51)
+      #expect(count(limit, "b") == nil)
+      #expect(count(limit, "a", 60) == nil)
 
       let together = LoginLimit()
-      for address in 0..<LoginLimit.triesOfAll { #expect(together.begin("\(address)", at: start) == nil) }
-      #expect(together.begin("another", at: start) != nil)
-      #expect(together.begin("another", at: start + .seconds(60)) == nil)
+      for address in 0..<LoginLimit.triesOfAll { #expect(count(together, "\(address)") == nil) }
+      #expect(count(together, "another") != nil)
+      #expect(count(together, "another", 60) == nil)
+    }
+
+    @Test("Cookies are for https alone unless a browser may come over http")
+    func cookies() {
+      var configuration = ServiceConfiguration(apps: [])
+      #expect(configuration.securesCookies)
+      configuration.allowsPlainHTTP = true
+      #expect(!configuration.securesCookies)
+      configuration.publicURL = "http://receipts.example.com"
+      #expect(!configuration.securesCookies)
+      configuration.publicURL = "HTTPS://receipts.example.com"
+      #expect(configuration.securesCookies)
     }
 
     // MARK: Drawings
+
+    @Test("The chart counts the answers with 500 and more as faults, and no others")
+    func faults() async throws {
+      let fixture = try ServiceFixture()
+      let api = try ReceiptAPI(ServiceConfiguration(apps: [fixture.app]), database: fixture.database)
+      for status: HTTPResponse.Status in [.ok, .notFound, .internalServerError, .serviceUnavailable] {
+        api.count("test", .get, status, since: .now)
+      }
+      let periods = api.recentRequests.periods(of: RecentRequests.seconds)
+      #expect(periods.map(\.count) == [4])
+      #expect(periods.map(\.faultCount) == [2])
+      await fixture.remove()
+    }
 
     @Test("Requests are counted by the second, with latencies by at most a fifth too many")
     func recentRequests() throws {

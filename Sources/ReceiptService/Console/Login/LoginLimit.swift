@@ -3,8 +3,8 @@
 #if Server
   internal import Synchronization
 
-  /// How often wrong keys may be presented at the console's login: by one address, and by all together, so that who has many
-  /// addresses gains nothing. Nobody guesses a key of 256 bits: this bounds the work.
+  /// How many wrong keys at the console's login are answered with a page and a line in the log: of one address, and of all
+  /// together, so that many addresses gain nothing. Nobody guesses a key of 256 bits: this bounds the work.
   final class LoginLimit: Sendable {
     static let triesOfAddress = 5
     static let triesOfAll = 60
@@ -18,10 +18,10 @@
     /// The tries of the window, oldest first; no more than ``triesOfAll``.
     private let tries = Mutex<[Try]>([])
 
-    /// Counts a try.
+    /// Counts a wrong key.
     ///
-    /// - Returns: `nil`, or after how many seconds to try again; then the try was not counted.
-    func begin(_ address: String, at now: ContinuousClock.Instant = .now) -> Int? {
+    /// - Returns: `nil`, or after how many seconds to try again; then it was not counted.
+    func countWrongKey(from address: String, at now: ContinuousClock.Instant = .now) -> Int? {
       tries.withLock { tries in
         tries.removeAll { now - $0.time >= Self.window }
         let own = tries.filter { $0.address == address }
@@ -33,13 +33,6 @@
           return nil
         }
         return Int((Self.window - (now - last.time)).components.seconds) + 1
-      }
-    }
-
-    /// Takes the latest try of an address back: the key was right.
-    func succeed(_ address: String) {
-      tries.withLock { tries in
-        if let index = tries.lastIndex(where: { $0.address == address }) { tries.remove(at: index) }
       }
     }
   }

@@ -16,38 +16,39 @@
           var visit = visit
           visit.secret = ConsoleSessions.generateSecret()
           var response = loginPage(visit, next: try visit.query("next"), problem: nil)
-          response.setCookie(cookie(Self.loginCookie, visit.secret))
+          response.setCookie(cookie(Self.loginCookie, visit.secret, for: visit))
           return response
         },
         ConsoleRoute(.post, "/console/login", .open) { [unowned self] in try await login($0) },
         ConsoleRoute(.post, "/console/logout", .login) { [unowned self] visit in
           try await sessions.end(visit.secret)
           var response = ConsoleVisit.redirect(to: "/console/login")
-          response.setCookie(cookie(Self.sessionCookie, "", maxAge: 0))
+          response.setCookie(cookie(Self.sessionCookie, "", maxAge: 0, for: visit))
           return response
         },
       ]
     }
 
     private func login(_ visit: ConsoleVisit) async throws -> Response {
-      let address = visit.context.remoteAddress ?? ""
-      if let wait = loginLimit.begin(address) {
-        throw Problem(
-          .tooManyRequests, "too-many-tries", "Too many wrong keys. Try again in \(wait) seconds.",
-          retryAfter: wait)
-      }
       let text = visit.form["key"]?.filter { !$0.isWhitespace } ?? ""
+      // A right key is let in whatever others try from the same address, which may be that of a proxy.
       guard let principal = try await keys.principal(presenting: text) else {
+        let address = visit.context.remoteAddress ?? ""
+        if let wait = loginLimit.countWrongKey(from: address) {
+          throw Problem(
+            .tooManyRequests, "too-many-tries", "Too many wrong keys. Try again in \(wait) seconds.",
+            retryAfter: wait)
+        }
         visit.context.logger.warning("A login with a wrong key.", metadata: ["address": "\(address)"])
         return loginPage(
           visit, next: visit.form["next"],
           problem: "This is no key of this server, or it was revoked.")
       }
-      loginLimit.succeed(address)
       let secret = try await sessions.begin(principal)
       var response = ConsoleVisit.redirect(to: Self.localPath(visit.form["next"]) ?? "/console")
-      response.setCookie(cookie(Self.sessionCookie, secret, maxAge: Int(ConsoleSessions.lifetime)))
-      response.setCookie(cookie(Self.loginCookie, "", maxAge: 0))
+      response.setCookie(
+        cookie(Self.sessionCookie, secret, maxAge: Int(ConsoleSessions.lifetime), for: visit))
+      response.setCookie(cookie(Self.loginCookie, "", maxAge: 0, for: visit))
       return response
     }
 
@@ -69,10 +70,20 @@
       return text
     }
 
-    private func cookie(_ name: String, _ value: String, maxAge: Int? = nil) -> Cookie {
+    private func cookie(
+      _ name: String, _ value: String, maxAge: Int? = nil, for visit: ConsoleVisit
+    ) -> Cookie {
       Cookie(
-        name: name, value: value, maxAge: maxAge, path: "/console", secure: !configuration.allowsPlainHTTP,
+        name: name, value: value, maxAge: maxAge, path: "/console",
+        secure: configuration.securesCookies || Self.isForwardedSecurely(visit.request),
         httpOnly: true, sameSite: .strict)
+    }
+
+    /// Whether a proxy says that the browser came over `https://`. A browser that says so itself is believed, too: it only
+    /// keeps its own cookie to `https://`.
+    private static func isForwardedSecurely(_ request: Request) -> Bool {
+      guard let name = HTTPField.Name("X-Forwarded-Proto") else { return false }
+      return request.headers[name]?.lowercased() == "https"
     }
   }
 #endif
