@@ -2,6 +2,7 @@
 
 #if Server
   internal import AuditTrail
+  internal import Foundation
   internal import HTTPTypes
   internal import Hummingbird
   internal import NIOCore
@@ -55,20 +56,20 @@
           method: .get, path: "/v1/audit/log/{file+}", operation: "getLogFile", access: .key(.read),
           summary:
             "The log as C2SP tlog-tiles: checkpoint, tile/…, tile/entries/…. For keys that are not confined to an app.",
-          parameters: [.path("file+", .text, "The path of the file.")],
+          parameters: [.path("file+", .text, "The path of the file; its slashes may be percent-encoded.")],
           answers: [
             (
               200, "The file.",
               [
-                .init(mediaType: "text/plain", schema: "Text"),
                 .init(mediaType: "application/octet-stream", schema: "Bytes"),
+                .init(mediaType: "text/plain", schema: "Text"),
               ]
             )
           ],
           respond: { [unowned self] _, context in
             guard context.principal?.app == nil else { throw Problem.notFound }
-            let path = context.parameters.getCatchAll().joined(separator: "/")
-            guard let contents = try await log().read({ try $0.file(at: path) }) else {
+            let path = context.parameters.getCatchAll().joined(separator: "/").removingPercentEncoding
+            guard let path, let contents = try await log().read({ try $0.file(at: path) }) else {
               throw Problem.notFound
             }
             let isCheckpoint = path == "checkpoint"

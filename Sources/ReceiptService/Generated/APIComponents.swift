@@ -257,7 +257,7 @@
          "no-keys"
         ]
        },
-       "Key": {
+       "ListedKey": {
         "description": "A key without its secret.",
         "type": "object",
         "properties": {
@@ -1449,7 +1449,7 @@
           "description": "The keys, in the order of their creation.",
           "type": "array",
           "items": {
-           "$ref": "#/components/schemas/Key"
+           "$ref": "#/components/schemas/ListedKey"
           }
          }
         },

@@ -13,15 +13,42 @@
     /// What is no object of ours, in JSON Schema.
     private static let otherSchemas = #"""
       {
-        "Receipt": {"description": "A receipt in any of its formats and wrappings."},
-        "WrappedReceipt": {"description": "A JSON object with the receipt in it, as the App Store and Google Play send them.",
-          "type": "object"},
-        "Receipts": {"description": "A receipt a line.", "type": "string"},
+        "Receipt": {"description": "A receipt in any of its formats and wrappings, as bytes.", "type": "string",
+          "format": "binary"},
+        "WrappedReceipt": {
+          "description": "A JSON object with the receipt in it, as the App Store and Google Play send them: one of the members of the App Store, or data and signature. Other wrappings are read as well.",
+          "type": "object", "minProperties": 1,
+          "properties": {
+            "signedTransactionInfo": {"type": "string", "description": "A signed transaction."},
+            "signedRenewalInfo": {"type": "string", "description": "Signed renewal information."},
+            "signedAppTransactionInfo": {"type": "string", "description": "A signed app transaction."},
+            "signedPayload": {"type": "string", "description": "A signed notification, or a request for a retention message."},
+            "receipt-data": {"type": "string", "description": "An app receipt, in base64."},
+            "latest_receipt": {"type": "string", "description": "The same, as verifyReceipt answers it."},
+            "data": {"type": "string", "description": "What Google Play or Huawei signed."},
+            "signature": {"type": "string", "description": "Its signature, in base64."},
+            "signatureAlgorithm": {"type": "string", "description": "Its algorithm, of Huawei."}
+          },
+          "additionalProperties": true},
+        "Receipts": {"description": "A receipt a line.", "type": "string", "format": "binary"},
         "Verdicts": {"description": "An object `verdict` a line, with the number of the line in `index`.", "type": "string"},
-        "Notification": {"description": "`{\"signedPayload\": …}` of the App Store, or a push message of Cloud Pub/Sub.",
-          "type": "object"},
+        "Notification": {"description": "`signedPayload` of the App Store, or a push message of Cloud Pub/Sub.",
+          "type": "object",
+          "properties": {
+            "signedPayload": {"type": "string", "description": "The App Store's notification, version 2."},
+            "message": {
+              "type": "object", "description": "The message of Cloud Pub/Sub.",
+              "properties": {
+                "data": {"type": "string", "description": "Google Play's notification, in base64."},
+                "messageId": {"type": "string", "description": "Identifies the message, however often it is delivered."},
+                "publishTime": {"type": "string", "description": "When it was published."}
+              },
+              "additionalProperties": true},
+            "subscription": {"type": "string", "description": "The subscription of the topic."}
+          },
+          "additionalProperties": true},
         "Description": {"type": "object", "required": ["openapi"], "properties": {"openapi": {"type": "string"}}},
-        "Bytes": {"type": "string", "contentEncoding": "binary"},
+        "Bytes": {"type": "string", "format": "binary"},
         "Text": {"type": "string"}
       }
       """#
@@ -50,7 +77,7 @@
       var paths: [String] = []
       for route in routes where !paths.contains(route.path) { paths.append(route.path) }
       for path in paths {
-        object.name(path)
+        object.name(Self.template(path))
         object.beginObject()
         for route in routes where route.path == path {
           object.name(route.method.rawValue.lowercased())
@@ -82,6 +109,12 @@
       object.endObject()
       object.endObject()
       return object
+    }
+
+    /// A path, or the name of a parameter, in OpenAPI's own templates: they have none for a parameter that takes all that is
+    /// left of a path. Its slashes can be percent-encoded.
+    private static func template(_ path: String) -> String {
+      String(path.filter { $0 != "+" })
     }
 
     private func write(_ route: Route, to object: inout JSONWriter) {
@@ -130,7 +163,7 @@
 
     private func write(_ parameter: Route.Parameter, to object: inout JSONWriter) {
       object.beginObject()
-      object.member("name", parameter.name)
+      object.member("name", Self.template(parameter.name))
       object.member("in", parameter.place.rawValue)
       object.member("description", parameter.meaning)
       object.member("required", parameter.place == .path ? true : nil)
