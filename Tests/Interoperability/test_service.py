@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """receipt-server: its API from outside. Every route with every scope, bad requests of all shapes, batches, erasure."""
 
+import gzip
 import itertools
 import json
 import re
@@ -449,6 +450,7 @@ def test_shutdown_finishes_what_was_accepted(tmp_path):
 
 def test_settings_that_cannot_take_effect(tmp_path):
     service = Service(tmp_path / "data")
+    service.prepare()
     for name, value, complaint in [
         ("listen.prot", "1", "no such setting"), ("listen.port", "x", "wrong type"), ("listen.port", "70000", "65535"),
         ("listen.host", "0.0.0.0", "no TLS"), ("listen.allowPlainHTTP", "true", "no effect"),
@@ -509,6 +511,81 @@ def test_metrics_over_tls(tmp_path):
     with pytest.raises(requests.exceptions.RequestException):
         requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).raise_for_status()
     assert service.end() == 0
+
+
+def test_metrics_count_the_verdicts_that_were_given(tmp_path):
+    """Each once; one that cannot be recorded is not given."""
+    service = Service(tmp_path / "data")
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        port = place.getsockname()[1]
+    service.settings["metrics.port"] = str(port)
+    service.start()
+
+    def counted() -> dict[str, int]:
+        text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+        found = re.findall(r'^receipt_verdicts_total{.*verdict="(\w+)".*} (\d+)$', text, re.MULTILINE)
+        return {verdict: int(count) for verdict, count in found}
+
+    assert counted() == {}
+    lines = b"\n".join([service.sample] * 3 + [b"no receipt"] * 2 + [service.sample])
+    answers = service.post("/v1/verify/batch", data=lines).text.splitlines()
+    assert len(answers) == 6
+    assert counted() == {"valid": 4, "invalid": 2}
+    service.post("/v1/verify", data=service.sample)
+    service.post("/v1/verify", data=service.sample, headers={"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"})
+    service.post("/v1/customers/alice/receipts", data=service.sample)
+    given = counted()
+    assert given == {"valid": 7, "invalid": 2}
+    for path in service.folder.glob("audit.sqlite*"):
+        path.rename(path.with_name(f"gone-{path.name}"))
+    refused = service.post("/v1/verify", data=service.sample + b"\n")
+    assert refused.status_code == 503, refused.text
+    assert service.post("/v1/verify", data=service.sample, headers={"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}).status_code == 503
+    assert service.post("/v1/customers/alice/receipts", data=service.sample).status_code == 503
+    with pytest.raises(requests.exceptions.RequestException):
+        service.post("/v1/verify/batch", data=lines)
+    assert counted() == given
+    service.end(signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ({"Content-Encoding": "gzip"}, None), ({"Content-Encoding": "x-own"}, None),
+        ({"Content-Type": "multipart/form-data; boundary=b"}, b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b--'),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, b"receipt=abc&customer=alice"),
+    ],
+    ids=["gzip", "another coding", "multipart", "form"],
+)  # fmt: skip
+def test_what_is_not_sent_as_it_is_is_refused_and_not_recorded(service, headers, body):
+    """By the handler before the router and by the router."""
+    body = gzip.compress(service.sample) if body is None else body
+    before = service.get("/v1/audit/entries").json()["entries"]
+    for path in ["/v1/verify", "/v1/inspect", "/v1/customers/alice/receipts", "/v1/notifications/demo"]:
+        for trace in ({}, {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}):
+            answer = service.post(path, data=body, headers=headers | trace)
+            assert answer.status_code == 415, (path, answer.text)
+            assert answer.json()["code"] == "unsupported-media-type" and "Send" in answer.json()["detail"]
+            assert answer.headers["Accept-Encoding"] == "identity"
+    # The answer to a batch begins before its lines are read: to a form it breaks off.
+    answer = service.post("/v1/verify/batch", data=body, headers=headers, stream=True)
+    assert (answer.status_code == 415) == ("urlencoded" not in headers.get("Content-Type", ""))
+    assert json.loads(next(answer.iter_lines()))["code"] == "unsupported-media-type"
+    answer.close()
+    assert service.get("/v1/audit/entries").json()["entries"] == before
+
+
+@pytest.mark.parametrize(
+    "type", [None, "application/octet-stream", "text/plain", "application/json", "application/jose", "application/x-www-form-urlencoded"]
+)
+def test_receipts_of_any_type_are_verified(service, type):
+    """Also of that which curl names by itself."""
+    headers = {"Content-Type": type} if type else {}
+    for extra in ({}, {"Content-Encoding": "identity"}, {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}):
+        answer = service.post("/v1/verify", data=service.sample, headers=headers | extra)
+        assert answer.json()["verdict"] == "valid", answer.text
+    assert '"valid"' in service.post("/v1/verify/batch", data=service.sample, headers=headers).text
 
 
 def test_database_of_the_first_version_is_brought_up_to_date(tmp_path):

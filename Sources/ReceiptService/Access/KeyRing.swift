@@ -24,6 +24,15 @@
       fileprivate let hash: [UInt8]
     }
 
+    /// Why a key is not created.
+    package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
+      /// What is wrong of it: `name`, `app` or `scopes`.
+      package let member: String
+      package let message: String
+
+      package var description: String { "\(member): \(message)" }
+    }
+
     private struct State {
       var keys: [String: Key] = [:]
       var loaded: ContinuousClock.Instant?
@@ -31,18 +40,29 @@
     }
 
     private let database: any ServiceDatabase
+    private let apps: Set<String>?
     private let maximumAge: Duration
+    private let maximumAgeWhileUnavailable: Duration
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
     /// Compared with where there is no such key, so that both cases take as long.
     private let absent = [UInt8](repeating: 0, count: 32)
 
+    /// - Parameters:
+    ///   - database: Where the keys are.
+    ///   - apps: The apps that keys may be confined to; `nil` for any.
+    ///   - maximumAge: How old the keys in memory may be.
+    ///   - maximumAgeWhileUnavailable: How old they may be while the database cannot be reached.
+    ///   - clock: The current time.
     package init(
-      _ database: any ServiceDatabase, maximumAge: Duration = maximumAge,
+      _ database: any ServiceDatabase, apps: Set<String>? = nil, maximumAge: Duration = maximumAge,
+      maximumAgeWhileUnavailable: Duration = maximumAgeWhileUnavailable,
       clock: @escaping @Sendable () -> Timestamp
     ) {
       self.database = database
+      self.apps = apps
       self.maximumAge = maximumAge
+      self.maximumAgeWhileUnavailable = maximumAgeWhileUnavailable
       self.clock = clock
     }
 
@@ -86,10 +106,21 @@
 
     /// Creates a key, whose text cannot be had again.
     ///
-    /// - Throws: ``DatabaseError``.
+    /// - Throws: ``InvalidKey``, ``DatabaseError``.
     package func create(
       name: String, app: String?, scopes: Set<Scope>, by actor: String
     ) async throws -> APIKeyText {
+      guard 1...100 ~= name.utf8.count, name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        throw InvalidKey(
+          member: "name", message: "The name of a key has 1 to 100 bytes of UTF-8 without control characters."
+        )
+      }
+      guard !scopes.isEmpty else {
+        throw InvalidKey(member: "scopes", message: "A key has at least one scope.")
+      }
+      if let app, let apps, !apps.contains(app) {
+        throw InvalidKey(member: "app", message: "There is no app \"\(ShownText.plain(app, limit: 100))\".")
+      }
       let text = APIKeyText.generate()
       let now = clock().milliseconds
       try await database.write { session in
@@ -147,7 +178,7 @@
       let (age, loads) = state.withLock { state in
         let age = state.loaded.map { now - $0 }
         let isFresh = age.map { $0 < maximumAge } ?? false
-        let mayWait = age.map { $0 < Self.maximumAgeWhileUnavailable } ?? false
+        let mayWait = age.map { $0 < maximumAgeWhileUnavailable } ?? false
         // While one request reads the keys, which takes a moment or else finds the database unreachable, others use the old
         // ones.
         let loads = !isFresh && !(mayWait && state.isLoading)
@@ -158,7 +189,7 @@
       do {
         try await load()
       } catch {
-        guard let age, age < Self.maximumAgeWhileUnavailable else { throw error }
+        guard let age, age < maximumAgeWhileUnavailable else { throw error }
       }
     }
 

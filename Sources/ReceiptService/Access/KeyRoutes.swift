@@ -73,18 +73,16 @@
     func createKey(
       named name: String, app: String?, scopes: Set<Scope>, for principal: Principal?
     ) async throws -> APIKeyText {
-      guard 1...100 ~= name.utf8.count, name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-        throw Problem.invalid(
-          "$.name", "The name of a key has 1 to 100 bytes of UTF-8 without control characters.")
-      }
-      guard !scopes.isEmpty else { throw Problem.invalid("$.scopes", "A key has at least one scope.") }
       let own = principal?.app
       let app = app ?? own
-      if let app, apps[app] == nil { throw Problem.invalid("$.app", "There is no such app.") }
       guard own == nil || own == app else {
         throw Problem(.forbidden, "other-app", "A key of one app cannot create keys of another.")
       }
-      return try await keys.create(name: name, app: app, scopes: scopes, by: principal?.keyID ?? "")
+      do {
+        return try await keys.create(name: name, app: app, scopes: scopes, by: principal?.keyID ?? "")
+      } catch let error as KeyRing.InvalidKey {
+        throw Problem.invalid("$.\(error.member)", error.message)
+      }
     }
 
     /// Revokes a key as an administrator may.
@@ -100,7 +98,7 @@
 
     /// The object that a request sends.
     func jsonBody(of request: Request) async throws -> JSONValue {
-      let bytes = try await body(of: request)
+      let bytes = try await contentBody(of: request)
       do throws(MalformedReceipt) {
         let value = try JSONValue(parsing: bytes)
         guard value.object != nil else {

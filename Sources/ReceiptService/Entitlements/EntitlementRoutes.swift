@@ -74,7 +74,7 @@
               422,
               "The transaction is valid, and does not state its app, environment or original transaction.",
               Self.problem
-            ),
+            ), Self.unsupported,
           ],
           respond: { [unowned self] in try await presentReceipt($0, $1) }),
         Route(
@@ -111,7 +111,7 @@
           answers: [
             (200, "It is recorded, now or before.", []),
             (400, "It is not genuine, or not of this app.", Self.problem),
-            (401, "The token of the push is not accepted.", Self.problem),
+            (401, "The token of the push is not accepted.", Self.problem), Self.unsupported,
             (503, "It could not be checked or recorded; to be delivered again.", Self.problem),
           ],
           respond: { [unowned self] in try await receiveNotification($0, $1) }),
@@ -191,9 +191,10 @@
       }
       var verification = try verification(request, context.principal)
       verification.presenter = customer
-      let bytes = try await body(of: request)
+      let bytes = try await contentBody(of: request)
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
       let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
+      verification.count([verdict])
       var object = JSONWriter(type: "presented-receipt")
       object.name("verdict")
       object.append(verification.report(verdict, acknowledgement))
@@ -235,7 +236,7 @@
       let authorization = request.headers[values: .authorization]
       let answer = await notifications.receive(
         app: app.configuration, authorization: authorization.count == 1 ? authorization[0] : nil,
-        body: try await body(of: request))
+        body: try await contentBody(of: request))
       // Anybody can have one refused.
       let isRefused = 400..<500 ~= answer.status
       if let leftOut = isRefused ? noise.leftOutCount() : 0 {

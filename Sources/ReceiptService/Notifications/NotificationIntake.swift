@@ -67,7 +67,7 @@
     ///
     /// - Parameters:
     ///   - app: The app that the URL names.
-    ///   - authorization: The header `Authorization`, which Google's pushes have and the App Store's do not.
+    ///   - authorization: The header `Authorization`, which Google's pushes need.
     ///   - body: The body.
     /// - Returns: How to answer.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
@@ -75,13 +75,24 @@
       case (let receiver?, nil): await receive(body, receiver, app)
       case (nil, let receiver?): await receive(body, authorization: authorization, receiver, app)
       case (let appStore?, let googlePlay?):
-        if authorization == nil {
-          await receive(body, appStore, app)
-        } else {
-          await receive(body, authorization: authorization, googlePlay, app)
+        switch Self.sender(of: body) {
+        case .appStore: await receive(body, appStore, app)
+        case .googlePlay: await receive(body, authorization: authorization, googlePlay, app)
+        case nil:
+          Answer(400, .refused, "The body is a notification neither of the App Store nor of Google Play.")
         }
       case (nil, nil): Answer(404, .refused, "The app takes no notifications.")
       }
+    }
+
+    private enum Sender { case appStore, googlePlay }
+
+    /// Which store sends such bodies. The header `Authorization` does not tell: a proxy may add one. Each store's receiver
+    /// then decides whether the notification is genuine.
+    private static func sender(of body: [UInt8]) -> Sender? {
+      guard let value = try? JSONValue(parsing: body) else { return nil }
+      if value["signedPayload"] != nil { return .appStore }
+      return value["message"] != nil ? .googlePlay : nil
     }
 
     private func receive(_ body: [UInt8], _ receiver: NotificationReceiver, _ app: AppConfiguration) async

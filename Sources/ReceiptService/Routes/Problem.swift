@@ -53,6 +53,8 @@
       let object = json
       var headers: HTTPFields = [.contentType: "application/problem+json"]
       if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+      // RFC 9110 section 15.5.16
+      if status == .unsupportedMediaType { headers[.acceptEncoding] = "identity" }
       if let retryAfter { headers[.retryAfter] = String(retryAfter) }
       return Response(
         status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))

@@ -96,7 +96,8 @@
         maximumCount: max(1, limits.maximumConcurrentRequests / 4))
       batchPlaces = BatchPlaces(
         maximum: limits.maximumConcurrentBatches, appCount: configuration.apps.count)
-      let keys = KeyRing(database, maximumAge: maximumKeyAge, clock: clock)
+      let keys = KeyRing(
+        database, apps: Set(configuration.apps.map(\.name)), maximumAge: maximumKeyAge, clock: clock)
       self.keys = keys
       sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
       templates = try ConsoleTemplates()
@@ -105,9 +106,7 @@
       notifications = NotificationIntake(entitlements, auditLog: configuration.auditLog)
       var apps: [String: ServedApp] = [:]
       for app in configuration.apps {
-        guard apps.updateValue(try ServedApp(app, configuration.auditLog), forKey: app.name) == nil else {
-          throw ServiceConfigurationError("app.\(app.name)", "Two apps have this name.")
-        }
+        apps[app.name] = try ServedApp(app, configuration.auditLog)
       }
       self.apps = apps
       writeProbe = WriteProbe(database, configuration.auditLog, logger: logger)
@@ -156,13 +155,14 @@
     ///   - scopes: What it may be used for.
     /// - Returns: The text that a request presents as `Authorization: Bearer …`. It is not stored and cannot be shown
     ///   again.
-    /// - Throws: ``ServiceConfigurationError`` if there is no such app; an error that names the database if it cannot be
-    ///   used.
+    /// - Throws: ``ServiceConfigurationError`` if there is no such app, no scope, or the name does not have 1 to 100 bytes
+    ///   without control characters; an error that names the database if it cannot be used.
     public func createKey(name: String, app: String? = nil, scopes: Set<Scope>) async throws -> String {
-      if let app, apps[app] == nil {
-        throw ServiceConfigurationError("app", "There is no app \"\(ShownText.plain(app))\".")
+      do {
+        return try await keys.create(name: name, app: app, scopes: scopes, by: "process").description
+      } catch let error as KeyRing.InvalidKey {
+        throw ServiceConfigurationError(error.member, error.message)
       }
-      return try await keys.create(name: name, app: app, scopes: scopes, by: "process").description
     }
 
     /// The methods that a path takes; empty where there is no such path.
@@ -335,6 +335,14 @@
       } catch is NIOTooManyBytesError {
         throw tooLarge
       }
+    }
+
+    /// The body of a request for one thing, which is that thing itself and no form that has it.
+    func contentBody(of request: Request) async throws -> [UInt8] {
+      if let problem = ReceiptContent.problem(request.headers) { throw problem }
+      let body = try await body(of: request)
+      if let problem = ReceiptContent.problem(request.headers, body: body) { throw problem }
+      return body
     }
 
     // MARK: Load

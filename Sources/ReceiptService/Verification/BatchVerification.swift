@@ -15,16 +15,22 @@
     /// that says so: what was answered before is recorded.
     func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let verification = try verification(request, context.principal)
+      if let problem = ReceiptContent.problem(request.headers) { throw problem }
       guard let place = batchPlaces.take(for: verification.app.name) else {
         throw Problem(
           .serviceUnavailable, "overloaded", "Too many batches are being served. Try again.", retryAfter: 1)
       }
       let limit = configuration.limits.maximumLineByteCount
+      let mayBeForm = ReceiptContent.isForm(request.headers)
+      // Tools that make clients of the API's description know no media type of lines of JSON.
+      let accepted = request.headers[.accept] ?? ""
+      let isPlain = accepted.contains("text/plain") && !accepted.contains("application/jsonl")
       return Response(
-        status: .ok, headers: [.contentType: "application/jsonl"],
+        status: .ok, headers: [.contentType: isPlain ? "text/plain; charset=utf-8" : "application/jsonl"],
         body: ResponseBody { [keys, principal = context.principal] writer in
           defer { withExtendedLifetime(place) {} }
-          let batch = BatchVerification(verification: verification, maximumLineByteCount: limit)
+          let batch = BatchVerification(
+            verification: verification, maximumLineByteCount: limit, mayBeForm: mayBeForm)
           do {
             try await batch.run(request.body) { verdicts in
               // A batch may take hours, in which its key is revoked.
@@ -36,12 +42,13 @@
           } catch {
             let isRevoked = (error as? Problem)?.status == .unauthorized
             var object = JSONWriter(type: "error")
-            object.member("code", isRevoked ? "unauthorized" : "unavailable")
+            let problem = isRevoked ? nil : error as? Problem
+            object.member("code", isRevoked ? "unauthorized" : problem?.code ?? "unavailable")
             object.member(
               "message",
               isRevoked
                 ? "The key was revoked. What was answered holds."
-                : "The batch was not verified to its end. What was answered holds.")
+                : problem?.detail ?? "The batch was not verified to its end. What was answered holds.")
             object.endObject()
             try await writer.write(ByteBuffer(bytes: object.bytes + [0x0A]))
             // Ends the connection without the end of the body, so that no client takes this for the end of the batch.
@@ -57,6 +64,8 @@
   struct BatchVerification: Sendable {
     let verification: Verification
     let maximumLineByteCount: Int
+    /// Whether the lines are to be refused if they begin as a form does.
+    var mayBeForm = false
 
     func run(
       _ body: some AsyncSequence<ByteBuffer, any Error> & Sendable, _ write: ([UInt8]) async throws -> Void
@@ -69,8 +78,11 @@
           var failure: (any Error)?
           do {
             var splitter = LineSplitter(maximumLineLength: maximumLineByteCount)
+            var isFirst = true
             for try await buffer in body {
               let bytes = buffer.getBytes(at: buffer.readerIndex, length: buffer.readableBytes) ?? []
+              if mayBeForm, isFirst, let problem = ReceiptContent.problem(inForm: bytes) { throw problem }
+              isFirst = false
               try await runs.append(splitter.split(bytes))
             }
             try await runs.append(splitter.finish())

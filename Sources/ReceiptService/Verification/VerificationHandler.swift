@@ -102,7 +102,9 @@
         request.body.writeImmutableBuffer(bytes)
         state = .arriving(request)
       case (.arriving(let request), .end(nil)):
-        guard let group else { fallthrough }
+        guard let group,
+          ReceiptContent.problem(request.head.headerFields, body: request.body.readableBytesView) == nil
+        else { fallthrough }
         state = .verifying(request)
         group.append(.init(handler: self, verification: request.verification, body: request.body))
       case (.arriving, _):
@@ -131,7 +133,7 @@
         && context.channel.isWritable
         && fields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumBodyByteCount } ?? true
         && fields[.connection].map { $0.lowercased() == "keep-alive" } ?? true
-        && !TraceContext.isNamed(in: fields)
+        && !TraceContext.isNamed(in: fields) && ReceiptContent.problem(fields) == nil
     }
 
     /// Asks for more, unless what arrives is kept back.

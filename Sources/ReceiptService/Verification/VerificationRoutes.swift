@@ -21,6 +21,8 @@
 
     static let verificationPath = "/v1/verify"
 
+    static let unsupported = (415, "The body is compressed, or a form.", ReceiptAPI.problem)
+
     var verificationRoutes: [Route] {
       [
         Route(
@@ -32,7 +34,8 @@
             .init(mediaType: "application/json", schema: "WrappedReceipt"),
           ],
           answers: [
-            (200, "The verdict, whatever it is.", [.init(mediaType: "application/json", schema: "verdict")])
+            (200, "The verdict, whatever it is.", [.init(mediaType: "application/json", schema: "verdict")]),
+            Self.unsupported,
           ],
           respond: { [unowned self] in try await verify($0, $1) }),
         Route(
@@ -40,22 +43,31 @@
           summary:
             "Verifies a receipt a line, and answers a verdict a line, in the same order, while it still reads. Read the answer while you send.",
           parameters: [Self.policyParameter, Self.appParameter],
-          body: [.init(mediaType: "text/plain", schema: "Receipts")],
-          answers: [(200, "The verdicts.", [.init(mediaType: "application/jsonl", schema: "Verdicts")])],
+          body: [
+            .init(mediaType: "application/octet-stream", schema: "Receipts"),
+            .init(mediaType: "text/plain", schema: "Receipts"),
+          ],
+          answers: [
+            (
+              200, "The verdicts; as text/plain if the request accepts that alone.",
+              [
+                .init(mediaType: "application/jsonl", schema: "Verdicts"),
+                .init(mediaType: "text/plain", schema: "Verdicts"),
+              ]
+            ), Self.unsupported,
+          ],
           respond: { [unowned self] in try await verifyBatch($0, $1) }),
         Route(
           method: .post, path: "/v1/inspect", operation: "inspect", access: .key(.verify),
           summary: "Shows what is in a receipt, all of it unverified.",
-          body: [
-            .init(mediaType: "application/octet-stream", schema: "Receipt"),
-            .init(mediaType: "application/json", schema: "WrappedReceipt"),
-          ],
+          // One way is described for all: openapi-python-client 0.29 makes no client of several ways without a parameter.
+          body: [.init(mediaType: "application/octet-stream", schema: "Receipt")],
           answers: [
             (200, "What is in it.", [.init(mediaType: "application/json", schema: "inspection")]),
-            (422, "It is no receipt.", Self.problem),
+            Self.unsupported, (422, "It is no receipt.", Self.problem),
           ],
           respond: { [unowned self] request, _ in
-            let bytes = try await body(of: request)
+            let bytes = try await contentBody(of: request)
             do throws(MalformedReceipt) {
               let inspection = try Inspection(of: ReceiptInputText.stripped(bytes))
               var object = JSONWriter(type: "inspection")
@@ -99,8 +111,9 @@
 
     private func verify(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let verification = try verification(request, context.principal)
-      let bytes = try await body(of: request)
+      let bytes = try await contentBody(of: request)
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
+      verification.count([verdict])
       return .json(verification.report(verdict, acknowledgement))
     }
   }
@@ -117,7 +130,7 @@
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
-    /// The verdict on one receipt; it is recorded when this returns, where the app records.
+    /// The verdict on one receipt; it is recorded when this returns, where the app records. Count it when it is answered.
     ///
     /// - Throws: `AuditError`: then nothing may be answered.
     func verdict(on body: [UInt8]) async throws -> Outcome {
@@ -126,7 +139,6 @@
       let verdict =
         checkers.isEmpty
         ? policy.verifier.verify(bytes) : await policy.verifier.verify(bytes, checkers: checkers)
-      VerdictMetrics.record([verdict], app: app.name)
       return (verdict, try await record([(verdict, bytes)])?.first)
     }
 
@@ -145,20 +157,23 @@
     ) async throws -> Result {
       let checkers = app.configuration.checkers
       guard policy.recorder != nil || !checkers.isEmpty else {
-        return await Workers.run { use(counted(policy.verifier.verifyTogether(receipts[...])), nil) }
+        return await Workers.run {
+          let verdicts = policy.verifier.verifyTogether(receipts[...])
+          count(verdicts)
+          return use(verdicts, nil)
+        }
       }
-      let verdicts = counted(
+      let verdicts =
         checkers.isEmpty
-          ? await Workers.run { policy.verifier.verifyTogether(receipts[...]) }
-          : await policy.verifier.verifyTogether(receipts, checkers: checkers))
+        ? await Workers.run { policy.verifier.verifyTogether(receipts[...]) }
+        : await policy.verifier.verifyTogether(receipts, checkers: checkers)
       let acknowledgements = try await record(Array(zip(verdicts, receipts)))
+      count(verdicts)
       return await Workers.run { use(verdicts, acknowledgements) }
     }
 
-    private func counted(_ verdicts: [Verdict]) -> [Verdict] {
-      VerdictMetrics.record(verdicts, app: app.name)
-      return verdicts
-    }
+    /// Counts verdicts that are answered. One that could not be recorded is not.
+    func count(_ verdicts: [Verdict]) { VerdictMetrics.record(verdicts, app: app.name) }
 
     /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is busy.
     private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {

@@ -2,7 +2,10 @@
 
 #if Server
   import AuditTrail
+  import GooglePlay
+  import GooglePlayEmulator
   import ReceiptCodec
+  import ReceiptHTTP
   @testable import ReceiptService
   import ReceiptTesting
   import Synchronization
@@ -49,6 +52,49 @@
             app: service.app, authorization: nil, body: try service.body(.test, day: 0)
           ).status == 404)
         #expect(try await entitlements.told() == [])
+      }
+    }
+
+    @Test("each store's body goes to its receiver, whatever the header has", arguments: DatabaseKind.all)
+    func senders(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let (account, keyFile) = try PlayServiceAccount.make(tokenURI: "http://localhost/token")
+        _ = account
+        let transport = UnreachableTransport()
+        service.app.googlePlayNotifications = DeveloperNotificationReceiver(
+          verifier: PushTokenVerifier(
+            audience: "http://localhost/push", email: "push@example.com", transport: transport,
+            keys: try RemoteURL("http://localhost/certs")),
+          client: GooglePlayClient(
+            transport: transport, account: try ServiceAccount(keyFile: keyFile), packageName: "com.example",
+            address: GooglePlayAddress(at: try RemoteURL("http://localhost"))))
+        let intake = NotificationIntake(service.entitlements(), auditLog: nil)
+        let body = try service.body(.subscribed, day: 0, F.period(1))
+        // A proxy may add a header of its own.
+        for (authorization, outcome) in [
+          ("Basic YTpi", NotificationIntake.Answer.Outcome.done), (nil, .repeated),
+        ] {
+          let answer = await intake.receive(app: service.app, authorization: authorization, body: body)
+          #expect(answer.status == 200)
+          #expect(answer.outcome == outcome)
+        }
+        let push = Array(#"{"message":{"data":"e30=","messageId":"1"},"subscription":"s"}"#.utf8)
+        for authorization in [nil, "Basic YTpi"] {
+          #expect(
+            await intake.receive(app: service.app, authorization: authorization, body: push).status == 401)
+        }
+        for text in ["{}", "[]", "", "receipt"] {
+          let answer = await intake.receive(
+            app: service.app, authorization: "Bearer a", body: Array(text.utf8))
+          #expect(answer.status == 400)
+          #expect(answer.outcome == .refused)
+        }
+      }
+    }
+
+    private struct UnreachableTransport: HTTPTransport {
+      func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+        RemoteResponse(status: 503)
       }
     }
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+
+  /// Whether the body of a request is sent as it is, so that it can be judged. A compressed receipt, or one in a form, would be
+  /// found malformed and recorded so, though nothing is wrong with it.
+  enum ReceiptContent {
+    /// The longest name of a field that a form is known by. Receipts in base64 have no `=` so early.
+    private static let maximumNameByteCount = 64
+
+    /// Why the body of a request is not looked at, as far as its header says; `nil` if it is.
+    static func problem(_ fields: HTTPFields) -> Problem? {
+      // RFC 9110 section 8.4: `identity` is none; a server that does not know a coding answers 415.
+      if let coding = fields[.contentEncoding]?.trimmed, !coding.isEmpty, coding.lowercased() != "identity" {
+        return refusal("The body has a Content-Encoding. Send it as it is, without one.")
+      }
+      if let coding = fields[.transferEncoding]?.trimmed, coding.lowercased() != "chunked" {
+        return refusal("The body has a Transfer-Encoding other than chunked. Send it as it is.")
+      }
+      guard let type = mediaType(fields), type.hasPrefix("multipart/") else { return nil }
+      return refusal(
+        "The body is \(type). Send the receipt itself as the body, as application/octet-stream or application/json."
+      )
+    }
+
+    /// Why the body of a request is not looked at; `nil` if it is looked at.
+    ///
+    /// - Parameters:
+    ///   - fields: The header.
+    ///   - body: The body, or how it begins.
+    /// - Returns: The problem to answer with.
+    static func problem(_ fields: HTTPFields, body: some Collection<UInt8>) -> Problem? {
+      problem(fields) ?? (isForm(fields) ? problem(inForm: body) : nil)
+    }
+
+    /// Whether the header says that the body is a form, which it is not always: `curl` says so of all that it sends.
+    static func isForm(_ fields: HTTPFields) -> Bool {
+      mediaType(fields) == "application/x-www-form-urlencoded"
+    }
+
+    /// Why a body of that type is not looked at; `nil` if it is no form.
+    static func problem(inForm body: some Collection<UInt8>) -> Problem? {
+      let name = body.prefix(maximumNameByteCount + 1).prefix { $0 != UInt8(ascii: "=") }
+      guard 1...maximumNameByteCount ~= name.count, name.endIndex != body.endIndex, name.allSatisfy(isOfName)
+      else { return nil }
+      return refusal(
+        "The body is a form. Send the receipt itself as the body, as application/octet-stream or application/json."
+      )
+    }
+
+    private static func refusal(_ detail: String) -> Problem {
+      Problem(.unsupportedMediaType, "unsupported-media-type", detail)
+    }
+
+    private static func mediaType(_ fields: HTTPFields) -> String? {
+      fields[.contentType]?.prefix { $0 != ";" }.trimmed.lowercased()
+    }
+
+    /// Whether a byte stands in an encoded name (WHATWG URL, application/x-www-form-urlencoded), or an unencoded one.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "%"), UInt8(ascii: "["), UInt8(ascii: "]"):
+        true
+      default: false
+      }
+    }
+  }
+
+  extension StringProtocol {
+    /// Without spaces and tabs around it.
+    fileprivate var trimmed: SubSequence {
+      let isSpace = { (character: Character) in character == " " || character == "\t" }
+      let start = firstIndex { !isSpace($0) } ?? endIndex
+      let end = lastIndex { !isSpace($0) }.map { index(after: $0) } ?? start
+      return self[start..<end]
+    }
+  }
+#endif

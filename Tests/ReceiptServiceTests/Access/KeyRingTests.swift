@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  @testable import ReceiptService
+  import ReceiptTesting
+  import Synchronization
+  import Testing
+
+  /// Keys, and how long they count while nobody can ask for them.
+  @Suite struct KeyRingTests {
+    /// A database that can be read while it is there.
+    private final class AbsentDatabase: ServiceDatabase {
+      private let database: any ServiceDatabase
+      let isThere = Mutex(true)
+      let reads = Mutex(0)
+
+      init(_ database: any ServiceDatabase) { self.database = database }
+
+      private func look() throws {
+        guard isThere.withLock({ $0 }) else { throw DatabaseError(.unavailable, at: "test", "It is away.") }
+      }
+
+      func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+      ) async throws -> Result {
+        try look()
+        return try await database.write(body)
+      }
+
+      func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+      ) async throws -> Result {
+        reads.withLock { $0 += 1 }
+        try look()
+        return try await database.read(body)
+      }
+
+      func scrub() async throws {}
+      func close() async {}
+    }
+
+    @Test(
+      "keys count for a while without the database, and then nobody is let in", arguments: DatabaseKind.all)
+    func absence(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let database = AbsentDatabase(service.database)
+        func ring(_ limit: Duration) -> KeyRing {
+          KeyRing(
+            database, maximumAge: .zero, maximumAgeWhileUnavailable: limit, clock: service.clock.reading)
+        }
+        let (patient, strict) = (ring(.seconds(3600)), ring(.zero))
+        let key = "\(try await patient.create(name: "test", app: nil, scopes: [.verify], by: "test"))"
+        for keys in [patient, strict] { #expect(try await keys.principal(presenting: key) != nil) }
+        database.isThere.withLock { $0 = false }
+        #expect(try await patient.principal(presenting: key) != nil)
+        await #expect(throws: DatabaseError.self) { try await strict.principal(presenting: key) }
+        // Keys that were never read let nobody in.
+        await #expect(throws: DatabaseError.self) {
+          try await ring(.seconds(3600)).principal(presenting: key)
+        }
+        database.isThere.withLock { $0 = true }
+        #expect(try await strict.principal(presenting: key) != nil)
+      }
+    }
+
+    @Test("a key that another process revoked is refused at the next reading")
+    func revoked() async throws {
+      try await withService(on: .sqlite) { service in
+        let (own, other) = (
+          KeyRing(service.database, maximumAge: .zero, clock: service.clock.reading),
+          KeyRing(service.database, clock: service.clock.reading)
+        )
+        let key = try await own.create(name: "test", app: nil, scopes: [.read], by: "test")
+        #expect(try await own.principal(presenting: "\(key)") != nil)
+        #expect(try await other.revoke(id: key.id, by: "test"))
+        #expect(try await own.principal(presenting: "\(key)") == nil)
+        #expect(try await !other.revoke(id: key.id, by: "test"))
+      }
+    }
+
+    @Test("every way to a key refuses the same names and scopes")
+    func invalid() async throws {
+      try await withService(on: .sqlite) { service in
+        let keys = KeyRing(service.database, apps: ["shop"], clock: service.clock.reading)
+        let api = try ReceiptAPI(ServiceConfiguration(apps: [service.app]), database: service.database)
+        let wanted: [(name: String, app: String?, scopes: Set<Scope>, member: String)] = [
+          ("", nil, [.read], "name"), (String(repeating: "a", count: 101), nil, [.read], "name"),
+          ("a\nb", nil, [.read], "name"), ("a\u{7F}", nil, [.read], "name"), ("a", "other", [.read], "app"),
+          ("a", "shop", [], "scopes"),
+        ]
+        for (name, app, scopes, member) in wanted {
+          let error = await #expect(throws: KeyRing.InvalidKey.self) {
+            try await keys.create(name: name, app: app, scopes: scopes, by: "test")
+          }
+          #expect(error?.member == member)
+          let refusal = await #expect(throws: ServiceConfigurationError.self) {
+            try await api.createKey(name: name, app: app, scopes: scopes)
+          }
+          #expect(refusal?.setting == member)
+          let problem = await #expect(throws: Problem.self) {
+            try await api.createKey(named: name, app: app, scopes: scopes, for: nil)
+          }
+          #expect(problem?.place == "$.\(member)")
+        }
+        #expect(try await keys.keys().isEmpty)
+        _ = try await keys.create(
+          name: String(repeating: "é", count: 50), app: "shop", scopes: [.read], by: "test")
+      }
+    }
+  }
+#endif
