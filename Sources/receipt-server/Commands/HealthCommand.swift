@@ -29,7 +29,7 @@
       guard listener.port != 0 else {
         throw ServerExit.failure(
           ServerExit.wrongConfiguration,
-          "listen.port: Of a port that the system chooses nobody knows where it is.")
+          "listen.port: It is 0, so the port is not known in advance. Set a fixed port.")
       }
       if let loopback = ["0.0.0.0": "127.0.0.1", "::": "::1"][listener.host] { listener.host = loopback }
       var tls = TLSConfiguration.makeClientConfiguration()

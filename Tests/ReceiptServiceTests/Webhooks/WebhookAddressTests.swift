@@ -84,6 +84,26 @@
       await receiver.close()
     }
 
+    @Test(
+      "no failure repeats what may be a secret of the URL",
+      arguments: [
+        ("http://example.com/hooks?token=hunter2", false), ("ftp://example.com/hooks?token=hunter2", false),
+        ("https://user:hunter2@example.com/", false), ("https://127.0.0.1:1/?token=hunter2", false),
+        // Nothing listens there.
+        ("http://127.0.0.1:1/hooks?token=hunter2", true), ("https://127.0.0.1:1/hooks?token=hunter2", true),
+        ("example.com/?token=hunter2", true),
+      ])
+    func secrets(url: String, allowsPrivateNetworks: Bool) async throws {
+      guard
+        case .failed(let message, nil) = try await Self.post(
+          url, allowsPrivateNetworks: allowsPrivateNetworks)
+      else {
+        Issue.record("\(url) did not fail")
+        return
+      }
+      #expect(!message.contains("hunter2"))
+    }
+
     @Test("plain HTTP is for private networks alone, which are allowed by name")
     func plain() async throws {
       let receiver = try await WebhookReceiver()
