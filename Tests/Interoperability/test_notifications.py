@@ -14,9 +14,11 @@ import uuid
 
 import pytest
 
+import one_processor
 import samples
 from independent import jws, pki
 from notifications import Receiver, body
+from tool import ReceiptTool
 
 ORIGINAL = samples.TRANSACTION["originalTransactionId"]
 
@@ -137,16 +139,56 @@ def test_a_program(serve, leaf, tmp_path):
 
 
 def test_the_same_twice_at_once(serve, leaf, tmp_path):
-    receiver = serve("--forward", f"echo x >> '{tmp_path}/lines'; sleep 1")
+    """As long as the work is not done, nobody is told that it is."""
+    begun, may_end = tmp_path / "begun", tmp_path / "may-end"
+    receiver = serve(
+        "--forward", f"echo x >> '{begun}'; while [ ! -e '{may_end}' ]; do sleep 0.02; done; echo x >> '{tmp_path}/lines'",
+        "--forward-timeout", "300",
+    )  # fmt: skip
     data = body(leaf)
-    statuses = []
-    threads = [threading.Thread(target=lambda: statuses.append(receiver.post(data))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(set(statuses)) in ([200, 503], [200])
-    assert (tmp_path / "lines").read_text() == "x\n"
+    first = []
+    thread = threading.Thread(target=lambda: first.append(receiver.post(data, timeout=300)))
+    thread.start()
+    while not begun.exists():
+        time.sleep(0.02)
+    for _ in range(7):
+        assert receiver.sends(data)["result"] == "busy"
+    assert first == [] and not (tmp_path / "lines").exists()
+    may_end.touch()
+    thread.join()
+    assert first == [200] and receiver.line()["result"] == "done"
+    assert receiver.sends(data)["result"] == "repeated"
+    assert (tmp_path / "lines").read_text() == begun.read_text() == "x\n"
+
+
+def test_one_processor(receipt_tool, trust, leaf, tmp_path):
+    """Neither waiting for a connection, nor reading a slow one, nor a program takes the only thread of Swift's pool."""
+    tool = ReceiptTool(one_processor.program(receipt_tool.path, tmp_path))
+    begun, may_end = tmp_path / "begun", tmp_path / "may-end"
+    command = f"if grep -q 2000000000000099; then touch '{begun}'; while [ ! -e '{may_end}' ]; do sleep 0.02; done; fi"
+    receiver = Receiver(
+        tool, tmp_path / "state.sqlite", *trust, "--forward", command, "--forward-timeout", "300"
+    )
+    try:
+        assert receiver.sends(body(leaf))["result"] == "done"
+        # Connections that send nothing, and a program that does not end.
+        silent = [socket.create_connection(("127.0.0.1", receiver.port)) for _ in range(4)]
+        for connection in silent:
+            connection.sendall(b"POST / HTTP/1.1\r\n")
+        waiting = []
+        slow = threading.Thread(target=lambda: waiting.append(receiver.post(body(leaf, original="2000000000000099"), timeout=300)))
+        slow.start()
+        while not begun.exists():
+            time.sleep(0.02)
+        for _ in range(4):
+            assert receiver.sends(body(leaf))["result"] == "done"
+        may_end.touch()
+        slow.join()
+        assert waiting == [200]
+        for connection in silent:
+            connection.close()
+    finally:
+        receiver.stop()
 
 
 def test_a_forged_one_is_never_accepted(serve, leaf, store, backend, entitlements):

@@ -13,7 +13,8 @@ final class ReadAhead: Sendable {
   /// Begins to read, unless the file is so large that its beginning would be gone from memory before it is asked for.
   init(_ readers: ReaderPool, byteCount: UInt64) {
     guard byteCount < ProcessInfo.processInfo.physicalMemory / 4 * 3 else { return }
-    DispatchQueue.global().async(group: group) { [self] in
+    // A serial queue gets a thread at once, whatever the number of processors: end() waits for it.
+    DispatchQueue(label: "receipt-kit.read-ahead").async(group: group) { [self] in
       // What cannot be read is found by those who need it.
       try? readers.withReader { try $0.readAhead { !isOver.load(ordering: .relaxed) } }
     }

@@ -27,7 +27,7 @@ struct HTTPListener {
   private static let maximumHeadByteCount = 16 << 10
   private static let requestDeadline: Duration = .seconds(15)
   /// Connections that are served at once; others wait in the system's queue.
-  private static let maximumConnectionCount = 64
+  static let maximumConnectionCount = 64
 
   let port: UInt16
   private let descriptor: Int32
@@ -74,8 +74,20 @@ struct HTTPListener {
   /// Serves for ever. `respond` gets each request, or why there is none, and returns the status.
   func serve(
     bodyLimit: Int, _ respond: @escaping @Sendable (Result<Request, Refusal>) async -> Int
-  ) -> Never {
-    let connections = DispatchQueue(label: "receipt-tool.connections", attributes: .concurrent)
+  ) async -> Never {
+    Self.onThread("receipt-tool.listener") { acceptForEver(bodyLimit: bodyLimit, respond) }
+    while true { try? await Task.sleep(for: .seconds(86_400)) }
+  }
+
+  /// Runs what blocks on a thread of its own. Swift's threads are as many as processors: with one processor, one that
+  /// blocks stops everything. The threads of a concurrent queue are as few; a serial queue always gets one.
+  private static func onThread(_ label: String, _ body: @escaping @Sendable () -> Void) {
+    DispatchQueue(label: label).async(execute: body)
+  }
+
+  private func acceptForEver(
+    bodyLimit: Int, _ respond: @escaping @Sendable (Result<Request, Refusal>) async -> Int
+  ) {
     let slots = DispatchSemaphore(value: Self.maximumConnectionCount)
     while true {
       slots.wait()
@@ -87,12 +99,12 @@ struct HTTPListener {
         continue
       }
       _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-      connections.async {
+      Self.onThread("receipt-tool.connection") {
         let connection = Connection(accepted)
         let request = connection.readRequest(limit: bodyLimit)
         Task {
           let status = await respond(request)
-          connections.async {
+          Self.onThread("receipt-tool.connection") {
             connection.finish(status: status)
             slots.signal()
           }

@@ -20,8 +20,8 @@ enum NotificationForward: Sendable {
     switch self {
     case .program(let command, let timeout):
       let failure = await withCheckedContinuation { continuation in
-        // Waiting for a program blocks a thread.
-        DispatchQueue.global().async {
+        // Waiting for a program blocks a thread, and a serial queue gets one of its own.
+        DispatchQueue(label: "receipt-tool.forward").async {
           continuation.resume(returning: Self.run(command, input: document, timeout: timeout))
         }
       }

@@ -124,13 +124,14 @@ struct NotificationsServeCommand: AsyncParsableCommand {
       appStore: try appStoreReceiver(),
       googlePlay: try play.receiver(over: transport, allowsPlainHTTP: allowsPlainHTTP),
       store: try state.open(), forward: work)
+    try Descriptors.require(HTTPListener.maximumConnectionCount)
     let listener = try HTTPListener(host: host, port: port)
     var ready = JSONWriter(.notificationListener)
     ready.member("host", host)
     ready.member("port", Int64(listener.port))
     try writeLine(ready)
     let output = Mutex(())
-    listener.serve(bodyLimit: 1 << 20) { request in
+    await listener.serve(bodyLimit: 1 << 20) { request in
       let report: NotificationDelivery.Report
       switch request {
       case .success(let request): report = await delivery.deliver(request)
