@@ -3,11 +3,11 @@
 
 internal import ReceiptCodec
 
-/// An Xcode `.storekit` file, unchanged. Versions 1.1 to 6.3 are known. Other versions are read too, and
+/// An Xcode `.storekit` file, unchanged. Versions 1.0 to 6.3 are known. Other versions are read too, and
 /// unknown members are kept.
 struct StoreKitConfiguration: Sendable, Hashable {
-  /// The file's identifier.
-  var identifier: String = ""
+  /// The file's identifier; since version 1.1.
+  var identifier: String?
   /// The version of its format.
   var version: StoreKitVersion = StoreKitVersion()
   /// Consumables and non-consumables.
@@ -39,7 +39,7 @@ extension StoreKitConfiguration: JSONObject {
   }
 
   static let fieldNames = JSONFieldNames<Field>(required: [
-    .identifier, .version,
+    .version
   ])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {

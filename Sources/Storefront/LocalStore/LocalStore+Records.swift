@@ -37,8 +37,8 @@ extension LocalStore {
 
   /// Runs an operation and commits all of its changes, or none.
   ///
-  /// - Throws: ``LocalStoreError``. After `not-found` and `refused` the state is unchanged; after any other error it is
-  ///   read from the storage again.
+  /// - Throws: ``LocalStoreError``. Nothing is changed then: the state is read from the storage again, unless a refusal
+  ///   came before the first change.
   func change<Result>(
     _ body: (inout SubscriptionEngine, inout Change) throws(LocalStoreError) -> Result
   ) throws(LocalStoreError) -> Result {
@@ -46,14 +46,16 @@ extension LocalStore {
     var working = try loaded()
     state = nil
     var change = Change(texts: texts ?? SharedTexts())
+    let ledger = working.engine.ledger
     let result: Result
     do throws(LocalStoreError) {
       result = try body(&working.engine, &change)
     } catch {
       // What the engine could not read, it took for absent.
       try working.engine.source?.check()
-      // These errors are thrown before anything is changed.
-      if error.code == .refused || error.code == .notFound { state = working }
+      // Of several purchases one may be refused after others were taken over.
+      let isRefusal = error.code == .refused || error.code == .notFound
+      if isRefusal, working.engine.isUnchanged(since: ledger) { state = working }
       throw error
     }
     for var sale in change.sales.values.sorted(by: { $0.identifier < $1.identifier }) {

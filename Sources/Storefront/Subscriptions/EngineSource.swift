@@ -96,6 +96,9 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
     if source != nil { changes[key] = .some(row) }
   }
 
+  /// Whether something changed since the last ``takeChanges()``.
+  var hasChanges: Bool { !changes.isEmpty }
+
   /// The changes since the last call, to be stored. No row is in memory then.
   mutating func takeChanges() -> [RecordChange] {
     defer {
@@ -109,6 +112,15 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 }
 
 extension SubscriptionEngine {
+  /// Whether nothing changed since the last ``takeChanges()``, when the ledger was this one. That time passed is no
+  /// change.
+  func isUnchanged(since before: EngineLedger) -> Bool {
+    var before = before
+    before.time = ledger.time
+    return ledger == before && events.isEmpty && dueBefore.isEmpty && changedNonces.isEmpty
+      && !all.hasChanges && !families.hasChanges && !declined.hasChanges
+  }
+
   /// The changes since the last call, to be stored in one commit. Only the source has the rows then.
   mutating func takeChanges() -> [RecordChange] {
     var changes: [RecordChange] = []

@@ -109,12 +109,28 @@ extension SubscriptionEngine {
     }
   }
 
-  /// The win-back offers of the product that a lapsed subscription would renew to, in the catalogue's order.
+  /// The win-back offers for a lapsed subscription, best first: those of the product that it would renew to, then those
+  /// of the other products of its group from the highest level down; of one product in the catalogue's order.
   func winBackOffers(for subscription: Subscription) -> [String] {
-    guard subscription.hasPaid,
-      let offers = products[subscription.autoRenewProductIdentifier]?.subscription?.offers
-    else { return [] }
-    return offers.filter { $0.type == .winBack }.compactMap(\.identifier)
-      .filter { !subscription.redeemedOffers.contains("win-back:" + $0) }
+    guard subscription.hasPaid else { return [] }
+    let own = subscription.autoRenewProductIdentifier
+    let others = products.values.filter { other in
+      other.subscription?.groupIdentifier == subscription.groupIdentifier && other.productIdentifier != own
+        && product(other.productIdentifier)?.isForSale == true
+    }
+    let sorted = others.sorted { left, right in
+      let levels = (left.subscription?.level ?? 0, right.subscription?.level ?? 0)
+      return levels.0 == levels.1 ? left.productIdentifier < right.productIdentifier : levels.0 < levels.1
+    }
+    var found: [String] = []
+    for product in [products[own]].compactMap(\.self) + sorted {
+      for offer in product.subscription?.offers ?? [] where offer.type == .winBack {
+        guard let identifier = offer.identifier, !found.contains(identifier),
+          !subscription.redeemedOffers.contains("win-back:" + identifier)
+        else { continue }
+        found.append(identifier)
+      }
+    }
+    return found
   }
 }

@@ -65,6 +65,29 @@ import Testing
     }
   }
 
+  @Test("of purchases that are refused together, none is taken over")
+  func refusedTogether() async throws {
+    let fixture = try await EmulatorFixture()
+    let now = fixture.clock.now
+    let purchases = [SubscriptionStatus.active, .expired].enumerated().map { index, status in
+      let purchase = transaction(7001 + index) {
+        $0.originalTransactionId = String(7001 + index)
+        $0.expiresDate = now.addingSeconds(3600)
+      }
+      return LocalStore.ImportedPurchase(purchase, renewalInfo: SampleReceipts.renewalInfo, status: status)
+    }
+    // The second contradicts its dates.
+    await #expect(throws: LocalStoreError.self) { try await fixture.store.purchases.add(purchases) }
+    let before = try await fixture.store.purchases.notifications().count
+    // The next operation stores nothing of the first, and nothing happens to it later.
+    try await fixture.store.purchases.add([LocalStore.ImportedPurchase(transaction(8001))])
+    #expect(try await fixture.store.purchases.subscriptionState("7001") == nil)
+    #expect(await fixture.answer("GET", "/inApps/v1/transactions/7001").status == 404)
+    fixture.clock.advance(seconds: 70 * 86_400)
+    let later = try await fixture.store.purchases.notifications(after: Int64(before))
+    #expect(!later.contains { ["7001", "7002"].contains($0.originalTransactionIdentifier) })
+  }
+
   @Test("Advanced Commerce calls are recorded, and cancel and revoke")
   func advancedCommerce() async throws {
     let fixture = try await EmulatorFixture()

@@ -39,6 +39,44 @@ import Testing
     #expect(Self.sorted(try JSONValue(parsing: configuration.encodedJSON())) == Self.sorted(expected))
   }
 
+  @Test func filesOfVersionOneZeroHaveNoIdentifier() throws {
+    let document = try StoreKitFixtures.document("1.1")
+    let path = JSONEdit.steps("$.identifier")
+    let unnamed = JSONEdit.replacing(document, at: path, with: nil)
+    let oldest = JSONEdit.replacing(unnamed, at: JSONEdit.steps("$.version.minor"), with: .integer(0))
+    #expect(
+      try ProductCatalog(storeKitConfiguration: oldest.encoded())
+        == ProductCatalog(storeKitConfiguration: document.encoded()))
+    let configuration = try StoreKitConfiguration(parsing: oldest.encoded())
+    #expect(configuration.description == "StoreKitConfiguration(-, 1.0)")
+    // The error about a later file says which version it is.
+    let error = catalogError { () throws(CatalogError) in
+      _ = try ProductCatalog(storeKitConfiguration: unnamed.encoded())
+    }
+    #expect(error?.code == .missing && error?.path == "$.identifier")
+    #expect(error?.message.contains("version 1.1") == true)
+  }
+
+  @Test func errorsQuoteNoPrivateText() throws {
+    let secret = "SECRET0TEXT"
+    let document = try StoreKitFixtures.document("4.0")
+    let settings = [
+      "$.settings._storefront", "$.settings._timeRate", "$.settings._askToBuyEnabled",
+      "$.settings._lastSynchronizedDate", "$.settings._storeKitErrors", "$.settings",
+      "$.subscriptionOffersKeyPair",
+      "$.subscriptionOffersKeyPair.privateKey",
+    ]
+    for path in settings {
+      let bytes = JSONEdit.replacing(document, at: JSONEdit.steps(path), with: .string(secret)).encoded()
+      let error = catalogError { () throws(CatalogError) in
+        _ = try ProductCatalog(storeKitConfiguration: bytes)
+        _ = try ProductCatalog.offerKeys(storeKitConfiguration: bytes)
+      }
+      let text = try #require(error, "\(path)").description
+      #expect(!text.contains(secret), "\(path): \(text)")
+    }
+  }
+
   @Test func oldFilesHaveNoNumberOfPeriods() throws {
     let offers = try #require(StoreKitFixtures.catalog("1.1").product(monthly)?.subscription?.offers)
     #expect(

@@ -272,6 +272,47 @@ import Testing
     fold.agrees(at: try #require(fold.events.last?.signedDate), shuffled: &random)
   }
 
+  @Test func winBackOffersOfAProductThatIsNotForSaleAreNone() throws {
+    var fold = try fold()
+    let id = try fold.subscribe("gold", "alice", at: start)
+    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
+    try fold.run { try $0.perform(.setForSale(false, "silver"), at: start.addingSeconds(91)) }
+    try fold.advance(to: start.addingSeconds(100 * 86_400))
+    #expect(fold.events.last?.type == .expired)
+    #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == nil)
+  }
+
+  @Test func winBackOffersOfTheWholeGroupAreForFormerSubscribers() throws {
+    var fold = try fold()
+    let id = try fold.subscribe("gold", "alice", at: start)
+    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
+    // As long as she subscribes, the offer is not for her.
+    let early = #expect(throws: StoreError.self) {
+      _ = try fold.subscribe("silver", "alice", offer: .winBack("come-back"), at: start.addingSeconds(120))
+    }
+    #expect(early?.code == .ineligibleForOffer)
+    let later = start.addingSeconds(100 * 86_400)
+    try fold.advance(to: later)
+    #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == ["come-back"])
+    _ = try fold.subscribe("silver", "alice", offer: .winBack("come-back"), at: later)
+    #expect(fold.last(1) == ["SUBSCRIBED RESUBSCRIBE"])
+    #expect(fold.events.last?.transaction.offerIdentifier == "come-back")
+    // Once is enough, and a subscriber of another group was no subscriber of this one.
+    #expect(fold.engine[id]?.redeemedOffers.contains("win-back:come-back") == true)
+    let news = try fold.subscribe("news", "bob", at: start)
+    try fold.run { try $0.perform(.setAutoRenew(false, of: news), at: later) }
+    try fold.advance(to: later.addingSeconds(99 * 86_400))
+    #expect(fold.events.last?.transaction.originalTransactionId == news)
+    #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == nil)
+    let other = #expect(throws: StoreError.self) {
+      _ = try fold.subscribe(
+        "silver", "bob", offer: .winBack("come-back"), at: later.addingSeconds(100 * 86_400))
+    }
+    #expect(other?.code == .ineligibleForOffer)
+  }
+
   @Test mutating func promotionalOffersNeedTheDevelopersSignature() throws {
     var fold = try fold(keys: true)
     let developer = try DeveloperSigner(

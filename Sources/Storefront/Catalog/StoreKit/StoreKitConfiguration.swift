@@ -17,7 +17,13 @@ extension StoreKitConfiguration {
     guard version.major >= 1, version.minor >= 0 else {
       throw CatalogError(
         .unsupportedVersion, at: "$.version",
-        "There is no version \(version.major).\(version.minor) of .storekit files; they begin with 1.1.")
+        "There is no version \(version.major).\(version.minor) of .storekit files; they begin with 1.0.")
+    }
+    guard identifier != nil || version.major == 1 && version.minor == 0 else {
+      throw CatalogError(
+        .missing, at: "$.identifier",
+        "A file of version \(version.major).\(version.minor) has an identifier; only those of version 1.0 have none."
+      )
     }
   }
 
@@ -31,7 +37,7 @@ extension StoreKitConfiguration {
     guard let region = StorefrontRegion(countryCode: code) else {
       throw CatalogError(
         .invalidValue, at: "$.settings._storefront",
-        "There is no storefront \"\(code)\"; it is three capital letters of ISO 3166-1, such as \"USA\".")
+        "There is no such storefront; it is three capital letters of ISO 3166-1, such as \"USA\".")
     }
     return region
   }
@@ -39,10 +45,10 @@ extension StoreKitConfiguration {
 
 extension StoreKitConfiguration: CustomStringConvertible, CustomReflectable {
   /// Identifier and version; no key.
-  var description: String { "StoreKitConfiguration(\(identifier), \(version.major).\(version.minor))" }
+  var description: String { "StoreKitConfiguration(\(identifier ?? "-"), \(version.major).\(version.minor))" }
 
   var customMirror: Mirror {
-    Mirror(self, children: ["identifier": identifier, "version": "\(version.major).\(version.minor)"])
+    Mirror(self, children: ["identifier": identifier ?? "-", "version": "\(version.major).\(version.minor)"])
   }
 }
 
