@@ -300,6 +300,15 @@ def test_a_subscription_lives_through_everything(play, receiver):
     assert receiver.refused == []
 
 
+def test_a_change_answers_with_the_purchase_that_takes_its_place(play, receiver):
+    for product in (YEARLY, MONTHLY):
+        before = play.buy(MONTHLY if product == YEARLY else YEARLY, account=f"who-wants-{product}")
+        changed = play.control("change", purchaseToken=before["purchaseToken"], productId=product)
+        assert changed["purchaseToken"] != before["purchaseToken"]
+        assert play.subscription(changed["purchaseToken"])["linkedPurchaseToken"] == before["purchaseToken"]
+        assert json.loads(changed["purchaseData"])["purchaseToken"] == changed["purchaseToken"]
+
+
 def test_a_pause_begins_when_the_period_ends(play, receiver):
     bought = play.buy(MONTHLY)
     token = bought["purchaseToken"]

@@ -45,6 +45,7 @@ struct PlayControl {
         members = try await perform(name, request.body)
       }
       try await store.performDue()
+      if name == "change" { members += try await successor(request.body) }
       if name != "state" { members.append(("messages", .array(try await messages(after: before)))) }
       return .json(.members(members))
     } catch let error as PlayError {
@@ -81,6 +82,16 @@ struct PlayControl {
     }
     let others = members.filter { $0.name != "purchaseToken" }.map { ($0.name, $0.value) }
     return JSONValue.members(others + [("originalTransactionId", .string(original))]).encoded()
+  }
+
+  /// The purchase that took the place of the one in the request, as the app receives it.
+  private func successor(_ body: [UInt8]) async throws -> Members {
+    guard let token = try JSONValue(parsing: body)["purchaseToken"]?.string else { return [] }
+    let before = try await purchase(token)
+    guard let original = before.originalTransactionId,
+      let current = try await store.ledger.purchase(.current(original))
+    else { return try await signed(before) }
+    return try await signed(current)
   }
 
   private func purchase(_ token: String) async throws -> PlayPurchase {
