@@ -209,6 +209,7 @@ let package = Package(
       dependencies: [
         "AppStoreEmulator",
         "GooglePlayEmulator",
+        "ReceiptBytes",
         "ReceiptHTTPAsyncHTTPClient",
         "StorefrontSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

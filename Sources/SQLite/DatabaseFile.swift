@@ -53,7 +53,11 @@ package struct DatabaseFile: Sendable {
   package func create(_ fill: (DatabaseFile) throws -> Void) throws {
     guard status == nil else { throw taken }
     let sibling = try makeSibling()
-    defer { for path in sibling.allPaths { try? FileSystem.remove(path) } }
+    let unfinished = sibling.allPaths.map { UnfinishedFile($0) }
+    defer {
+      for path in sibling.allPaths { try? FileSystem.remove(path) }
+      for file in unfinished { file.finish() }
+    }
     try fill(sibling)
     try take(sibling)
   }

@@ -26,11 +26,17 @@ struct ReceiptTool: AsyncParsableCommand {
         1   verify: at least one receipt is invalid; api: refused
         2   verify: none is invalid, at least one is undetermined; api: no answer
         64  the command line is wrong
+        65  verify --keyed: a line has no key
         66  an input cannot be read
         70  an internal fault
-        73  an output cannot be created
+        73  an output cannot be created, or is one of the inputs
         74  output could not be printed, written or stored: the disk is full, the
             pipe is closed. It is then incomplete, whatever the verdicts
+
+      Files are written under another name, FILE.NUMBER.new, and renamed when they
+      are complete. SIGHUP, SIGINT and SIGTERM remove it. If the process is killed
+      (kill -9), it stays until a command writes FILE again. You may delete it, and
+      what identity create (FILE.TEXT.new) and audit backup (COPY.new-TEXT) left.
 
       Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
       """,
@@ -50,7 +56,7 @@ struct ReceiptTool: AsyncParsableCommand {
           ToolExit.internalFault, "the command line cannot be read; is /proc mounted?"))
     }
     var failure: (any Error)?
-    do { try await runCommand() } catch { failure = error }
+    do { try await runCommand() } catch { failure = ToolExit.failure(for: error) }
     do throws(ExitCode) { try failure.map(writeError) } catch { failure = error }
     // Lost output has precedence over the command's exit code.
     do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
@@ -87,6 +93,8 @@ struct ReceiptTool: AsyncParsableCommand {
   }
 
   private static func runCommand() async throws {
+    try Descriptors.require()
+    if let fault = ProgramArguments.fault { throw ToolExit.failure(ToolExit.usage, fault) }
     if let message = CommandSuggestion.message(for: Array(CommandLine.arguments.dropFirst()), of: Self.self) {
       throw ToolExit.failure(ToolExit.usage, message)
     }

@@ -91,7 +91,11 @@
       }
       try? await transport.shutdown()
       for folder in folders {
-        let store = stores.first { $0.configuration.bundleId == folder.settings.bundleId }
+        // The other environment may have a store of the same app, in memory.
+        let store = stores.first {
+          $0.configuration.bundleId == folder.settings.bundleId
+            && $0.configuration.environment == folder.settings.environment
+        }
         if let store { try? folder.save(store.configuration.clock()) }
       }
     }
@@ -104,6 +108,7 @@
       /// Keeps how far its clock was advanced.
       func save(_ time: Timestamp) throws {
         var settings = settings
+        settings.billingIssueOf = nil
         settings.clockOffset = time.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
         try FileStore.replace(folder.settingsFile, mode: 0o644, contents: settings.encoded())
       }
@@ -155,6 +160,8 @@
       if options.sandboxRates { storeOptions.engine.calendar = .sandbox }
       var storage: any RecordStorage = MemoryRecordStorage()
       var playStorage: any RecordStorage = MemoryRecordStorage()
+      // Of a receipt-tool store advance that was killed.
+      var billingIssueOf: String?
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
       do {
         if let stored {
@@ -163,7 +170,10 @@
           if let appAppleId = stored.settings.appAppleId { configuration.appAppleId = appAppleId }
           storage = try SQLiteRecordStorage(openingAt: stored.folder.ledgerFile)
           playStorage = try SQLiteRecordStorage(at: stored.folder.playLedgerFile)
-          start = SystemClock.now().addingSeconds(stored.settings.clockOffset / 1000)
+          // Read again, now that no other process has the storage open and could change them.
+          let settings = try StoreSettings(decoding: FileStore.read(stored.folder.settingsFile))
+          start = SystemClock.now().addingSeconds(settings.clockOffset / 1000)
+          billingIssueOf = settings.billingIssueOf
         }
         let clock = EmulatorClock(at: start, rate: options.clockRate)
         var store = try EmulatedAppStore(
@@ -176,6 +186,9 @@
           clock: clock, clientClock: { SystemClock.now() }, catalog: store.purchases.catalog,
           storage: playStorage, options: storeOptions)
         clock.advance(to: max(try await store.purchases.lastEventDate(), try await playStore.lastEventDate()))
+        if let billingIssueOf {
+          try await store.purchases.perform(.setBillingIssue(false, of: billingIssueOf))
+        }
         await store.sendNotifications(
           to: options.notificationURL ?? options.serving.localURL(port: port) + "/_emulator/receiver",
           over: transport,

@@ -2,6 +2,7 @@
 
 import AppStoreEmulator
 import ArgumentParser
+import ReceiptBytes
 import ReceiptSigning
 
 @main
@@ -140,6 +141,7 @@ struct StoreEmulatorTool: AsyncParsableCommand {
   var play: PlayOptions
 
   func validate() throws {
+    if let fault = ProgramArguments.fault { throw ValidationError(fault) }
     guard clockRate >= 0, clockRate.isFinite else { throw ValidationError("--clock-rate is 0 or greater.") }
     guard gracePeriod.map({ 1...60 ~= $0 }) ?? true else {
       throw ValidationError("--grace-period takes 1 to 60 days.")

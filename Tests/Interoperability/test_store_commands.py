@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """receipt-tool store: a complete session in a terminal, and the state after a kill."""
 
+import http.server
 import json
 import os
 import random
+import resource
+import shutil
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
 
+from emulator import Emulator
 from tool import INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
 
-CANNOT_CREATE = 73
+CANNOT_CREATE, NOT_STORED = 73, 74
 TOKEN = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
 
 
@@ -129,6 +134,44 @@ class TestApproval:
         assert [line["state"] for line in declined.lines] == ["failed"]
         assert receipt_tool.run("store", "purchases", *base).lines == []
 
+    def test_only_the_purchase_that_is_declined_is_shown(self, receipt_tool, tmp_path):
+        base = ["--store", tmp_path / "shop", "--json"]
+        assert receipt_tool.run("store", "init", *base, "--ask").code == VALID
+        for product in ("com.example.pro", "com.example.coins"):
+            assert receipt_tool.run("store", "buy", *base, product).code == UNDETERMINED
+        waiting = [line for line in receipt_tool.run("store", "pending", *base).lines if line["state"] == "waiting"]
+        assert len(waiting) == 2
+        for line in waiting:
+            declined = receipt_tool.run("store", "decline", *base, line["request"])
+            assert [shown["productId"] for shown in declined.lines] == [line["productId"]]
+
+
+class TestControl:
+    @pytest.mark.parametrize(
+        ("member", "value"),
+        [("transactionId=5", "5"), ("transactionId:=5", 5), ("account:=true", True), ("quantity=5", 5), ("quantity:=5", 5),
+         ('transactionId:="5"', "5"), ("account=null", "null"), ("account:=null", None)],
+    )  # fmt: skip
+    def test_members(self, receipt_tool, member, value):
+        received = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(200)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *arguments):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.handle_request, daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_port}"
+            assert receipt_tool.run("store", "control", "--emulator", url, "buy", member).code == VALID
+        assert list(received[0].values()) == [value] and type(list(received[0].values())[0]) is type(value)
+
 
 class TestSubscriptions:
     def test_a_year_of_one(self, call, accepts, shop, receipt_tool):
@@ -166,6 +209,72 @@ class TestSubscriptions:
         call("buy", "com.example.plan.monthly")
         notifications = call("advance", "--by", "P1M", "--billing-issue")
         assert "DID_FAIL_TO_RENEW" in [line["notificationType"] for line in notifications]
+
+    def test_at_once(self, receipt_tool, shop):
+        """Each command that ends well has let its day pass."""
+        command = [receipt_tool.path, "store", "advance", "--store", shop, "--by", "P1D"]
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+        ended = [(process.communicate(timeout=120)[1].decode(), process.returncode) for process in running]
+        shown = [text for text, code in ended if code == VALID]
+        # On a loaded machine one may give up waiting for the others, and say so.
+        assert all(code == VALID or code == NOT_STORED and "Another process" in text for text, code in ended), ended
+        days = sorted(text.split("the store's clock shows ")[1][:10] for text in shown)
+        assert days == [f"2025-01-{2 + day:02}" for day in range(len(shown))]
+
+    def test_a_process_that_ended_before_it_wrote_the_clock(self, receipt_tool, call, shop):
+        call("buy", "com.example.plan.monthly")
+        before = (shop / "store.json").read_bytes()
+        assert call("advance", "--by", "P3M")
+        (shop / "store.json").write_bytes(before)
+        # The clock goes on from the last event, and does not go back.
+        assert call("buy", "com.example.coins")[0]["purchaseDate"] >= "2025-04-01"
+        run = receipt_tool.run("store", "advance", "--store", shop, "--by", "P1D")
+        assert run.code == VALID and "the store's clock shows 2025-04-02" in run.err, run.err
+        run = receipt_tool.run("store", "advance", "--store", shop, "--to", "2025-02-01T00:00:00Z")
+        assert run.code == USAGE and "does not go back" in run.err
+
+    def test_the_emulator_keeps_the_clock_of_a_store(self, shop, tmp_path):
+        before = json.loads((shop / "store.json").read_bytes())["clockOffset"]
+        # Which of its stores came first was chance.
+        for number in range(5):
+            assert Emulator(os.environ["STORE_EMULATOR"], tmp_path / str(number), "--store", str(shop)).stop() == 0
+            after = json.loads((shop / "store.json").read_bytes())["clockOffset"]
+            # In milliseconds; it went on by the time that the emulator took to start.
+            assert abs(after - before) < 600_000
+
+    def test_a_process_that_ended_with_a_billing_issue(self, call, shop, tmp_path):
+        call("buy", "com.example.plan.monthly")
+        emulator = Emulator(os.environ["STORE_EMULATOR"], tmp_path / "state", "--store", str(shop), "--clock-rate", "0")
+        emulator.control("POST", "billing", {"account": "customer", "fails": True})
+        assert emulator.stop() == 0
+        settings = json.loads((shop / "store.json").read_bytes())
+        (shop / "store.json").write_text(json.dumps(settings | {"billingIssueOf": "customer"}))
+        renewed = call("advance", "--by", "P1M")
+        assert [line["notificationType"] for line in renewed] == ["DID_RENEW"]
+        assert "billingIssueOf" not in json.loads((shop / "store.json").read_bytes())
+
+    def test_an_advance_that_fails_half_way(self, receipt_tool, call, shop, tmp_path):
+        """Whatever could not be written: charges succeed again, and the clock shows what has happened."""
+        call("buy", "com.example.plan.monthly")
+        failed = 0
+        for number, limit in enumerate((6_000, 12_000, 24_000, 48_000, 96_000)):
+            copy = tmp_path / f"copy-{number}"
+            shutil.copytree(shop, copy)
+            base = ["--store", copy, "--json"]
+            run = receipt_tool.run(
+                "store", "advance", *base, "--by", "P1Y", "--billing-issue",
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            )  # fmt: skip
+            assert run.code in (VALID, CANNOT_CREATE, NOT_STORED), (run.code, run.err)
+            failed += run.code != VALID
+            (sold,) = receipt_tool.run("store", "buy", *base, "com.example.plan.yearly").lines
+            assert "billingIssueOf" not in json.loads((copy / "store.json").read_bytes())
+            renewals = receipt_tool.run("store", "advance", *base, "--by", "P13M").lines
+            assert "DID_RENEW" in {line["notificationType"] for line in renewals}, (limit, renewals)
+            last = max(line["signedDate"] for line in renewals)
+            (again,) = receipt_tool.run("store", "buy", *base, "com.example.coins").lines
+            assert again["purchaseDate"] >= last >= sold["purchaseDate"]
+        assert failed > 1
 
     def test_time_does_not_run_backwards(self, receipt_tool, shop):
         run = receipt_tool.run("store", "advance", "--store", shop, "--to", "2024-01-01T00:00:00Z")

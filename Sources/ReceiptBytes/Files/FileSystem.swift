@@ -43,6 +43,12 @@ package enum FileSystem {
     return File.Status(status)
   }
 
+  /// What a descriptor leads to; `nil` if it is not open.
+  package static func status(ofDescriptor descriptor: Int32) -> File.Status? {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? File.Status(status) : nil
+  }
+
   /// What is under a path, a symbolic link itself included; `nil` if there is nothing.
   package static func linkStatus(_ path: String) throws(SystemError) -> File.Status? {
     var status = stat()
@@ -99,11 +105,11 @@ package enum FileSystem {
     try File(path, .directory).synchronize()
   }
 
-  /// The path with every symbolic link followed; as it is where that cannot be done.
-  package static func resolved(_ path: String) -> String {
-    guard let real = unsafe realpath(path, nil) else { return path }
+  /// The path with every symbolic link followed; `nil` if that cannot be done, or gives a name that is not UTF-8.
+  package static func resolved(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
-    return unsafe String(cString: real)
+    return unsafe String(validatingCString: real)
   }
 
   /// The directory that a path is in.

@@ -54,6 +54,8 @@ package enum FileStore {
   package static func replace(_ path: String, mode: UInt16, contents: [UInt8]) throws(SigningError) {
     let suffix = Random.bytes(8).map { String($0, radix: 16) }.joined()
     let temporary = "\(path).\(suffix).new"
+    let unfinished = UnfinishedFile(temporary)
+    defer { unfinished.finish() }
     try create(temporary, mode: mode, contents: contents)
     do throws(SystemError) {
       try FileSystem.rename(temporary, to: path)

@@ -31,6 +31,9 @@ public struct IdentityDirectory: Sendable, Hashable {
   /// `public-key.txt`.
   public static let publicKeyFileName = "public-key.txt"
 
+  /// All of them.
+  package static let fileNames = [rootFileName, chainFileName, keyFileName, publicKeyFileName]
+
   /// The directory's path, absolute or relative to the working directory.
   public let path: String
 

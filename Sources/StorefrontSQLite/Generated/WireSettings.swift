@@ -21,6 +21,9 @@ package struct StoreSettings: Sendable, Hashable {
   package var appAppleId: Int64?
   /// The offset of the store's clock from the wall clock, in milliseconds.
   package var clockOffset: Double = 0
+  /// The customer whose charges fail while the clock is advanced. It stays if the process is killed
+  /// meanwhile: then the next one ends it.
+  package var billingIssueOf: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
@@ -37,6 +40,7 @@ extension StoreSettings: JSONObject {
     case seed
     case appAppleId
     case clockOffset
+    case billingIssueOf
   }
 
   package static let fieldNames = JSONFieldNames<Field>(required: [
@@ -53,6 +57,7 @@ extension StoreSettings: JSONObject {
     case .seed: try coder.code(&seed)
     case .appAppleId: try coder.code(&appAppleId)
     case .clockOffset: try coder.code(&clockOffset)
+    case .billingIssueOf: try coder.code(&billingIssueOf)
     }
   }
 }

@@ -87,6 +87,9 @@ struct AuditExportCommand: ParsableCommand {
 
   private func exportTiles(_ folder: String) throws {
     let location = try options.readOnlyLocation()
+    for name in ["checkpoint", "keys", "policies"] {
+      try CommandInputs.refuse(asOutput: "\(folder)/\(name)")
+    }
     let log = try location.open(writing: false)
     let progress = Progress("wrote")
     do {

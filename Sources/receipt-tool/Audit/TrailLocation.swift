@@ -24,6 +24,10 @@ struct TrailLocation {
     namesPrivateKey = privateKey != nil
     self.publicKey = publicKey ?? "\(base).pub"
     checkpointFile = checkpoint ?? "\(base).checkpoint"
+    if !isServer { CommandInputs.add(database: trail) }
+    CommandInputs.add(paths: [
+      privateKeyFile, self.publicKey, checkpointFile, "\(base).key", "\(base).pub", "\(base).checkpoint",
+    ])
   }
 
   var isServer: Bool { Self.isURL(trail) }
@@ -169,10 +173,6 @@ struct TrailLocation {
 
   // MARK: Failures
 
-  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
-  }
-
   /// The entries are stored and acknowledged; only the checkpoint is missing.
   static func checkpointFailure(_ error: AuditError, _ name: String) -> ExitCode {
     ToolExit.failure(
@@ -181,39 +181,11 @@ struct TrailLocation {
         + "mended: receipt-tool audit checkpoint \(name)")
   }
 
-  static func failure(_ error: StorageError, _ name: String) -> ExitCode {
-    ToolExit.failure(code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
+  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
+    ToolExit.failure(
+      ToolExit.code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
   }
 
   /// The exit code and message for an error of the trail.
-  static func failure(_ error: any Error, _ name: String) -> any Error {
-    switch error {
-    case let error as AuditError: failure(error, name)
-    case let error as StorageError: failure(error, name)
-    case is ExitCode, is ValidationError: error
-    default: ToolExit.failure(ToolExit.invalid, "\(name): \(error)")
-    }
-  }
-
-  private static func code(for code: AuditError.Code) -> ExitCode {
-    switch code {
-    case .tampered, .rolledBack, .forked, .noSuchEntry: ToolExit.invalid
-    case .overloaded, .storageUnavailable, .notWitnessed: ToolExit.undetermined
-    case .notFound, .notATrail, .wrongKey, .readOnly, .invalidRecord, .noWitnesses, .keysMissing:
-      ToolExit.unreadableInput
-    case .alreadyExists: ToolExit.cannotCreate
-    case .storageFull, .stopped, .closed, .checkpointOverdue: ToolExit.inputOutput
-    }
-  }
-}
-
-extension TrailLocation {
-  private static func code(for code: StorageError.Code) -> ExitCode {
-    switch code {
-    case .notFound, .notATrail, .unsupported: ToolExit.unreadableInput
-    case .busy, .unavailable: ToolExit.undetermined
-    case .corrupt: ToolExit.invalid
-    case .full, .inputOutput, .syncFailed, .closed: ToolExit.inputOutput
-    }
-  }
+  static func failure(_ error: any Error, _ name: String) -> any Error { ToolExit.failure(for: error, name) }
 }

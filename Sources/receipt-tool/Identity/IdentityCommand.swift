@@ -118,6 +118,7 @@ struct IdentityCreateCommand: ParsableCommand {
 
   func run() throws {
     let passphrase = try passphraseOptions.passphrase()
+    for name in IdentityDirectory.fileNames { try CommandInputs.refuse(asOutput: "\(directory)/\(name)") }
     let options = try algorithm.certified.map { try self.options($0) }
     let identity: SigningIdentity
     do throws(SigningError) {

@@ -30,13 +30,7 @@ struct NotificationStateOptions: ParsableArguments {
   }
 
   static func failure(_ error: any Error) -> any Error {
-    guard let error = error as? SQLiteError else { return error }
-    let code =
-      switch error.code {
-      case .notFound, .occupied, .corrupt, .unsupported: ToolExit.unreadableInput
-      case .full, .busy, .inputOutput, .syncFailed, .closed: ToolExit.inputOutput
-      }
-    return ToolExit.failure(code, "\(error.place): \(error.message)")
+    ToolExit.failure(for: error)
   }
 }
 

@@ -46,7 +46,10 @@ struct ServerOptions: ParsableArguments {
   }
 
   /// The caller shuts it down.
-  func transport() -> CurlTransport { CurlTransport(certificateAuthorities: certificateAuthorities) }
+  func transport() -> CurlTransport {
+    CommandInputs.add(paths: [certificateAuthorities].compactMap(\.self))
+    return CurlTransport(certificateAuthorities: certificateAuthorities)
+  }
 
   var retry: RetryPolicy {
     let deadline = Duration.milliseconds(Int64((deadline ?? 30) * 1000))

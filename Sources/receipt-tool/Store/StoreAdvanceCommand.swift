@@ -44,27 +44,37 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let folder = options.folder
-    var settings = try folder.settings()
-    let now = settings.clock()
-    let target = try target(from: now)
-    guard target >= now else {
-      throw ToolExit.failure(ToolExit.usage, "the store's clock shows \(now.iso8601) and does not go back")
-    }
-    let notifications = try await OpenStore.with(options.folder) { open in
+    let (notifications, target) = try await OpenStore.with(options.folder) { open in
+      let now = open.settings.now
+      let target = try end(from: now)
+      guard target >= now else {
+        throw ToolExit.failure(ToolExit.usage, "the store's clock shows \(now.iso8601) and does not go back")
+      }
       let before = try await Self.lastNumber(open.store)
-      if hasBillingIssue { try await open.store.perform(.setBillingIssue(true, of: options.account)) }
-      try await open.store.advance(to: target)
-      if hasBillingIssue { try await open.store.perform(.setBillingIssue(false, of: options.account)) }
-      return try await Self.notifications(open.store, after: before)
+      do {
+        try await advance(open, to: target)
+      } catch {
+        try? await open.endAdvance()
+        throw error
+      }
+      return (try await Self.notifications(open.store, after: before), target)
     }
-    settings.clockOffset = target.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
-    try NewFile.write(settings.encoded(), to: folder.settingsFile, overwriting: true)
     try NotificationReport.write(notifications, json: output.json)
     note("receipt-tool: the store's clock shows \(target.iso8601)")
   }
 
-  private func target(from now: Timestamp) throws -> Timestamp {
+  /// Advances the store and its clock. Whatever is cut off here is ended by ``OpenStore/endAdvance()``.
+  private func advance(_ open: OpenStore, to target: Timestamp) async throws {
+    if hasBillingIssue {
+      try open.settings.set(billingIssueOf: options.account)
+      try await open.store.perform(.setBillingIssue(true, of: options.account))
+    }
+    try await open.store.advance(to: target)
+    if hasBillingIssue { try await open.store.perform(.setBillingIssue(false, of: options.account)) }
+    try open.settings.set(time: target, billingIssueOf: nil)
+  }
+
+  private func end(from now: Timestamp) throws -> Timestamp {
     if let to { return try APIOptions.instant(to, "--to") }
     guard let period = by.flatMap({ SubscriptionPeriod($0) }) else { return now }
     return SubscriptionCalendar().end(of: period, from: now)

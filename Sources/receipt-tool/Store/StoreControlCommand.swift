@@ -12,8 +12,9 @@ struct StoreControlCommand: AsyncParsableCommand {
     abstract: "Let something happen in the store of a running store-emulator: buy, refund, advance, …",
     discussion: """
       Members are given as NAME=VALUE: true, false, null and numbers are what they
-      look like, all else is text, and so is what follows NAME:= only where it is no
-      JSON. The controls are listed in the documentation of store-emulator. The
+      look like, all else is text. Identifiers (names that end in Id, account,
+      organizer) are always text. What follows NAME:= is JSON, and is sent as it is.
+      The controls are listed in the documentation of store-emulator. The
       answer is one JSON object, on standard output; with --json it is the member
       response of an object that also names the endpoint.
 
@@ -50,9 +51,9 @@ struct StoreControlCommand: AsyncParsableCommand {
       if isJSON { name.removeLast() }
       let value = try? JSONValue(parsing: Array(text.utf8))
       switch value {
+      case let value? where isJSON: object.append(JSONMember(name: name, value: value))
       case .number?, .bool?, .null?:
         object.append(JSONMember(name: name, value: Self.plain(name, text, value)))
-      case let value? where isJSON: object.append(JSONMember(name: name, value: value))
       default:
         guard !isJSON else { throw ValidationError("\(member): what follows := is no JSON.") }
         object.append(JSONMember(name: name, value: .string(text)))

@@ -3,16 +3,20 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 import Storefront
 import StorefrontSQLite
+import Synchronization
 
 extension StoreFolder {
   /// Opens the store.
   func open() throws -> OpenStore {
-    let settings = try settings()
+    addToInputs()
+    // A folder without settings is no store.
+    _ = try settings()
     let identity: SigningIdentity
     do throws(SigningError) {
       identity = try IdentityDirectory(path).load { note("receipt-tool: \($0)") }
@@ -22,13 +26,29 @@ extension StoreFolder {
     let catalog = try catalog()
     do {
       let storage = try Self.storage(ledgerFile, creating: false)
-      let store = try LocalStore(
-        catalog: catalog, identity: identity, storage: storage, options: settings.options(),
-        clock: settings.clock)
-      return OpenStore(folder: self, settings: settings, store: store, storage: storage)
+      do {
+        // Only one process has the storage open, so that nobody changes the settings from here on.
+        let settings = StoredSettings(try settings(), in: settingsFile)
+        let store = try LocalStore(
+          catalog: catalog, identity: identity, storage: storage, options: settings.current.options(),
+          clock: { settings.now })
+        return OpenStore(folder: self, settings: settings, store: store, storage: storage)
+      } catch {
+        try? storage.close()
+        throw error
+      }
     } catch {
       throw Self.failure(error)
     }
+  }
+
+  /// No output may replace a file of the store.
+  private func addToInputs() {
+    CommandInputs.add(identity: path)
+    CommandInputs.add(paths: [settingsFile, ownCatalogFile, storeKitCatalogFile])
+    let names = (try? FileSystem.names(in: path)) ?? []
+    let queues = names.filter { $0.hasPrefix("queue-") }.map { "\(path)/\($0)" }
+    for database in [ledgerFile, playLedgerFile] + queues { CommandInputs.add(database: database) }
   }
 
   func settings() throws -> StoreSettings {
@@ -60,43 +80,41 @@ extension StoreFolder {
   }
 
   /// The exit code and message for an error of the store.
-  static func failure(_ error: any Error) -> any Error {
-    switch error {
-    case let error as LocalStoreError:
-      let code: ExitCode =
-        switch error.code {
-        case .notFound, .refused: ToolExit.invalid
-        case .storage: ToolExit.inputOutput
-        case .corrupt, .signing, .invalidOption: ToolExit.unreadableInput
-        }
-      return ToolExit.failure(code, error.description, code: error.code.rawValue)
-    case let error as RecordStorageError:
-      let code: ExitCode =
-        switch error.code {
-        case .notFound, .notAStorage, .corrupt, .unsupported: ToolExit.unreadableInput
-        case .full, .busy, .inputOutput, .syncFailed, .closed: ToolExit.inputOutput
-        }
-      return ToolExit.failure(code, error.description, code: error.code.rawValue)
-    case let error as PaymentQueueError:
-      if let fault = error.storageError { return failure(fault) }
-      return ToolExit.failure(ToolExit.invalid, error.description, code: error.code.rawValue)
-    case let error as StoreError: return ToolExit.failure(ToolExit.invalid, error.description)
-    default: return error
-    }
-  }
+  static func failure(_ error: any Error) -> any Error { ToolExit.failure(for: error) }
 }
 
-extension StoreSettings {
-  /// The store's clock.
-  var clock: @Sendable () -> Timestamp {
-    { [clockOffset] in SystemClock.now().addingSeconds(clockOffset / 1000) }
+/// The settings of an open store, which nobody else changes. They have the store's clock.
+final class StoredSettings: Sendable {
+  private let path: String
+  private let settings: Mutex<StoreSettings>
+
+  init(_ settings: StoreSettings, in path: String) {
+    self.path = path
+    self.settings = Mutex(settings)
+  }
+
+  var current: StoreSettings { settings.withLock { $0 } }
+
+  /// The store's time.
+  var now: Timestamp { SystemClock.now().addingSeconds(current.clockOffset / 1000) }
+
+  /// Sets the clock forward, and says whose charges fail; then writes the settings.
+  func set(time: Timestamp? = nil, billingIssueOf account: String?) throws(ExitCode) {
+    var changed = current
+    changed.billingIssueOf = account
+    if let time, time > now {
+      changed.clockOffset = time.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
+    }
+    guard changed != current else { return }
+    try NewFile.replaceOwn(path, by: changed.encoded())
+    settings.withLock { $0 = changed }
   }
 }
 
 /// An open store.
 struct OpenStore {
   let folder: StoreFolder
-  let settings: StoreSettings
+  let settings: StoredSettings
   let store: LocalStore
   let storage: any RecordStorage
 
@@ -113,12 +131,27 @@ struct OpenStore {
     }
   }
 
+  /// Ends what a process began that failed, or was killed, while it advanced the clock: the clock shows at least the time
+  /// of the last event, and charges succeed again.
+  func endAdvance() async throws {
+    if let account = settings.current.billingIssueOf {
+      try await store.perform(.setBillingIssue(false, of: account))
+    }
+    let reached = try await store.lastEventDate()
+    try settings.set(
+      time: reached > settings.now.addingSeconds(Self.tolerance) ? reached : nil, billingIssueOf: nil)
+  }
+
+  /// Events of one millisecond are dated one after the other, so that the last may be a little later than the clock.
+  private static let tolerance: Double = 1
+
   /// Opens a store, runs an operation and closes it.
   static func with<Result>(
     _ folder: StoreFolder, _ body: (OpenStore) async throws -> Result
   ) async throws -> Result {
     let open = try folder.open()
     do {
+      try await open.endAdvance()
       let result = try await body(open)
       try open.storage.close()
       return result

@@ -110,9 +110,12 @@ struct StoreDeclineCommand: AsyncParsableCommand {
 
   func run() async throws {
     let failed = try await OpenStore.withQueue(options) { open, queue in
+      // What the store answered before is not of this request.
+      try await queue.synchronize()
+      let before = Set(await queue.transactions.filter { $0.transactionState == .failed }.map(\.id))
       try await open.store.decline(request, account: options.account)
       try await queue.synchronize()
-      return await queue.transactions.filter { $0.transactionState == .failed }
+      return await queue.transactions.filter { $0.transactionState == .failed && !before.contains($0.id) }
     }
     for transaction in failed { try TransactionReport(transaction).write(json: output.json, color.colors) }
   }

@@ -60,11 +60,11 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
         guard let subscription = try await open.store.subscription(original) else {
           throw ToolExit.failure(ToolExit.invalid, "there is no subscription \(original)")
         }
-        try write(subscription, at: open.settings.clock())
+        try write(subscription, at: open.settings.now)
         return
       }
       for subscription in try await open.store.subscriptions(of: options.account) {
-        try write(subscription, at: open.settings.clock())
+        try write(subscription, at: open.settings.now)
       }
     }
   }

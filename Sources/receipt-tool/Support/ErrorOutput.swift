@@ -52,6 +52,7 @@ struct OutputError: Sendable {
     case ToolExit.invalid: "refused"
     case ToolExit.undetermined: "unavailable"
     case ToolExit.usage: "usage"
+    case ToolExit.malformedInput: "malformed-input"
     case ToolExit.unreadableInput: "unreadable-input"
     case ToolExit.cannotCreate: "cannot-create"
     case ToolExit.inputOutput: "input-output"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import ReceiptBytes
+import ReceiptCodec
 
 /// A value of the command line, for messages.
 enum GivenValue {
@@ -20,9 +22,28 @@ enum GivenValue {
       let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
       let given =
         parts.count > 1 ? parts[1] : arguments.indices.contains(index + 1) ? arguments[index + 1] : ""
-      if names(given, value) { options.insert(parts[0]) }
+      if names(given, value), takesValue(parts[0], in: arguments) { options.insert(parts[0]) }
     }
     return options.count == 1 ? options.first : nil
+  }
+
+  /// Whether an option of the command takes a value: after a flag, such as `--json`, stands an argument of its own.
+  private static func takesValue(_ option: String, in arguments: [String]) -> Bool {
+    guard var command = try? JSONValue(parsing: Array(ReceiptTool._dumpHelp().utf8))["command"] else {
+      return true
+    }
+    for argument in arguments.dropFirst() {
+      let subcommands = command["subcommands"]?.array ?? []
+      guard let next = subcommands.first(where: { $0["commandName"]?.string == argument }) else { break }
+      command = next
+    }
+    let isFlag = (command["arguments"]?.array ?? []).contains { argument in
+      argument["kind"]?.string == "flag"
+        && (argument["names"]?.array ?? []).contains { name in
+          (name["kind"]?.string == "long" ? "--" : "-") + (name["name"]?.string ?? "") == option
+        }
+    }
+    return !isFlag
   }
 
   private static func names(_ given: String, _ value: String) -> Bool {

@@ -25,7 +25,8 @@ struct PassphraseOptions: ParsableArguments {
       guard let value = unsafe getenv(variable) else {
         throw ToolExit.failure(ToolExit.usage, "the environment variable \(variable) is not set")
       }
-      return Array(unsafe String(cString: value).utf8)
+      // The bytes as they are: as a String, what is not UTF-8 would become something else.
+      return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     case (.some, .some):
       throw ToolExit.failure(ToolExit.usage, "give --passphrase-file or --passphrase-env, not both")
     }
@@ -75,6 +76,7 @@ struct IdentityOptions: ParsableArguments {
     let passphrase = try passphraseOptions.passphrase()
     do throws(SigningError) {
       if let directory {
+        CommandInputs.add(identity: directory)
         return try IdentityDirectory(directory).load(passphrase: passphrase) { note("receipt-tool: \($0)") }
       }
     } catch {

@@ -18,28 +18,36 @@ struct InputFile: ~Copyable {
   init(_ path: String) throws(ReadFailure) {
     let isStandardInput = path == "-"
     let opened = isStandardInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-    let status = opened < 0 ? nil : Self.status(of: opened)
+    let error = errno
+    let status = opened < 0 ? nil : FileSystem.status(ofDescriptor: opened)
+    let isOutput = Self.isOutput(status)
     let failure: String? =
       if opened < 0 {
-        systemMessage(errno)
-      } else if let status, status.st_mode & S_IFMT == S_IFDIR {
+        systemMessage(error)
+      } else if status?.isDirectory == true {
         "it is a directory; name the files in it"
+      } else if isOutput {
+        "it is also the standard output; write the output to another file"
       } else {
         nil
       }
     name = path
     descriptor = opened
     isOwned = !isStandardInput && opened >= 0
-    byteCount = status.flatMap { $0.st_mode & S_IFMT == S_IFREG ? Int($0.st_size) : nil }
+    byteCount = status.flatMap { $0.isRegularFile ? Int(clamping: $0.byteCount) : nil }
+    if let status, status.isRegularFile {
+      CommandInputs.add(status.identity, name: isStandardInput ? "standard input" : path)
+    }
     if let failure { throw ReadFailure(path: path, message: failure) }
     if isStandardInput, isatty(STDIN_FILENO) == 1 {
       note("receipt-tool: reading from standard input; paste the input and press Ctrl-D")
     }
   }
 
-  private static func status(of descriptor: Int32) -> stat? {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 ? status : nil
+  /// Whether standard output appends to the file: reading it line by line would never end.
+  private static func isOutput(_ status: File.Status?) -> Bool {
+    guard let status, status.isRegularFile, status.byteCount > 0 else { return false }
+    return FileSystem.status(ofDescriptor: STDOUT_FILENO)?.identity == status.identity
   }
 
   deinit { if isOwned { close(descriptor) } }

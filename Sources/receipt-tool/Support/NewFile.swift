@@ -2,15 +2,33 @@
 
 import ArgumentParser
 import ReceiptBytes
+import Synchronization
 
 /// Atomic file writes: when the call returns, the file is complete on disk; after an error the old file is unchanged.
 enum NewFile {
   /// Writes a file, which has these permissions from the beginning. An existing file is only replaced if `overwriting`.
   /// It then keeps its permissions, a symbolic link is followed, and a device or pipe is written to.
   ///
-  /// - Throws: Exit code 73 if the file cannot be created or exists already; 74 if it cannot be written.
+  /// - Throws: Exit code 73 if the file cannot be created, exists already or is an input of the command; 74 if it
+  ///   cannot be written.
   static func write(
     _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false
+  ) throws(ExitCode) {
+    if overwriting { try CommandInputs.refuse(asOutput: path) }
+    try writeAny(contents, to: path, mode: mode, overwriting: overwriting)
+  }
+
+  /// Replaces a file of the command's own, such as the settings of a store, which it has read.
+  ///
+  /// - Throws: As ``write(_:to:mode:overwriting:)``.
+  static func replaceOwn(_ path: String, by contents: [UInt8]) throws(ExitCode) {
+    let file = try PendingFile(own: path)
+    try file.write(contents)
+    try file.finish()
+  }
+
+  private static func writeAny(
+    _ contents: [UInt8], to path: String, mode: UInt16, overwriting: Bool
   ) throws(ExitCode) {
     if overwriting, let status = try? FileSystem.status(path), !status.isRegularFile {
       let file = try perform(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
@@ -71,40 +89,67 @@ enum NewFile {
 }
 
 /// A new file that is written under a temporary name in the same folder, and renamed when it is finished. Otherwise it
-/// is removed.
+/// is removed, also if SIGHUP, SIGINT or SIGTERM ends the process. What a killed process left is removed when the same
+/// file is written again.
 final class PendingFile {
   let path: String
-  /// The temporary path.
-  let temporary: String
   private let target: String
   private let overwriting: Bool
-  private let file: File
+  private let isOwn: Bool
+  private let unfinished: TemporaryFile
+
+  /// The temporary path.
+  var temporary: String { unfinished.path }
 
   /// Creates an empty file.
   ///
   /// - Throws: As ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
-  init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool) throws(ExitCode) {
+  convenience init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool) throws(ExitCode) {
+    try self.init(path, mode: mode, overwriting: overwriting, isOwn: false)
+  }
+
+  /// Creates an empty file that replaces one of the command's own.
+  fileprivate convenience init(own path: String) throws(ExitCode) {
+    try self.init(path, mode: 0o644, overwriting: true, isOwn: true)
+  }
+
+  private init(_ path: String, mode: UInt16, overwriting: Bool, isOwn: Bool) throws(ExitCode) {
+    if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
     let status = try? FileSystem.status(path)
     guard status == nil || overwriting && status?.isRegularFile == true else { throw NewFile.isThere(path) }
-    let target = status == nil ? path : FileSystem.resolved(path)
-    let temporary = "\(target).\(UInt64.random(in: .min ... .max)).new"
-    file = try NewFile.perform(path, creating: true) { () throws(SystemError) in
-      try File(temporary, .creating, permissions: mode)
+    let target = try Self.target(of: path, exists: status != nil)
+    TemporaryFile.removeLeftovers(of: target)
+    do throws(SystemError) {
+      unfinished = try TemporaryFile.create(beside: target, mode: mode)
+    } catch {
+      throw NewFile.failure(path, error, creating: true)
     }
-    if let status { file.setPermissions(status.permissions & 0o777) }
+    if let status { unfinished.file.setPermissions(status.permissions & 0o777) }
     self.path = path
     self.target = target
-    self.temporary = temporary
     self.overwriting = overwriting
+    self.isOwn = isOwn
+  }
+
+  /// The path that gets the file: that of the file to which a symbolic link leads.
+  private static func target(of path: String, exists: Bool) throws(ExitCode) -> String {
+    guard exists, let own = try? FileSystem.linkStatus(path), !own.isRegularFile else { return path }
+    guard let target = FileSystem.resolved(path) else {
+      throw ToolExit.failure(
+        ToolExit.cannotCreate, "cannot write \(path): the link leads to a path that is not UTF-8")
+    }
+    return target
   }
 
   func write(_ bytes: [UInt8]) throws(ExitCode) {
-    try NewFile.perform(path) { () throws(SystemError) in try file.write(bytes) }
+    try NewFile.perform(path) { () throws(SystemError) in try unfinished.file.write(bytes) }
   }
 
   /// Syncs the file and renames it.
   func finish() throws(ExitCode) {
-    try NewFile.perform(path) { () throws(SystemError) in try file.synchronize() }
+    // Also what the command read since the file was created.
+    if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
+    try NewFile.perform(path) { () throws(SystemError) in try unfinished.file.synchronize() }
     try NewFile.perform(path, creating: true) { () throws(SystemError) in
       try overwriting ? FileSystem.rename(temporary, to: target) : FileSystem.link(temporary, as: target)
     }
@@ -112,6 +157,61 @@ final class PendingFile {
       try FileSystem.synchronizeDirectory(FileSystem.directory(of: target))
     }
   }
+}
 
-  deinit { NewFile.remove(temporary) }
+/// A file under a temporary name, `FILE.NUMBER.new`, which is removed at the end. It is locked, which says that it is no
+/// leftover.
+private struct TemporaryFile: ~Copyable {
+  let path: String
+  let file: File
+  private let unfinished: UnfinishedFile
+
+  private static let suffix = ".new"
+  /// The names of unfinished files that were in a folder when the first file was written there, by folder.
+  private static let found = Mutex<[String: [String]]>([:])
+
+  static func create(beside target: String, mode: UInt16) throws(SystemError) -> TemporaryFile {
+    while true {
+      let path = "\(target).\(UInt64.random(in: .min ... .max))\(suffix)"
+      let unfinished = UnfinishedFile(path)
+      let file: File
+      do throws(SystemError) {
+        file = try File(path, .creating, permissions: mode)
+      } catch {
+        unfinished.finish()
+        throw error
+      }
+      // Another process may have taken it for a leftover before it was locked. Not every file system has locks.
+      let isLocked = (try? file.lock()) ?? true
+      if isLocked, let identity = file.status?.identity, identity == (try? FileSystem.status(path))?.identity
+      {
+        return TemporaryFile(path: path, file: file, unfinished: unfinished)
+      }
+      unfinished.finish()
+    }
+  }
+
+  deinit {
+    NewFile.remove(path)
+    unfinished.finish()
+  }
+
+  /// Removes the unfinished files of processes that were killed. A process that lives has its file locked.
+  static func removeLeftovers(of target: String) {
+    let folder = FileSystem.directory(of: target)
+    let prefix = (target.split(separator: "/").last.map(String.init) ?? "") + "."
+    let names = found.withLock { found in
+      if let known = found[folder] { return known }
+      let names = ((try? FileSystem.names(in: folder)) ?? []).filter { $0.hasSuffix(suffix) }
+      found[folder] = names
+      return names
+    }
+    for name in names where name.hasPrefix(prefix) {
+      guard UInt64(name.dropFirst(prefix.count).dropLast(suffix.count)) != nil,
+        let file = try? File("\(folder)/\(name)", .readingItself), file.status?.isRegularFile == true,
+        (try? file.lock()) == true
+      else { continue }
+      NewFile.remove("\(folder)/\(name)")
+    }
+  }
 }

@@ -66,6 +66,20 @@ enum StandardStreams {
     signal(SIGXFSZ, SIG_IGN)
     let uses = [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
     for (descriptor, mode) in uses where fcntl(descriptor, F_GETFD) < 0 { _ = unsafe open("/dev/null", mode) }
+    CommandInputs.addStandardInput()
+    for number in [SIGHUP, SIGINT, SIGTERM] { removeUnfinishedFiles(on: number) }
+  }
+
+  /// Removes unfinished files when a signal ends the process. An ignored signal, as under `nohup`, stays ignored.
+  private static func removeUnfinishedFiles(on number: Int32) {
+    let before = signal(number) { number in
+      UnfinishedFile.removeAll()
+      signal(number, SIG_DFL)
+      raise(number)
+    }
+    if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(number, SIG_IGN)
+    }
   }
 
   /// Closes standard output, because some file systems report a full disk only then.

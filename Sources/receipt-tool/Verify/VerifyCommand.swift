@@ -148,7 +148,9 @@ struct VerifyCommand: AsyncParsableCommand {
         }
       }
     } catch {
-      let failure = (error as? AuditError).map { VerdictRecorder.failure($0, recorder?.name ?? "") } ?? error
+      let failure =
+        (error as? AuditError).map { VerdictRecorder.failure($0, recorder?.name ?? "") }
+        ?? ToolExit.failure(for: error)
       _ = try? recorder?.close()
       throw failure
     }
