@@ -12,6 +12,7 @@ internal import SQLite
 public final class SQLiteReadOnlyStorage: TrailStorage {
   private let file: DatabaseFile
   private let readers: ReaderPool
+  let timeout: BusyTimeout
 
   /// Opens a trail.
   ///
@@ -27,13 +28,14 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
     let hasLog = file.hasLog
     let tuning = SQLiteTuning()
     let timeout = BusyTimeout(busyTimeout)
+    self.timeout = timeout
     func open(isImmutable: Bool) throws -> ReaderPool {
       let connect: @Sendable () throws(SQLiteError) -> Connection = { () throws(SQLiteError) in
         try TrailConnection.reader(file, tuning: tuning, timeout: timeout, isImmutable: isImmutable)
       }
       return try StorageError.mapping {
         let first = try connect()
-        try first.use(SQLiteStorage.checkTables)
+        try first.use(TrailConnection.layout.require)
         return ReaderPool(path: path, idle: [first], maximumIdle: tuning.idleReaders, open: connect)
       }
     }

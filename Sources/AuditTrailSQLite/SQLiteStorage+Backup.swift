@@ -18,19 +18,47 @@ extension SQLiteStorage {
   /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
   @discardableResult
   public func backUp(to path: String) throws -> ErasureKeyBackup? {
+    // A copy never has what the trail itself could lose still.
+    try TrailCopy.make(of: self, at: path, pageSize: tuning.pageSize, timeout: timeout, synchronize)
+  }
+}
+
+extension SQLiteReadOnlyStorage {
+  /// Copies the trail as it is now to another file, as ``SQLiteStorage/backUp(to:)`` does: nothing of the trail is written
+  /// to.
+  ///
+  /// A process that is appending to the trail may not have synced yet what it committed last. The copy then has it all the
+  /// same.
+  ///
+  /// - Parameter path: A file that does not exist, in a directory that does.
+  /// - Returns: The keys that the copy was made without; `nil` if the trail itself holds none.
+  /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
+  @discardableResult
+  public func backUp(to path: String) throws -> ErasureKeyBackup? {
+    let tuning = SQLiteTuning()
+    return try TrailCopy.make(of: self, at: path, pageSize: tuning.pageSize, timeout: timeout) {}
+  }
+}
+
+/// The copying of a trail, without its keys.
+private enum TrailCopy {
+  static func make(
+    of storage: some TrailStorage, at path: String, pageSize: Int, timeout: BusyTimeout,
+    _ synchronize: () throws -> Void
+  ) throws -> ErasureKeyBackup? {
     var keys: ErasureKeyBackup?
     try StorageError.mapping {
       try DatabaseFile(path).create { file in
+        let tuning = SQLiteTuning(pageSize: pageSize)
         let copy = try TrailConnection.writer(file, tuning: tuning, timeout: timeout)
-        // Nobody sees the copy before it is complete: it needs no journal.
-        try copy.use { try $0.execute("PRAGMA journal_mode = OFF") }
-        keys = try read { reader in
-          try copy.use { try Self.copyTables(of: reader, into: $0) }
+        // Nobody sees the copy before it is complete: it needs no journal on disk.
+        try copy.use { try $0.execute("PRAGMA journal_mode = MEMORY") }
+        keys = try storage.read { reader in
+          try copy.use { try copyTables(of: reader, into: $0) }
           return try reader.lastKey(.keys, in: 0...Int64.max).map { _ in try ErasureKeyBackup(reading: reader)
           }
         }
         try copy.use { try $0.execute("PRAGMA journal_mode = WAL") }
-        // A copy never has what the trail itself could lose still.
         try synchronize()
         try copy.close()
       }
@@ -41,7 +69,7 @@ extension SQLiteStorage {
   /// Copies row by row: copying pages would copy those of the keys, and what was erased from free space.
   private static func copyTables(of reader: any StorageReader, into database: Database) throws {
     try database.transaction {
-      try createTables(database)
+      try TrailConnection.layout.make(in: database)
       let access = SQLiteAccess(database)
       for table in StorageTable.allCases where table != .keys {
         try reader.forEach(table, in: .min ... .max) { key, value in

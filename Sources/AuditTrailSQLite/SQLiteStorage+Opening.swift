@@ -28,7 +28,7 @@ extension SQLiteStorage {
         let creating = try TrailConnection.writer(file, tuning: tuning, timeout: BusyTimeout(busyTimeout))
         try creating.use { database in
           try database.execute("PRAGMA journal_mode = WAL")
-          try database.transaction { try Self.createTables(database) }
+          try database.transaction { try TrailConnection.layout.make(in: database) }
         }
         try creating.close()
       }
@@ -87,42 +87,14 @@ extension SQLiteStorage {
     return status.identity
   }
 
-  /// Makes the tables of a trail, in a transaction.
-  static func createTables(_ database: Database) throws {
-    try database.execute(
-      """
-      PRAGMA application_id = \(TrailConnection.applicationID);
-      PRAGMA user_version = \(TrailConnection.layoutVersion);
-      """)
-    for table in StorageTable.allCases { try database.execute(TableStatements[table].create) }
-  }
-
   /// Refuses what is not a trail, and returns the size of its pages.
   private static func check(_ database: Database) throws -> Int {
-    try checkTables(database)
+    try TrailConnection.layout.require(in: database)
     guard try database.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
       throw StorageError(
         .inputOutput, at: database.path, "It cannot be put into write-ahead mode: is it writable?")
     }
     return try Int(database.integer("PRAGMA page_size") ?? 4096)
-  }
-
-  /// Refuses what is not a trail.
-  static func checkTables(_ database: Database) throws {
-    guard try database.integer("PRAGMA application_id") == TrailConnection.applicationID else {
-      throw StorageError(.notATrail, at: database.path, "It is an SQLite database of another application.")
-    }
-    let version = try database.integer("PRAGMA user_version")
-    guard version == TrailConnection.layoutVersion else {
-      throw StorageError(
-        .unsupported, at: database.path,
-        "Its layout is of version \(version ?? 0), and this build knows version \(TrailConnection.layoutVersion): use "
-          + "the version of ReceiptKit that made it.")
-    }
-    let tables = try database.texts("SELECT sql FROM sqlite_schema WHERE type = 'table'")
-    guard Set(tables) == Set(StorageTable.allCases.map { TableStatements[$0].create }) else {
-      throw StorageError(.corrupt, at: database.path, "Its tables are not those of a trail.")
-    }
   }
 
   /// Copies the log of a process that ended in the middle of its work into the file.

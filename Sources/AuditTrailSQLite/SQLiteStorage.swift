@@ -44,8 +44,8 @@ public final class SQLiteStorage: TrailStorage {
     self.log = log
     let limit = timeout.duration
     copying = LogCopying(
-      on: try TrailConnection.copier(file, timeout: BusyTimeout(limit)), limit: tuning.logLimit,
-      pageSize: tuning.pageSize)
+      on: try StorageError.mapping { try TrailConnection.copier(file, timeout: BusyTimeout(limit)) },
+      limit: tuning.logLimit, pageSize: tuning.pageSize)
     readers = ReaderPool(path: file.path, maximumIdle: tuning.idleReaders) { () throws(SQLiteError) in
       try TrailConnection.reader(file, tuning: tuning, timeout: BusyTimeout(limit))
     }
@@ -171,6 +171,8 @@ public final class SQLiteStorage: TrailStorage {
   public func scrub() throws {
     let end = ContinuousClock.now + timeout.duration
     try withWriter { database in
+      // What was added since the file was opened may have copies of what was erased.
+      try TrailConnection.layout.requireSchema(in: database)
       while true {
         do throws(SQLiteError) {
           // Where it succeeds the log was empty: what others have appended since is of later states.
@@ -198,10 +200,17 @@ public final class SQLiteStorage: TrailStorage {
   static func structuralFaults(_ readers: ReaderPool, _ file: DatabaseFile) throws -> [String] {
     let readAhead = ReadAhead(readers, byteCount: file.totalByteCount)
     defer { readAhead.end() }
-    let lines = try StorageError.mapping {
-      try readers.withReader { try $0.texts("PRAGMA quick_check(100)") }
+    return try StorageError.mapping {
+      try readers.withReader { database in
+        let lines = try database.texts("PRAGMA quick_check(100)")
+        do {
+          try TrailConnection.layout.requireSchema(in: database)
+        } catch let error as SQLiteError where error.code == .corrupt {
+          return (lines == ["ok"] ? [] : lines) + [error.message]
+        }
+        return lines == ["ok"] ? [] : lines
+      }
     }
-    return lines == ["ok"] ? [] : lines
   }
 
   /// Ends the use; reads in progress still complete. The log is copied into the file.

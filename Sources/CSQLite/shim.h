@@ -14,10 +14,20 @@ static inline int CSQLite_bind_text(sqlite3_stmt *statement, int index, const ch
   return sqlite3_bind_text64(statement, index, text, count, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-// A function of variable arguments: text in double quotes is an identifier, never a string.
-static inline void CSQLite_refuse_double_quoted_strings(sqlite3 *database) {
-  sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)0);
-  sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
+// A function of variable arguments. Text in double quotes is an identifier, never a string; triggers and views of the file
+// are not run; a statement cannot damage the file or write to its schema as to a table.
+static inline int CSQLite_distrust_schema(sqlite3 *database) {
+  const int settings[][2] = {
+      {SQLITE_DBCONFIG_DQS_DDL, 0},        {SQLITE_DBCONFIG_DQS_DML, 0},     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+      {SQLITE_DBCONFIG_ENABLE_VIEW, 0},    {SQLITE_DBCONFIG_DEFENSIVE, 1},   {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+  };
+  for (unsigned index = 0; index < sizeof settings / sizeof settings[0]; index++) {
+    int now = -1;
+    int result = sqlite3_db_config(database, settings[index][0], settings[index][1], &now);
+    if (result != SQLITE_OK) return result;
+    if (now != settings[index][1]) return SQLITE_ERROR;
+  }
+  return SQLITE_OK;
 }
 
 #endif

@@ -22,11 +22,11 @@ package final class EntitlementStore: Sendable {
   /// A sync that failed: it is not known what is stored.
   private let fault = Mutex<SQLiteError?>(nil)
 
-  /// "RKEN": the type of the file (`PRAGMA application_id`).
-  private static let applicationID: Int64 = 0x524B_454E
-  private static let layoutVersion: Int64 = 2
-  /// In the order of ``requireLayout(_:)``, by name, descending.
-  private static let layout = [playLayout[1], appStoreLayout[0], appStoreLayout[1], playLayout[0]]
+  /// "RKEN": the type of the file.
+  private static let layout = DatabaseLayout(
+    applicationID: 0x524B_454E, version: 2, statements: appStoreLayout + playLayout)
+  private static let firstLayout = DatabaseLayout(
+    applicationID: layout.applicationID, version: 1, statements: appStoreLayout)
   /// All of layout 1.
   private static let appStoreLayout = [
     "CREATE TABLE notifications(key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID",
@@ -46,7 +46,7 @@ package final class EntitlementStore: Sendable {
   /// Opens a file; creates it, readable by its owner alone, where there is none.
   ///
   /// - Throws: `SQLiteError` with `occupied` for a file of another format, `unsupported` for a layout of a later
-  ///   version, `busy`, `full`, `inputOutput` or `syncFailed`.
+  ///   version, `corrupt` for a schema with anything else in it, `busy`, `full`, `inputOutput` or `syncFailed`.
   package init(at path: String) throws {
     file = try DatabaseFile(path)
     if file.status == nil {
@@ -82,47 +82,25 @@ package final class EntitlementStore: Sendable {
 
   private static func makeLayout(_ database: Database) throws {
     try database.execute("PRAGMA journal_mode = WAL")
-    try database.transaction {
-      try database.execute(
-        "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(layoutVersion); "
-          + layout.joined(separator: "; "))
-    }
+    try database.transaction { try layout.make(in: database) }
   }
 
   /// Adds the tables of Google Play to a file of layout 1.
   private static func upgrade(_ database: Database) throws {
-    func isOfFirstLayout() throws -> Bool {
-      try database.integer("PRAGMA application_id") == applicationID
-        && database.integer("PRAGMA user_version") == 1 && tables(database) == appStoreLayout
-    }
-    guard try isOfFirstLayout() else { return }
+    guard try layout.storedVersion(in: database) == firstLayout.version else { return }
     try database.transaction {
       // Another process may have done it meanwhile.
-      guard try isOfFirstLayout() else { return }
-      try database.execute(
-        playLayout.joined(separator: "; ") + "; PRAGMA user_version = \(layoutVersion)")
+      guard try layout.storedVersion(in: database) == firstLayout.version else { return }
+      try firstLayout.requireSchema(in: database)
+      for statement in playLayout { try database.execute(statement) }
+      try database.execute("PRAGMA user_version = \(layout.version)")
     }
-  }
-
-  private static func tables(_ database: Database) throws -> [String] {
-    try database.texts("SELECT sql FROM sqlite_schema WHERE type = 'table' ORDER BY name DESC")
   }
 
   private static func requireLayout(_ database: Database) throws {
-    guard try database.integer("PRAGMA application_id") == applicationID else {
-      throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")
-    }
-    let version = try database.integer("PRAGMA user_version")
-    guard version == layoutVersion else {
-      throw SQLiteError(
-        .unsupported, at: database.path,
-        "Its layout is of version \(version ?? 0); this build knows version \(layoutVersion).")
-    }
-    guard
-      try tables(database) == layout,
-      try database.texts("PRAGMA journal_mode") == ["wal"]
-    else {
-      throw SQLiteError(.corrupt, at: database.path, "Its tables are not those of entitlements.")
+    try layout.require(in: database)
+    guard try database.texts("PRAGMA journal_mode") == ["wal"] else {
+      throw SQLiteError(.corrupt, at: database.path, "It is not in write-ahead mode. Restore a backup.")
     }
   }
 

@@ -133,6 +133,17 @@
 
     // MARK: In pipeline mode
 
+    /// Sends the preparation of a statement without waiting for its answer.
+    package func sendPreparation(_ name: String, _ statement: String, types: [StatementParameter.Kind])
+      throws(Failure)
+    {
+      let types = types.map(\.rawValue)
+      guard unsafe PQsendPrepare(handle, name, statement, Int32(types.count), types) == 1 else {
+        throw lost()
+      }
+      awaited.append(.statement)
+    }
+
     /// Sends a prepared statement without waiting for its answer.
     package func send(_ name: String, _ parameters: [StatementParameter] = []) throws(Failure) {
       guard !isGivenUp else { throw lost() }

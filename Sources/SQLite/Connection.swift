@@ -38,7 +38,7 @@ package final class Connection {
     do throws(SQLiteError) {
       // Pages of mapped files and temporary files would count as memory and escape erasing.
       try database.execute(
-        "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; \(pragmas)")
+        "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; \(pragmas)")
       // SQLite reads nothing before.
       try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
     } catch {

@@ -23,9 +23,9 @@ package final class Database {
   private var statements: [String: Statement] = [:]
   private let timeout: BusyTimeout
 
-  init(_ file: DatabaseFile, _ access: Connection.Access, timeout: BusyTimeout) throws(SQLiteError) {
-    path = file.path
-    self.timeout = timeout
+  convenience init(
+    _ file: DatabaseFile, _ access: Connection.Access, timeout: BusyTimeout
+  ) throws(SQLiteError) {
     let flags =
       switch access {
       case .writing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -33,6 +33,20 @@ package final class Database {
       case .readingImmutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       }
     let name = access == .readingImmutable ? file.immutableURI : file.databasePath
+    try self.init(name, flags, path: file.path, timeout: timeout)
+  }
+
+  /// Makes an empty database in memory, which is gone with this object.
+  convenience init(inMemoryFor path: String) throws(SQLiteError) {
+    try self.init(
+      ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, path: path, timeout: BusyTimeout(.zero))
+  }
+
+  private init(
+    _ name: String, _ flags: Int32, path: String, timeout: BusyTimeout
+  ) throws(SQLiteError) {
+    self.path = path
+    self.timeout = timeout
     var opened: OpaquePointer?
     let result = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
     guard result == SQLITE_OK else {
@@ -41,7 +55,7 @@ package final class Database {
     }
     unsafe handle = opened
     unsafe sqlite3_extended_result_codes(opened, 1)
-    unsafe CSQLite_refuse_double_quoted_strings(opened)
+    let distrusted = unsafe CSQLite_distrust_schema(opened)
     unsafe sqlite3_busy_handler(
       opened,
       { context, tries in
@@ -50,6 +64,10 @@ package final class Database {
         return timeout.wait(afterTries: Int(tries)) ? 1 : 0
       },
       Unmanaged.passUnretained(timeout).toOpaque())
+    guard distrusted == SQLITE_OK else {
+      throw SQLiteError(
+        .unsupported, at: path, "This SQLite cannot switch off triggers and views: use 3.37 or later.")
+    }
   }
 
   deinit {
@@ -182,6 +200,9 @@ package final class Database {
 }
 
 extension String {
+  /// The text as a literal of SQL.
+  var quotedText: String { "'\(replacing("'", with: "''"))'" }
+
   /// The text as an identifier of SQL.
   package var quotedIdentifier: String { "\"\(replacing("\"", with: "\"\""))\"" }
 }

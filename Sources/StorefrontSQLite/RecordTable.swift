@@ -4,11 +4,8 @@ internal import SQLite
 
 /// The single table of the file. Texts are stored as bytes, so that SQLite orders them by bytes.
 enum RecordTable {
-  /// "RKRS": the type of the file (`PRAGMA application_id`).
-  static let applicationID: Int64 = 0x524B_5253
-
-  /// The layout of the table (`PRAGMA user_version`).
-  static let layoutVersion: Int64 = 1
+  /// "RKRS", and the table.
+  static let layout = DatabaseLayout(applicationID: 0x524B_5253, version: 1, statements: [create])
 
   static let create = """
     CREATE TABLE records(collection BLOB NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, \
@@ -25,28 +22,12 @@ enum RecordTable {
   /// Makes the table in an empty file.
   static func make(_ database: Database) throws {
     try database.execute("PRAGMA journal_mode = WAL")
-    try database.transaction {
-      try database.execute(
-        "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(layoutVersion); \(create)")
-    }
+    try database.transaction { try layout.make(in: database) }
   }
 
   /// Refuses other files.
   static func check(_ database: Database) throws {
-    guard try database.integer("PRAGMA application_id") == applicationID else {
-      throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")
-    }
-    let version = try database.integer("PRAGMA user_version")
-    guard version == layoutVersion else {
-      throw SQLiteError(
-        .unsupported, at: database.path,
-        "Its layout is of version \(version ?? 0); this build knows version \(layoutVersion).")
-    }
-    let tables = try database.texts("SELECT sql FROM sqlite_schema WHERE type = 'table'")
-    guard tables == [create] else {
-      throw SQLiteError(
-        .corrupt, at: database.path, "Its table is not that of records. Restore it from a backup.")
-    }
+    try layout.require(in: database)
     guard try database.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
       throw SQLiteError(
         .inputOutput, at: database.path, "It cannot be put into write-ahead mode: is it writable?")

@@ -15,6 +15,13 @@
     private static let insert = "insert"
     private static let update = "update"
 
+    private static let layout = SchemaLayout(
+      [
+        SchemaLayout.Table(
+          "checkpoints", [.init("name", "text"), .init("value", "bytea")],
+          indexes: [.primaryKey(["name"], of: "checkpoints")])
+      ], isSearched: false)
+
     private let location: ServerLocation
     private let options: PostgreSQLOptions
     private let name: [UInt8]
@@ -28,7 +35,8 @@
     ///   - name: The trail, such as its origin.
     ///   - options: How the server is used; `maximumConnections` means nothing here.
     /// - Throws: `StorageError.Code.unavailable`, `StorageError.Code.unsupported` where the URL cannot be read or
-    ///   the server runs without `fsync`, `StorageError.Code.inputOutput` where the user may not create the table.
+    ///   the server runs without `fsync`, `StorageError.Code.inputOutput` where the user may not create the table,
+    ///   `StorageError.Code.corrupt` where somebody attached a trigger or anything else to it.
     public init(_ url: String, name: String, options: PostgreSQLOptions = .init()) throws(StorageError) {
       let location = try ServerLocation(
         url, schema: options.schema, defaultSchema: "receiptkit_checkpoints", orThrow: StorageError.self)
@@ -102,16 +110,23 @@
     private func prepared(_ connection: ServerConnection) throws(StorageError) -> ServerConnection {
       let table = "\(location.schema).checkpoints"
       try ServerSession.prepare(connection, options)
+      // A trigger could keep an old checkpoint when a new one is stored, so that a trail that was put back passes for the
+      // newest.
+      if let fault = try Self.layout.fault(in: location.schema, on: connection) {
+        throw StorageError(.corrupt, at: description, fault)
+      }
       connection.answerLimit = options.lockTimeout + .seconds(5)
-      try connection.prepare(Self.load, "SELECT value FROM \(table) WHERE name = $1", types: [.text])
-      try connection.prepare(
+      try connection.beginPipeline()
+      try connection.sendPreparation(Self.load, "SELECT value FROM \(table) WHERE name = $1", types: [.text])
+      try connection.sendPreparation(
         Self.insert, "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
         types: [.text, .bytea])
       // One statement compares and swaps: who comes second waits for the row, and finds it changed.
-      try connection.prepare(
+      try connection.sendPreparation(
         Self.update, "UPDATE \(table) SET value = $3 WHERE name = $1 AND value = $2",
         types: [.text, .bytea, .bytea])
-      try connection.beginPipeline()
+      try connection.synchronize()
+      try connection.takeAnswers()
       return connection
     }
   }

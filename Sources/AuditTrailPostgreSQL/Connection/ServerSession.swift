@@ -9,31 +9,36 @@
     static func prepare(
       _ connection: ServerConnection, _ options: PostgreSQLOptions
     ) throws(StorageError) {
-      try connection.execute(
+      // One round trip.
+      let fsync = try connection.execute(
+        // All names of ours are qualified: nobody else's function or operator comes in between.
         """
+        SET search_path = pg_catalog;
         SET lock_timeout = \(options.lockTimeout.milliseconds);
         SET statement_timeout = 0;
         SET idle_in_transaction_session_timeout = 0;
         SET tcp_keepalives_idle = 30;
         SET tcp_keepalives_interval = 10;
         SET tcp_keepalives_count = 3;
-        """)
-      // All access is by the key, in order; a plan made when a table was empty must not read all of it later.
-      try connection.execute(
+
         """
-        SET plan_cache_mode = force_generic_plan;
-        SET enable_seqscan = off;
-        SET enable_bitmapscan = off;
-        SET enable_sort = off;
-        SET jit = off;
-        """)
-      // A commit returns when it is on disk here. One that waits for standbys to apply it too is left as it is.
-      try connection.execute(
-        """
-        SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
-        """)
-      if !options.allowsServerWithoutFsync, try connection.execute("SHOW fsync").text(0, 0) != "on" {
+          // All access is by the key, in order; a plan made when a table was empty must not read all of it later.
+          + """
+          SET plan_cache_mode = force_generic_plan;
+          SET enable_seqscan = off;
+          SET enable_bitmapscan = off;
+          SET enable_sort = off;
+          SET jit = off;
+
+          """
+            // A commit returns when it is on disk here. One that waits for standbys to apply it too is left as it is.
+            + """
+            SELECT set_config('synchronous_commit', 'on', false)
+            WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');
+            SHOW fsync
+            """
+      ).text(0, 0)
+      guard options.allowsServerWithoutFsync || fsync == "on" else {
         throw StorageError(
           .unsupported, at: connection.location.description,
           "The server runs with fsync = off, so a loss of power can destroy what it acknowledged. Set fsync = on."

@@ -79,8 +79,8 @@
       let connection = try ServerConnection(location)
       try ServerSession.prepare(connection, options)
       try schema.check(on: connection)
-      try schema.prepare(on: connection, writerTimeout: options.writerTimeout)
       try connection.beginPipeline()
+      try schema.prepare(on: connection, writerTimeout: options.writerTimeout)
       // Only a lock takes long.
       connection.answerLimit = options.lockTimeout + .seconds(5)
       return connection

@@ -43,7 +43,8 @@
     /// - Throws: `StorageError.Code.notFound` where the schema does not exist or is empty,
     ///   `StorageError.Code.notATrail` where it holds something else, `StorageError.Code.unavailable` where there
     ///   is no connection, `StorageError.Code.unsupported` where the URL cannot be read, the server runs without
-    ///   `fsync`, or the trail needs a newer build.
+    ///   `fsync`, or the trail needs a newer build. `StorageError.Code.corrupt` where somebody attached triggers, rules,
+    ///   policies, columns or indexes to its tables.
     public convenience init(openingAt url: String, options: PostgreSQLOptions = .init()) throws(StorageError)
     {
       try self.init(url, options) { _ throws(StorageError) in }
@@ -150,6 +151,14 @@
         WHERE relnamespace = to_regnamespace('\(pool.schema.name)') AND relkind = 'r'
         """)
       return UInt64(size.text(0, 0)) ?? 0
+    }
+
+    /// What was added to the tables or altered in them since the trail was opened.
+    public func structuralFaults() throws -> [String] {
+      try pool.checkOpen()
+      let connection = try ServerConnection(pool.location)
+      try ServerSession.prepare(connection, pool.options)
+      return try pool.schema.layoutFault(on: connection).map { [$0] } ?? []
     }
 
     /// Ends the connections: at once those that nobody uses, the others when they are given back.

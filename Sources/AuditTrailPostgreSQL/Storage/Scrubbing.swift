@@ -17,6 +17,8 @@
 
     func run() throws(StorageError) {
       let schema = pool.schema.name
+      // What was attached since the trail was opened may have copies of what was erased.
+      try pool.schema.requireLayout(on: connection)
       try waitForOlderTransactions()
       let marks = try connection.execute("SELECT name, number FROM \(schema).erasures")
       var numbers: [String: String] = [:]
@@ -53,7 +55,8 @@
     private func rewrite(_ table: String) throws(StorageError) {
       let file = "SELECT pg_relation_filepath('\(table)')"
       let before = try connection.execute(file).text(0, 0)
-      try connection.execute("VACUUM (FULL) \(table)")
+      // The statistics of tables that earlier builds made are samples of values: they are made anew from what is left.
+      try connection.execute("VACUUM (FULL, ANALYZE) \(table)")
       // Of tables that are not the user's, the server only remarks that it passes them over.
       guard try connection.execute(file).text(0, 0) != before else {
         throw StorageError(

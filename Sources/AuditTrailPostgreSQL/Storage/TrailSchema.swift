@@ -12,7 +12,8 @@
   ///     entries                                                  the view of ``EntriesView``
   ///
   /// Values are stored uncompressed, outside of the row where they are long (`EXTERNAL`), so that a part of one is read
-  /// without reading all of it.
+  /// without reading all of it. They have no statistics: those of the server are samples of the values, keys of erasable
+  /// parts among them, which no rewriting of the tables reaches.
   struct TrailSchema: Sendable {
     static let format = 2
 
@@ -26,6 +27,7 @@
         """
         CREATE TABLE \(name).\(table.name) (key bigint PRIMARY KEY, value bytea NOT NULL);
         ALTER TABLE \(name).\(table.name) ALTER COLUMN value SET STORAGE EXTERNAL;
+        ALTER TABLE \(name).\(table.name) ALTER COLUMN value SET STATISTICS 0;
         """
       }
       return """
@@ -51,7 +53,7 @@
       try connection.execute(creation)
     }
 
-    /// - Throws: `notFound`, `notATrail`, `unsupported`.
+    /// - Throws: `notFound`, `notATrail`, `unsupported`, `corrupt`.
     func check(on connection: ServerConnection) throws(StorageError) {
       let place = connection.location.description
       if try connection.execute("SELECT to_regclass('\(name).trail')::text").text(0, 0).isEmpty {
@@ -66,7 +68,35 @@
           .unsupported, at: place,
           "The layout has version \(format), this build knows \(Self.format). Use a newer one.")
       }
+      try requireLayout(on: connection)
     }
+
+    /// Refuses tables to which somebody attached anything.
+    ///
+    /// - Throws: `corrupt`.
+    func requireLayout(on connection: ServerConnection) throws(StorageError) {
+      if let fault = try layoutFault(on: connection) {
+        throw StorageError(.corrupt, at: connection.location.description, fault)
+      }
+    }
+
+    /// What was added to the tables or altered in them; `nil` if nothing was.
+    func layoutFault(on connection: ServerConnection) throws(StorageError) -> String? {
+      try Self.layout.fault(in: name, on: connection)
+    }
+
+    private static let layout = SchemaLayout(
+      [
+        SchemaLayout.Table("trail", [.init("format", "integer")]),
+        SchemaLayout.Table(
+          "erasures", [.init("name", "text"), .init("number", "bigint")],
+          indexes: [.primaryKey(["name"], of: "erasures")]),
+      ]
+        + StorageTable.allCases.map { table in
+          SchemaLayout.Table(
+            table.name, [.init("key", "bigint"), .init("value", "bytea")],
+            indexes: [.primaryKey(["key"], of: table.name)])
+        }, isSearched: false)
 
     private func isEmpty(on connection: ServerConnection) throws(StorageError) -> Bool {
       let count = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('\(name)')"
@@ -89,6 +119,7 @@
     static let commit = "commit"
     static let rollback = "rollback"
 
+    /// Prepares all statements on a connection in pipeline mode, in one round trip.
     func prepare(on connection: ServerConnection, writerTimeout: Duration) throws(StorageError) {
       let plain = [
         (Self.beginRead, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
@@ -105,13 +136,15 @@
         (Self.lock, "LOCK TABLE \(name).trail IN EXCLUSIVE MODE"),
         (Self.commit, "COMMIT"), (Self.rollback, "ROLLBACK"),
       ]
-      for (statement, text) in plain { try connection.prepare(statement, text, types: []) }
+      for (statement, text) in plain { try connection.sendPreparation(statement, text, types: []) }
       for table in StorageTable.allCases {
         for operation in Operation.allCases {
           let (text, types) = self.text(operation, "\(name).\(table.name)", table.name)
-          try connection.prepare(operation.on(table), text, types: types)
+          try connection.sendPreparation(operation.on(table), text, types: types)
         }
       }
+      try connection.synchronize()
+      try connection.takeAnswers()
     }
 
     private func text(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AuditTrail
 internal import SQLite
 
 /// How the connections of a trail are opened.
 enum TrailConnection {
-  /// "RKAT": what the file says it is (`PRAGMA application_id`).
-  static let applicationID: Int64 = 0x524B_4154
-
-  /// The layout of the tables (`PRAGMA user_version`).
-  static let layoutVersion: Int64 = 3
+  /// "RKAT", and a table for each `StorageTable`.
+  static let layout = DatabaseLayout(
+    applicationID: 0x524B_4154, version: 3,
+    statements: StorageTable.allCases.map { TableStatements[$0].create })
 
   /// The only connection that writes.
   ///

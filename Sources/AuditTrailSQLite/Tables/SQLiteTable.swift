@@ -22,10 +22,11 @@ package final class SQLiteTable {
     self.path = path
     self.name = name
     do throws(SQLiteError) {
-      // Nobody sees the file before it is complete: it needs no journal, and its maker syncs it.
+      // Nobody sees the file before it is complete: it needs no journal on disk, and its maker syncs it. The journal is of
+      // pages that were there before, which are none.
       connection = try Connection(
         DatabaseFile(path), .writing, timeout: BusyTimeout(.seconds(1)),
-        pragmas: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096")
+        pragmas: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096")
     } catch {
       throw StorageError(error)
     }

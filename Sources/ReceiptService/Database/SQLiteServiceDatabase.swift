@@ -11,6 +11,8 @@
   package final class SQLiteServiceDatabase: ServiceDatabase {
     /// "RKSV": the type of the file (`PRAGMA application_id`).
     static let applicationID: Int64 = 0x524B_5356
+    private static let layout = ServiceSchema.layout(
+      applicationID: applicationID, version: ServiceSchema.version)
     private static let maximumBatch = 256
     // secure_delete: what is erased shall not stay in free pages.
     private static let pragmas =
@@ -28,6 +30,9 @@
     private let reading = DispatchQueue(
       label: "receipt-kit.service-database.reading", attributes: .concurrent)
     private let waiting = Mutex<[Transaction]>([])
+    /// A sync that failed. Nothing is written after it: the system may have dropped what it could not write, and would
+    /// report success to the next attempt.
+    private let failedSync = Mutex<DatabaseError?>(nil)
 
     /// A transaction that waits to be committed with others.
     private struct Transaction: Sendable {
@@ -66,17 +71,27 @@
         writer = try Connection(
           file, .writing, timeout: BusyTimeout(Self.busyTimeout), pragmas: Self.pragmas)
         try writer.use { database in
-          guard try database.integer("PRAGMA application_id") == Self.applicationID else {
-            throw SQLiteError(.occupied, at: path, "It is an SQLite database of another application.")
-          }
-          try ServiceSchema.upgrade(
-            SQLiteSession(database), version: database.integer("PRAGMA user_version") ?? 0
-          ) { version in try database.execute("PRAGMA user_version = \(version)") }
+          try Self.upgradeLayout(database)
+          try Self.layout.require(in: database)
         }
         readers = ReaderPool(path: path, maximumIdle: 4) { () throws(SQLiteError) in
           try Connection(file, .reading, timeout: BusyTimeout(Self.busyTimeout), pragmas: "")
         }
       } catch { throw Self.error(error) }
+    }
+
+    private static func upgradeLayout(_ database: Database) throws {
+      guard try layout.storedVersion(in: database) != layout.version else { return }
+      try database.transaction {
+        let version = try layout.storedVersion(in: database)
+        // What somebody added to the schema would not be found by its version's layout any more.
+        if version < layout.version {
+          try ServiceSchema.layout(applicationID: applicationID, version: version).requireSchema(in: database)
+        }
+        try ServiceSchema.upgrade(SQLiteSession(database), version: version) { version in
+          try database.execute("PRAGMA user_version = \(version)")
+        }
+      }
     }
 
     package func write<Result: Sendable>(
@@ -91,6 +106,7 @@
               try database.run("RELEASE one")
               return result
             } catch {
+              self.noteFailedSync(error)
               // Some errors end the whole transaction, and the savepoint with it.
               if database.isInTransaction {
                 try database.run("ROLLBACK TO one")
@@ -121,6 +137,7 @@
         var completions: [@Sendable ((any Error)?) -> Void] = []
         var failure: (any Error)?
         do {
+          try requireSynchronized()
           // What is written to a file without a name would be acknowledged and lost.
           guard file.status?.identity == identity else {
             throw SQLiteError(
@@ -139,6 +156,7 @@
             }
           }
         } catch {
+          noteFailedSync(error)
           failure = Self.error(error)
         }
         // None was begun where the database could not begin a transaction.
@@ -172,10 +190,16 @@
 
     package func scrub(_ tables: Set<String>) async throws {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        queue.async { [writer] in
+        queue.async { [self] in
           continuation.resume(
-            with: Swift.Result { try writer.use { database in try database.checkpoint(.truncate) } }
-              .mapError(Self.error))
+            with: Swift.Result {
+              try requireSynchronized()
+              try writer.use { database in
+                // What was added since the file was opened may have copies of what was erased.
+                try Self.layout.requireSchema(in: database)
+                try database.checkpoint(.truncate)
+              }
+            }.mapError(Self.error))
         }
       }
     }
@@ -188,6 +212,19 @@
           continuation.resume()
         }
       }
+    }
+
+    private func noteFailedSync(_ error: any Error) {
+      guard let error = error as? SQLiteError, error.code == .syncFailed else { return }
+      let fault = DatabaseError(
+        .unavailable, at: error.place,
+        "An earlier sync failed, and nothing is written since: find out why the disk fails, then restart the server. "
+          + error.message)
+      failedSync.withLock { $0 = $0 ?? fault }
+    }
+
+    private func requireSynchronized() throws {
+      if let fault = failedSync.withLock({ $0 }) { throw fault }
     }
 
     static func error(_ error: any Error) -> any Error {

@@ -2,6 +2,7 @@
 
 #if Server && PostgreSQL
   internal import PostgreSQL
+  internal import SQLite
 
   /// The tables of a service in a schema of PostgreSQL, and the version of their layout, in the table `layout`.
   enum ServiceLayout {
@@ -23,7 +24,46 @@
           try session.run("DELETE FROM layout")
           try session.run("INSERT INTO layout VALUES (?1)", .integer(Int64(version)))
         }
+        try require(on: connection.connection)
       }
+    }
+
+    /// Refuses tables to which somebody attached anything.
+    ///
+    /// - Throws: ``PostgreSQLFault``; ``DatabaseError`` with `unusable`.
+    static func require(on connection: ServerConnection<PostgreSQLFault>) throws {
+      let layout = try SchemaLayout(
+        [SchemaLayout.Table("layout", [.init("version", "bigint")])]
+          + ServiceSchema.layout(applicationID: 0, version: ServiceSchema.version).tables().map(table),
+        isSearched: true)
+      if let fault = try layout.fault(in: connection.location.schema, on: connection) {
+        throw DatabaseError(.unusable, at: connection.location.description, fault)
+      }
+    }
+
+    /// A table of SQLite as the server has it.
+    private static func table(_ table: DatabaseLayout.Table) -> SchemaLayout.Table {
+      SchemaLayout.Table(
+        table.name,
+        table.columns.map { column in
+          // The column of the type INTEGER is the one that is counted up.
+          let type =
+            switch column.type {
+            case "INTEGER": "bigint"
+            case "BLOB": "bytea"
+            default: column.type.lowercased()
+            }
+          return SchemaLayout.Column(
+            column.name, type, isNullable: column.isNullable && !column.isKey,
+            isIdentity: column.type == "INTEGER")
+        },
+        indexes: [.primaryKey(table.primaryKey, of: table.name)]
+          + table.indexes.map { index in
+            SchemaLayout.Index(
+              // The server names the index of a constraint itself.
+              index.name ?? "\(table.name)_\(index.columns.joined(separator: "_"))_key", on: index.columns,
+              isUnique: index.isUnique)
+          })
     }
 
     private static func create(
@@ -50,6 +90,8 @@
     let timeout: Duration
 
     func run(_ tables: [String]) throws {
+      // What was attached since the database was opened may have copies of what was erased.
+      try ServiceLayout.require(on: connection.connection)
       try waitForOlderTransactions()
       for table in tables { try rewrite(table) }
     }
@@ -76,7 +118,8 @@
     private func rewrite(_ table: String) throws {
       let file = "SELECT pg_relation_filepath('\(table)')"
       let before = try connection.connection.execute(file).text(0, 0)
-      try connection.connection.execute("VACUUM (FULL) \(table)")
+      // The statistics are samples of values: they are made anew from what is left.
+      try connection.connection.execute("VACUUM (FULL, ANALYZE) \(table)")
       // Of tables that are not the user's, the server only remarks that it passes them over.
       guard try connection.connection.execute(file).text(0, 0) != before else {
         throw DatabaseError(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  internal import SQLite
+
   /// The tables of a service's database. Times are milliseconds since 1970.
   enum ServiceSchema {
     /// Each version's statements, which lead from the version before to it.
@@ -136,6 +138,17 @@
       "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases",
     ]
 
+    /// The layout of a version in SQLite.
+    static func layout(applicationID: Int64, version: Int64) -> DatabaseLayout {
+      let known = versions.prefix(Int(max(0, min(version, Self.version))))
+      return DatabaseLayout(
+        applicationID: applicationID, version: version,
+        statements: known.joined().map { $0.replacing(counter, with: sqliteCounter) })
+    }
+
+    /// How SQLite declares a column `sequence` that it counts up.
+    private static let sqliteCounter = "sequence INTEGER PRIMARY KEY AUTOINCREMENT"
+
     /// What stands for a number that the database counts up.
     private static let counter = "sequence AUTOINCREMENT"
 
@@ -149,7 +162,7 @@
     /// - Throws: ``DatabaseError`` with `unusable` for a later version.
     static func upgrade(
       _ session: any DatabaseSession, version: Int64,
-      counter: String = "sequence INTEGER PRIMARY KEY AUTOINCREMENT", _ setVersion: (Int) throws -> Void
+      counter: String = sqliteCounter, _ setVersion: (Int) throws -> Void
     ) throws {
       try requireKnown(version: version)
       guard version < versions.count else { return }
@@ -165,7 +178,7 @@
 
     /// - Throws: ``DatabaseError`` with `unusable` for a later version than this build knows.
     static func requireKnown(version: Int64) throws {
-      guard version <= versions.count else {
+      guard 0...Int64(versions.count) ~= version else {
         throw DatabaseError(
           .unusable, at: "database",
           "Its layout is of version \(version); this build knows version \(versions.count).")

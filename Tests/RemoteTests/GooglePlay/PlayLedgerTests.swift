@@ -185,6 +185,28 @@ import Testing
     }
   }
 
+  @Test(
+    "any object in the file that is not of the layout is refused, in a file of layout 1 before it is upgraded as well",
+    arguments: [
+      "CREATE TRIGGER copies AFTER INSERT ON ledgers BEGIN SELECT 1; END",
+      "CREATE VIEW seen AS SELECT * FROM ledgers", "CREATE INDEX copied ON ledgers(ledger)",
+      "ALTER TABLE ledgers ADD COLUMN copy BLOB", "CREATE TABLE more(key BLOB)", "DROP TABLE notifications",
+    ])
+  func foreignObjects(_ sql: String) throws {
+    for isOld in [false, true] {
+      try withFile { path in
+        if isOld { try makeOldFile(path, []) } else { _ = try EntitlementStore(at: path) }
+        let connection = try Connection(
+          DatabaseFile(path), .writing, timeout: BusyTimeout(.seconds(10)), pragmas: "")
+        try connection.use { try $0.execute(sql) }
+        try connection.close()
+        let error = #expect(throws: SQLiteError.self) { try EntitlementStore(at: path) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("estore a backup") == true)
+      }
+    }
+  }
+
   /// A file as the build before this layout made it.
   private func makeOldFile(_ path: String, _ ledgers: [(name: String, ledger: EntitlementLedger)]) throws {
     let file = try DatabaseFile(path)

@@ -61,6 +61,29 @@ struct SQLiteRecordStorageTests {
     }
   }
 
+  @Test(
+    "refuses any object in the file that is not of the layout",
+    arguments: [
+      "CREATE TRIGGER copies AFTER INSERT ON records BEGIN SELECT 1; END",
+      "CREATE VIEW seen AS SELECT * FROM records",
+      "CREATE INDEX copied ON records(value)", "ALTER TABLE records ADD COLUMN copy BLOB",
+      "CREATE TABLE more(key BLOB)", "DROP TABLE records", "ALTER TABLE records RENAME TO kept",
+    ])
+  func foreignObjects(_ sql: String) throws {
+    try SQLiteRecordStorage(creatingAt: path).close()
+    let connection = try Connection(DatabaseFile(path), .writing, timeout: BusyTimeout(.zero), pragmas: "")
+    try connection.use { try $0.execute(sql) }
+    try connection.close()
+    do {
+      _ = try SQLiteRecordStorage(openingAt: path)
+      Issue.record("It was opened.")
+    } catch {
+      #expect(error.code == .corrupt)
+      #expect(error.place == path)
+      #expect(error.message.contains("estore a backup"))
+    }
+  }
+
   @Test("can be opened by one process at a time")
   func twoOpeners() throws {
     let first = try SQLiteRecordStorage(at: path)

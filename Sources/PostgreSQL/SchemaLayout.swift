@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import ReceiptBytes
+
+  /// The tables of ours in a schema of a server, with everything that may be attached to them.
+  ///
+  /// A trigger, a rule or a policy that somebody added changes what our statements do: it copies what is stored to where
+  /// erasing does not reach it, or drops what is written. Indexes, defaults, constraints and inheriting tables may hold
+  /// copies as well, or call functions.
+  package struct SchemaLayout: Sendable {
+    package struct Column: Sendable {
+      let name: String
+      let type: String
+      let isNullable: Bool
+      let isIdentity: Bool
+
+      package init(_ name: String, _ type: String, isNullable: Bool = false, isIdentity: Bool = false) {
+        (self.name, self.type, self.isNullable, self.isIdentity) = (name, type, isNullable, isIdentity)
+      }
+    }
+
+    package struct Index: Sendable {
+      let name: String
+      let columns: [String]
+      let isUnique: Bool
+
+      package init(_ name: String, on columns: [String], isUnique: Bool) {
+        (self.name, self.columns, self.isUnique) = (name, columns, isUnique)
+      }
+
+      /// The index of a primary key, as the server names it.
+      package static func primaryKey(_ columns: [String], of table: String) -> Index {
+        Index("\(table)_pkey", on: columns, isUnique: true)
+      }
+    }
+
+    package struct Table: Sendable {
+      let name: String
+      let columns: [Column]
+      let indexes: [Index]
+
+      package init(_ name: String, _ columns: [Column], indexes: [Index] = []) {
+        (self.name, self.columns, self.indexes) = (name, columns, indexes)
+      }
+    }
+
+    private let tables: [Table]
+    /// Whether statements find functions and operators in the schema (`search_path`), so that it may have none.
+    private let isSearched: Bool
+
+    package init(_ tables: [Table], isSearched: Bool) {
+      self.tables = tables
+      self.isSearched = isSearched
+    }
+
+    /// Says which object is missing, altered or not ours, and what to do; `nil` if there is none.
+    package func fault<Failure>(
+      in schema: String, on connection: ServerConnection<Failure>
+    ) throws(Failure) -> String? {
+      let found = try connection.execute(query(schema))
+      var missing = expected
+      for row in 0..<found.rowCount {
+        let (object, definition) = (found.text(row, 0), found.text(row, 1))
+        let shown = "\(ShownText.plain(object, limit: 160)) in the schema \(schema)"
+        guard let wanted = missing.removeValue(forKey: object) else {
+          return
+            "There is the \(shown), which is not of the layout: somebody added it, and it may copy or change what is "
+            + "stored. Find out who did, remove it or restore a backup, then try again."
+        }
+        guard definition == wanted else {
+          return
+            "The \(shown) is not the one of the layout, somebody altered it: it is \(ShownText.plain(definition, limit: 160))"
+            + ", not \(wanted). Restore a backup."
+        }
+      }
+      return missing.keys.min().map { "The \($0) in the schema \(schema) is missing. Restore a backup." }
+    }
+
+    /// What the query finds where nobody changed anything.
+    private var expected: [String: String] {
+      var expected: [String: String] = [:]
+      for table in tables {
+        expected["table \(table.name)"] = "a permanent table"
+        for column in table.columns {
+          expected["column \(column.name) of \(table.name)"] =
+            column.type + (column.isNullable ? "" : " NOT NULL") + (column.isIdentity ? " IDENTITY" : "")
+        }
+        for index in table.indexes {
+          expected["index \(index.name) of \(table.name)"] =
+            "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(index.name) ON \(table.name) USING btree "
+            + "(\(index.columns.joined(separator: ", ")))"
+        }
+      }
+      return expected
+    }
+
+    /// Every object by name, with what may differ in it.
+    private func query(_ schema: String) -> String {
+      let names = tables.map { "'\($0.name)'" }.joined(separator: ", ")
+      // A name that needs no quotes is not told from the same in quotes: columns are listed as well.
+      let attached = """
+        WITH ours AS (
+          SELECT oid, relname::text AS name, relkind, relpersistence, relrowsecurity OR relforcerowsecurity AS is_secured
+          FROM pg_catalog.pg_class WHERE relnamespace = pg_catalog.to_regnamespace('\(schema)') AND relname IN (\(names))
+        )
+        SELECT 'table ' || name, CASE relpersistence WHEN 'p' THEN 'a permanent ' ELSE 'an unlogged ' END
+          || CASE relkind WHEN 'r' THEN 'table' ELSE 'object of the kind ' || relkind::text END
+          || CASE WHEN is_secured THEN ' with row level security' ELSE '' END FROM ours
+        UNION ALL
+        SELECT 'column ' || a.attname || ' of ' || o.name, pg_catalog.format_type(a.atttypid, a.atttypmod)
+          || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
+          || CASE WHEN a.attidentity <> '' THEN ' IDENTITY' ELSE '' END
+          || CASE WHEN a.attgenerated <> '' THEN ' GENERATED' WHEN a.atthasdef THEN ' DEFAULT' ELSE '' END
+          || CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE' ELSE '' END
+        FROM ours o JOIN pg_catalog.pg_attribute a ON a.attrelid = o.oid AND a.attnum > 0 AND NOT a.attisdropped
+        JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+        UNION ALL
+        SELECT 'index ' || c.relname || ' of ' || o.name,
+          replace(replace(pg_catalog.pg_get_indexdef(i.indexrelid), '"', ''), ' ON \(schema).', ' ON ')
+        FROM ours o JOIN pg_catalog.pg_index i ON i.indrelid = o.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+        UNION ALL
+        SELECT 'trigger ' || t.tgname || ' of ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_trigger t ON t.tgrelid = o.oid AND NOT t.tgisinternal
+        UNION ALL
+        SELECT 'rule ' || r.rulename || ' of ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_rewrite r ON r.ev_class = o.oid
+        UNION ALL
+        SELECT 'row policy ' || p.polname || ' of ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_policy p ON p.polrelid = o.oid
+        UNION ALL
+        SELECT 'constraint ' || c.conname || ' of ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_constraint c ON c.conrelid = o.oid AND c.contype NOT IN ('p', 'u', 'n')
+        UNION ALL
+        SELECT 'foreign key ' || c.conname || ' to ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_constraint c ON c.confrelid = o.oid AND c.conrelid <> o.oid
+        UNION ALL
+        SELECT 'inheriting table ' || i.inhrelid::regclass::text || ' of ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_inherits i ON i.inhparent = o.oid
+        UNION ALL
+        SELECT 'parent table ' || i.inhparent::regclass::text || ' of ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_inherits i ON i.inhrelid = o.oid
+        UNION ALL
+        SELECT 'statistics object ' || s.stxname || ' of ' || o.name, '' FROM ours o
+        JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = o.oid
+        """
+      guard isSearched else { return attached }
+      return attached + """
+
+        UNION ALL
+        SELECT 'function ' || p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')', ''
+        FROM pg_catalog.pg_proc p WHERE p.pronamespace = pg_catalog.to_regnamespace('\(schema)')
+        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
+          WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e')
+        UNION ALL
+        SELECT 'operator ' || p.oprname, ''
+        FROM pg_catalog.pg_operator p WHERE p.oprnamespace = pg_catalog.to_regnamespace('\(schema)')
+        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
+          WHERE d.classid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e')
+        """
+    }
+  }
+#endif

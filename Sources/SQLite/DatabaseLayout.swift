@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+
+/// What a file of ours is: its type, the version of its layout, and the statements that make its schema.
+///
+/// Everything in the schema counts. A trigger or an index that somebody added copies what is stored to places where
+/// nobody looks for it, and where erasing does not reach it; and the process that writes does the copying.
+package struct DatabaseLayout: Sendable {
+  /// The type of the file (`PRAGMA application_id`).
+  package let applicationID: Int64
+  /// The version of the layout (`PRAGMA user_version`).
+  package let version: Int64
+  /// Makes the schema in an empty file.
+  package let statements: [String]
+
+  package init(applicationID: Int64, version: Int64, statements: [String]) {
+    self.applicationID = applicationID
+    self.version = version
+    self.statements = statements
+  }
+
+  /// The version of the layout that a file has.
+  ///
+  /// - Throws: ``SQLiteError`` with `occupied` for a file of another type.
+  package func storedVersion(in database: Database) throws -> Int64 {
+    guard try database.integer("PRAGMA application_id") == applicationID else {
+      throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")
+    }
+    return try database.integer("PRAGMA user_version") ?? 0
+  }
+
+  /// Makes the schema, in a transaction on an empty file.
+  package func make(in database: Database) throws {
+    try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    for statement in statements { try database.execute(statement) }
+  }
+
+  /// Refuses a file that is not of this layout, or has anything else in its schema.
+  ///
+  /// - Throws: ``SQLiteError`` with `occupied` for a file of another type, `unsupported` for another version, `corrupt` with
+  ///   the name of the object that is missing, altered or not ours.
+  package func require(in database: Database) throws {
+    let stored = try storedVersion(in: database)
+    guard stored == version else {
+      throw SQLiteError(
+        .unsupported, at: database.path,
+        "Its layout is of version \(stored), and this build knows version \(version): use the version of ReceiptKit that "
+          + "made it.")
+    }
+    try requireSchema(in: database)
+  }
+
+  /// Refuses a file whose schema is not the one of this layout, object by object.
+  package func requireSchema(in database: Database) throws {
+    // SQLite spells the statements that it stores in its own way, and adds indexes for keys: it does so here as well.
+    let model = try Database(inMemoryFor: database.path)
+    for statement in statements { try model.execute(statement) }
+    var missing = Set(try SchemaObject.all(in: model).map(\.object))
+    let known = Dictionary(grouping: missing, by: \.name)
+    var pages: Set<Int64> = []
+    for (object, page) in try SchemaObject.all(in: database) {
+      guard missing.remove(object) != nil else {
+        let isAltered = known[object.name]?.contains { $0.type == object.type } ?? false
+        throw SQLiteError(
+          .corrupt, at: database.path,
+          isAltered
+            ? "Its \(object.shown) is not the one of its layout: somebody altered it. Restore a backup."
+            : "It has the \(object.shown), which is not of its layout: somebody added it, and it may copy what is stored. "
+              + "Find out who did, remove it (\(object.removal)) or restore a backup, then open it again.")
+      }
+      // With two names for one page, each writes over the other.
+      guard page > 1, pages.insert(page).inserted else {
+        throw SQLiteError(
+          .corrupt, at: database.path, "Its \(object.shown) has no pages of its own. Restore a backup.")
+      }
+    }
+    if let object = missing.min(by: { $0.name < $1.name }) {
+      throw SQLiteError(.corrupt, at: database.path, "Its \(object.shown) is missing. Restore a backup.")
+    }
+  }
+}
+
+extension DatabaseLayout {
+  /// A table, for making the same elsewhere.
+  package struct Table: Sendable {
+    package struct Column: Sendable {
+      package let name: String
+      /// As it was declared.
+      package let type: String
+      package let isNullable: Bool
+      /// Whether it is of the primary key.
+      package let isKey: Bool
+    }
+
+    package struct Index: Sendable {
+      /// `nil` for the index of a constraint.
+      package let name: String?
+      package let columns: [String]
+      package let isUnique: Bool
+    }
+
+    package let name: String
+    package let columns: [Column]
+    package let primaryKey: [String]
+    /// Without the index of the primary key.
+    package let indexes: [Index]
+  }
+
+  /// The tables that the statements make.
+  package func tables() throws -> [Table] {
+    let model = try Database(inMemoryFor: "layout")
+    for statement in statements { try model.execute(statement) }
+    return try model.texts(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+    ).map { name in try Self.table(name, in: model) }
+  }
+
+  private static func table(_ name: String, in model: Database) throws -> Table {
+    let keys = try model.texts(
+      "SELECT name FROM pragma_table_info(\(name.quotedText)) WHERE pk > 0 ORDER BY pk")
+    let columns = try model.withStatement(
+      "SELECT name, type, \"notnull\" FROM pragma_table_info(\(name.quotedText)) ORDER BY cid"
+    ) { statement in
+      var columns: [Table.Column] = []
+      while try statement.step() {
+        columns.append(
+          Table.Column(
+            name: statement.text(0), type: statement.text(1), isNullable: statement.integer(2) == 0,
+            isKey: keys.contains(statement.text(0))))
+      }
+      return columns
+    }
+    let found = try model.withStatement(
+      "SELECT name, \"unique\", origin FROM pragma_index_list(\(name.quotedText)) WHERE origin <> 'pk' ORDER BY name"
+    ) { statement in
+      var found: [(name: String, isUnique: Bool, isOfConstraint: Bool)] = []
+      while try statement.step() {
+        found.append((statement.text(0), statement.integer(1) == 1, statement.text(2) == "u"))
+      }
+      return found
+    }
+    let indexes = try found.map { index in
+      Table.Index(
+        name: index.isOfConstraint ? nil : index.name,
+        columns: try model.texts(
+          "SELECT name FROM pragma_index_info(\(index.name.quotedText)) ORDER BY seqno"),
+        isUnique: index.isUnique)
+    }
+    return Table(name: name, columns: columns, primaryKey: keys, indexes: indexes)
+  }
+}
+
+/// A row of SQLite's schema.
+private struct SchemaObject: Hashable {
+  let type: String
+  let name: String
+  let table: String
+  /// Empty for the indexes that SQLite makes for keys.
+  let sql: String
+
+  /// Every object, with the page at which its contents begin.
+  static func all(in database: Database) throws -> [(object: SchemaObject, page: Int64)] {
+    try database.withStatement("SELECT type, name, tbl_name, coalesce(sql, ''), rootpage FROM sqlite_schema")
+    {
+      statement in
+      var objects: [(SchemaObject, Int64)] = []
+      while try statement.step() {
+        let object = SchemaObject(
+          type: statement.text(0), name: statement.text(1), table: statement.text(2), sql: statement.text(3))
+        objects.append((object, statement.integer(4)))
+      }
+      return objects
+    }
+  }
+
+  /// Fit for a line of an error.
+  var shown: String {
+    "\(ShownText.plain(type, limit: 20)) \(ShownText.plain(name, limit: 80))"
+      + (type == "index" || type == "trigger" ? " of \(ShownText.plain(table, limit: 80))" : "")
+  }
+
+  /// The statement that removes it.
+  var removal: String {
+    ShownText.plain("DROP \(type.uppercased()) \(name.quotedIdentifier)", limit: 120)
+  }
+}
