@@ -11,7 +11,7 @@
 /// and never another answer. Whatever changes the root (``flush(upTo:in:)``, ``remove(_:_:in:)``, a step of the merger)
 /// does so inside a write transaction of the caller, who stores the new ``root`` in the same.
 ///
-/// One thread at a time uses an index. Copies share the table in memory; after a write transaction that failed,
+/// One thread at a time uses an index. Copies share the table in memory, except after a removal; after a write transaction that failed,
 /// put back the copy made before it and call ``rollback(to:)``.
 package struct IndexEngine: Sendable {
   private var runs: ResidentRuns
@@ -147,12 +147,14 @@ package struct IndexEngine: Sendable {
       }
       catalogue.runs[number] = try removal.run(resident, in: writer)
     }
-    let removed =
-      memtable.remove(kind, records) + Int(runs.catalogue.recordCount(kind) - catalogue.recordCount(kind))
+    let (rest, inMemory) = memtable.without(kind, records)
+    let removed = inMemory + Int(runs.catalogue.recordCount(kind) - catalogue.recordCount(kind))
     for number in catalogue.merges.indices where catalogue.merges[number].output.kind == kind {
       try removal.run(&catalogue.merges[number].progress, in: writer)
     }
     if catalogue != runs.catalogue { try reloadIfChanged(to: catalogue.write(in: writer), in: writer) }
+    // Snapshots that were made before keep the records until the transaction is committed and others take their place.
+    memtable = rest
     return removed
   }
 }

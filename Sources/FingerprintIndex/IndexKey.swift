@@ -8,12 +8,21 @@ internal import ReceiptCrypto
 package struct IndexKey: Sendable {
   /// The length of a key, in bytes.
   package static let byteCount = 16
+  /// The length of a fingerprint, in bits.
+  package static let fingerprintBits = 48
 
   /// The bytes as they lie in memory: of an array, all processors would count their references.
   private let words: (UInt64, UInt64)
+  /// The bits of the hash that a fingerprint leaves out.
+  private let unused: UInt64
 
   /// A key of ``byteCount`` secret bytes; `nil` for any other count.
-  package init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) { self.init(bytes, fingerprintBits: Self.fingerprintBits) }
+
+  /// A key whose fingerprints are shorter, so that different values have the same one: for tests.
+  package init?(_ bytes: [UInt8], fingerprintBits: Int) {
+    guard 1...Self.fingerprintBits ~= fingerprintBits else { return nil }
+    unused = UInt64(64 - fingerprintBits)
     guard bytes.count == Self.byteCount else { return nil }
     let span = bytes.span
     words = ((span.bigEndian(at: 0) as UInt64).bigEndian, (span.bigEndian(at: 8) as UInt64).bigEndian)
@@ -43,6 +52,6 @@ package struct IndexKey: Sendable {
         PrefixedSHA256.hash(prefix: unsafe bytes.span.extracting(7..<24), value)
       }
     }
-    return (UInt64(bigEndian: hash.0) >> 16, UInt32(truncatingIfNeeded: hash.1))
+    return (UInt64(bigEndian: hash.0) &>> unused, UInt32(truncatingIfNeeded: hash.1))
   }
 }

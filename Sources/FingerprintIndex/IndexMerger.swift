@@ -66,6 +66,10 @@ package struct IndexMerger {
   /// - Throws: ``IndexError``; what the storage throws.
   package mutating func release() throws {
     let owner = owner
+    inputs = [:]
+    // Most of the time there is nothing to write.
+    guard try storage.read({ try IndexCatalogue($1, in: $0) }).merges.contains(where: { $0.owner == owner })
+    else { return }
     _ = try change { catalogue, _ in
       for number in catalogue.merges.indices where catalogue.merges[number].owner == owner {
         catalogue.merges[number].time = 0

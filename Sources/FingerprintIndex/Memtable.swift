@@ -17,6 +17,11 @@ final class Memtable: Sendable {
     records = Mutex(MemtableRecords(base: base, expecting: sizes))
   }
 
+  private init(base: UInt64, _ records: MemtableRecords) {
+    self.base = base
+    self.records = Mutex(records)
+  }
+
   /// Does many things with the records at once.
   func withRecords<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
     records.withLock { body(&$0) }
@@ -38,9 +43,12 @@ final class Memtable: Sendable {
   /// Takes back the records of entries from `size` on.
   func rollback(to size: UInt64) { withRecords { $0.rollback(to: size) } }
 
-  /// Removes records; how many of them there were.
-  func remove(_ kind: IndexKind, _ removed: [IndexRecord]) -> Int {
-    withRecords { records in removed.count { records.remove(kind, $0) } }
+  /// A table without these records, and how many of them there were; this one stays as it is, since its readers see it
+  /// before the removal is committed, and when it never is.
+  func without(_ kind: IndexKind, _ removed: [IndexRecord]) -> (Memtable, removed: Int) {
+    var records = withRecords { $0 }
+    let count = removed.count { records.remove(kind, $0) }
+    return count == 0 ? (self, 0) : (Memtable(base: base, records), count)
   }
 
   /// The records of a kind of entries in `range`, in the order of insertion.

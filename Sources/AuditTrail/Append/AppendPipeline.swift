@@ -13,18 +13,17 @@ final class AppendPipeline: Sendable {
   private let committing = DispatchQueue(label: "receiptkit.audit-log.writer")
   private let synchronizing = DispatchQueue(label: "receiptkit.audit-log.synchronizing")
 
-  init(maximumWaiting: Int, maximumBatch: Int) {
-    appends = Mutex(AppendQueue(maximumWaiting: maximumWaiting, maximumBatch: maximumBatch))
-  }
+  init(_ queue: AppendQueue) { appends = Mutex(queue) }
 
   /// Sends records on their way, and waits until they are as safe as `mode` says, witnesses apart.
   ///
   /// - Returns: For each record where it stands.
   func append(
-    _ records: [AuditRecord], _ mode: AcknowledgementMode, to log: AuditLog
+    _ records: [AuditRecord], byteCount: Int, _ mode: AcknowledgementMode, to log: AuditLog
   ) async throws(AuditError) -> [AuditAcknowledgement] {
     let result = await withCheckedContinuation { continuation in
-      let request = AppendQueue.ArrivedRequest(elements: records, mode: mode, continuation: continuation)
+      let request = AppendQueue.ArrivedRequest(
+        elements: records, byteCount: byteCount, mode: mode, continuation: continuation)
       do throws(AuditError) {
         let isToStart = try appends.withLock { appends throws(AuditError) in try appends.add(request) }
         if isToStart { preparing.async { self.prepare(log) } }

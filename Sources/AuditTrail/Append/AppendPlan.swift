@@ -72,8 +72,8 @@ struct AppendPlan {
   /// The entry of this transaction that says the same already.
   private func repeated(_ record: PreparedRecord, _ records: [PreparedRecord]) -> UInt64? {
     let earlier = record.fingerprints.receipt.map { planned.indices(.receipt, $0) } ?? []
-    guard !earlier.isEmpty else { return nil }
-    let wanted = ExactlyOnce.key(record.facts)
+    // What is never a repeat has no key, as its neighbours of the same fingerprint: none is not equal to none.
+    guard !earlier.isEmpty, let wanted = ExactlyOnce.key(record.facts) else { return nil }
     for index in earlier {
       let step = steps[Int(index - start)]
       guard once.covers(step.time, at: record.facts.time) else { return nil }

@@ -6,6 +6,8 @@ struct AppendQueue {
   struct Request<Element: Sendable>: Sendable {
     /// For each record, in order: itself, then what was prepared of it, then where it stands.
     let elements: [Element]
+    /// What the records take up, about.
+    let byteCount: Int
     let mode: AcknowledgementMode
     let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
 
@@ -13,7 +15,7 @@ struct AppendQueue {
     func taking<Next>(_ results: inout ArraySlice<Next>) -> Request<Next> {
       let own = Array(results.prefix(elements.count))
       results = results.dropFirst(elements.count)
-      return Request<Next>(elements: own, mode: mode, continuation: continuation)
+      return Request<Next>(elements: own, byteCount: byteCount, mode: mode, continuation: continuation)
     }
   }
 
@@ -30,31 +32,39 @@ struct AppendQueue {
   private var entered = Line<AuditAcknowledgement>()
   /// Those being prepared are counted as well.
   private var waitingRecords = 0
+  private var waitingBytes = 0
   private var isSynchronizing = false
   /// Since the sync that is under way began.
   private var enteredBatches = 0
   private let maximumWaiting: Int
+  private let maximumWaitingByteCount: Int
   private let maximumBatch: Int
   private var isClosed = false
 
-  init(maximumWaiting: Int, maximumBatch: Int) {
+  init(maximumWaiting: Int, maximumWaitingByteCount: Int, maximumBatch: Int) {
     self.maximumWaiting = maximumWaiting
+    self.maximumWaitingByteCount = maximumWaitingByteCount
     self.maximumBatch = maximumBatch
   }
 
-  /// Takes a request in.
+  /// Takes a request in, of any size, unless there wait as many as may. A large one would else have to find the queue almost
+  /// empty, while small ones fill it again and again.
   ///
   /// - Returns: Whether the caller has to start the preparing; otherwise another thread is doing it.
   /// - Throws: ``AuditError/Code/closed``, ``AuditError/Code/overloaded``.
   mutating func add(_ request: ArrivedRequest) throws(AuditError) -> Bool {
     guard !isClosed else { throw AuditError(.closed, "The trail is closed.") }
-    guard waitingRecords == 0 || waitingRecords + request.elements.count <= maximumWaiting else {
+    guard
+      waitingRecords == 0
+        || waitingRecords < maximumWaiting && waitingBytes < maximumWaitingByteCount
+    else {
       throw AuditError(
         .overloaded,
-        "\(waitingRecords) records wait to be stored, and at most \(maximumWaiting) may. Try again, or append less at a "
-          + "time.")
+        "\(waitingRecords) records of \(waitingBytes) bytes wait to be stored; no more are taken in beyond "
+          + "\(maximumWaiting) records or \(maximumWaitingByteCount) bytes. Try again.")
     }
     waitingRecords += request.elements.count
+    waitingBytes += request.byteCount
     return arrived.add(request)
   }
 
@@ -79,7 +89,10 @@ struct AppendQueue {
       return []
     }
     let batch = prepared.next(maximumBatch)
-    waitingRecords -= batch.reduce(0) { $0 + $1.elements.count }
+    for request in batch {
+      waitingRecords -= request.elements.count
+      waitingBytes -= request.byteCount
+    }
     return batch
   }
 

@@ -23,9 +23,11 @@ extension AuditLog {
           + "or rotate the key instead."
       )
     }
+    // Before the queue: in a transaction it would be one of many records, and end it for all.
+    let byteCount = try AuditRecord.requireStorable(records.span)
     try requirePublishing()
     if mode == .witnessed { try admitWitnessed() }
-    let acknowledgements = try await appends.append(records, mode, to: self)
+    let acknowledgements = try await appends.append(records, byteCount: byteCount, mode, to: self)
     if mode == .witnessed { try await makeQuorum() }
     return acknowledgements
   }

@@ -54,7 +54,11 @@ struct EarlierEntriesSearch {
       let entry = try entries.entry(at: candidate)
       let keys = try TrailState.keys(of: entry, at: candidate)
       guard once.covers(keys.time, at: facts.time) else { return nil }
-      if wanted == nil { wanted = ExactlyOnce.key(facts) }
+      if wanted == nil {
+        // What is never a repeat has no key, as its neighbours of the same fingerprint: none is not equal to none.
+        guard let key = ExactlyOnce.key(facts) else { return nil }
+        wanted = key
+      }
       if ExactlyOnce.key(keys, in: entry) == wanted { return candidate }
     }
     return nil

@@ -7,16 +7,29 @@ internal import TransparencyLog
 /// How many entries of a trail are known to survive the loss of power. It only grows.
 final class DurableSize: Sendable {
   private let size = Atomic<UInt64>(0)
+  /// Locked during a sync, which one thread does for those that wait.
+  private let synchronizing = Mutex(())
 
   var value: UInt64 { size.load(ordering: .sequentiallyConsistent) }
 
   /// Has everything synced that is written, unless so many entries are durable already.
   ///
+  /// - Parameters:
+  ///   - size: How many entries are to be durable.
+  ///   - storage: Where they are written.
+  ///   - written: How many entries are written when the sync begins, all of which it makes durable.
   /// - Throws: ``StorageError``.
-  func reach(_ size: UInt64, in storage: any TrailStorage) throws {
+  func reach(
+    _ size: UInt64, in storage: any TrailStorage, written: () -> UInt64 = { 0 }
+  ) throws {
     guard size > value else { return }
-    try storage.synchronize()
-    self.size.max(size, ordering: .sequentiallyConsistent)
+    try synchronizing.withLock { _ in
+      // The sync that was waited for may have been of these entries too.
+      guard size > value else { return }
+      let reached = max(size, written())
+      try storage.synchronize()
+      self.size.max(reached, ordering: .sequentiallyConsistent)
+    }
   }
 }
 
@@ -56,10 +69,12 @@ final class KnownStates: Sendable {
   /// - Throws: ``StorageError``.
   func synchronize(_ storage: any TrailStorage) throws {
     let written = written
-    try durable.reach(written.head.size, in: storage)
+    try durable.reach(written.head.size, in: storage) { self.written.head.size }
     states.withLock {
+      // What was written while others synced is shown by whoever has it synced.
+      let shown = $0.written.head.size <= durable.value ? $0.written : written
       // A state that was taken in meanwhile may have the same entries and a newer checkpoint.
-      if written.head.size > $0.published.head.size { $0.published = written }
+      if shown.head.size > $0.published.head.size { $0.published = shown }
     }
   }
 }

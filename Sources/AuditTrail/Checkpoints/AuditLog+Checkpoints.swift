@@ -39,9 +39,7 @@ extension AuditLog {
       return isDue
     }
     guard !isScheduled else { return }
-    let delay = options.checkpointInterval.components
-    let nanoseconds = Int(delay.seconds) * 1_000_000_000 + Int(delay.attoseconds / 1_000_000_000)
-    appends.betweenCommits(after: .nanoseconds(nanoseconds)) { [weak self] in
+    appends.betweenCommits(after: options.checkpointInterval.dispatchInterval) { [weak self] in
       guard let self else { return }
       isCheckpointDue.withLock { $0 = false }
       do throws(AuditError) {
@@ -52,5 +50,13 @@ extension AuditLog {
         if !isOver, !isClosing.load(ordering: .sequentiallyConsistent) { scheduleCheckpoint() }
       }
     }
+  }
+}
+
+extension Duration {
+  /// The same for Dispatch, which counts nanoseconds in 64 bits: a hundred years at most, and not before now.
+  fileprivate var dispatchInterval: DispatchTimeInterval {
+    let (seconds, attoseconds) = min(max(self, .zero), .seconds(100 * 366 * 86_400)).components
+    return .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
   }
 }

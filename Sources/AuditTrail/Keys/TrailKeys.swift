@@ -22,9 +22,12 @@ final class TrailKeys: Sendable {
   /// Whether there is a private key.
   var canSign: Bool { state.withLock { $0.signer != nil } }
 
-  private init(_ configuration: TrailConfiguration, _ chain: KeyChain, _ signer: NoteSignerKey?) throws {
+  private init(
+    _ configuration: TrailConfiguration, _ chain: KeyChain, _ signer: NoteSignerKey?,
+    fingerprintBits: Int = IndexKey.fingerprintBits
+  ) throws {
     self.configuration = configuration
-    fingerprints = try configuration.fingerprintKey
+    fingerprints = try configuration.fingerprintKey(bits: fingerprintBits)
     state = Mutex(State(chain: chain, signer: signer))
   }
 
@@ -39,9 +42,11 @@ final class TrailKeys: Sendable {
   ///   - reader: The state of its storage.
   ///   - first: The key that is trusted; those that replaced it follow from it.
   ///   - signer: The private key of the last of them.
+  ///   - fingerprintBits: The length of fingerprints; less in tests.
   /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
   convenience init(
-    reading reader: any StorageReader, trusting first: NoteVerifierKey, signer: NoteSignerKey? = nil
+    reading reader: any StorageReader, trusting first: NoteVerifierKey, signer: NoteSignerKey? = nil,
+    fingerprintBits: Int = IndexKey.fingerprintBits
   ) throws {
     let chain = KeyChain(first, try Self.storedProofs(reader))
     if let signer, signer.verifierKey != chain.current {
@@ -49,7 +54,8 @@ final class TrailKeys: Sendable {
       throw replaced.map { Self.replaced(at: $1.index) }
         ?? AuditError(.wrongKey, at: "key", "The private key and the public key do not belong together.")
     }
-    try self.init(try Self.configuration(in: reader, chain), chain, signer)
+    try self.init(
+      try Self.configuration(in: reader, chain), chain, signer, fingerprintBits: fingerprintBits)
   }
 
   private static func configuration(in reader: any StorageReader, _ chain: KeyChain) throws

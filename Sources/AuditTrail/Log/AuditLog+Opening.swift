@@ -39,7 +39,8 @@ extension AuditLog {
         try ErasureKeys.create(in: writer)
         try keys.write(.empty, in: writer)
       }
-      guard try checkpoints.replace(nil, with: first.encoded) else {
+      // This trail's own first checkpoint is there if it was created before. Its signature is always the same.
+      guard try checkpoints.replace(nil, with: first.encoded) || checkpoints.load() == first.encoded else {
         throw AuditError(
           .alreadyExists, at: "checkpoint",
           "The place of the last checkpoint holds that of another trail; choose another place.")
@@ -76,7 +77,10 @@ extension AuditLog {
     checkpoints: any CheckpointStore, options: Options = Options()
   ) throws(AuditError) -> AuditLog {
     do {
-      let keys = try storage.read { try TrailKeys(reading: $0, trusting: verifier, signer: signer) }
+      let keys = try storage.read {
+        try TrailKeys(
+          reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
+      }
       let context = TrailContext(
         keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
       let writer = try TrailWriter(
@@ -92,6 +96,7 @@ extension AuditLog {
     isClosing.store(true, ordering: .sequentiallyConsistent)
     appends.close(self)
     stopMerging()
+    releaseMerges()
     defer { try? storage.close() }
     do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
   }

@@ -17,8 +17,12 @@ public final class AuditLog: Sendable {
   public struct Options: Sendable {
     /// How long an entry may be without a checkpoint that includes it; a second by default.
     public var checkpointInterval: Duration = .seconds(1)
-    /// The records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``.
+    /// The records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``. An append that
+    /// is taken in may go beyond it, so that a large one is not refused for ever while small ones keep coming.
     public var maximumWaiting = 16384
+    /// The bytes of records, receipts included, that may wait to be stored before an append is refused as
+    /// ``AuditError/Code/overloaded``; 256 MiB by default.
+    public var maximumWaitingByteCount = 256 << 20
     /// The records that are stored in one transaction at most.
     public var maximumBatch = 1024
     /// The clock that dates erasures and anchors.
@@ -33,6 +37,8 @@ public final class AuditLog: Sendable {
 
     /// After how many entries index records are written as runs; less in tests, so that there are runs.
     package var flushInterval = TrailLimits.flushInterval
+    /// The length of fingerprints; less in tests, so that some collide.
+    package var fingerprintBits = IndexKey.fingerprintBits
 
     /// The defaults.
     public init() {}
@@ -53,7 +59,7 @@ public final class AuditLog: Sendable {
   let publishing = Mutex(PublishingRecord())
   let isClosing = Atomic(false)
   private let lastIndexedSize = Atomic<UInt64>(0)
-  private let merger: Mutex<IndexMerger>
+  let merger: Mutex<IndexMerger>
   private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
 
   init(
@@ -67,7 +73,10 @@ public final class AuditLog: Sendable {
     rounds = options.witnesses.map { WitnessRounds($0) }
     states = KnownStates(state, durable: writer.durable)
     self.writer = Mutex(writer)
-    appends = AppendPipeline(maximumWaiting: options.maximumWaiting, maximumBatch: options.maximumBatch)
+    appends = AppendPipeline(
+      AppendQueue(
+        maximumWaiting: options.maximumWaiting, maximumWaitingByteCount: options.maximumWaitingByteCount,
+        maximumBatch: options.maximumBatch))
     merger = Mutex(
       IndexMerger(storage: context.keys.index(in: storage)) {
         UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000))
@@ -123,6 +132,12 @@ public final class AuditLog: Sendable {
 
   /// Ends the merging, after the step that is under way.
   func stopMerging() { merging.sync {} }
+
+  /// Leaves merges that are under way to others, who would else wait for the claims to lapse.
+  func releaseMerges() {
+    // A claim that cannot be given up lapses.
+    merger.withLock { merger in try? merger.release() }
+  }
 
   static func milliseconds(_ time: Timestamp) -> Int64 {
     Int64(exactly: time.millisecondsSince1970.rounded(.down)) ?? 0

@@ -62,11 +62,10 @@ public struct TrailConfiguration: Sendable, Hashable {
     self.indexKey = indexKey
   }
 
-  var fingerprintKey: IndexKey {
-    get throws(AuditError) {
-      guard let key = IndexKey(indexKey) else { throw Self.unreadable }
-      return key
-    }
+  /// What fingerprints of so many bits are made with.
+  func fingerprintKey(bits: Int) throws(AuditError) -> IndexKey {
+    guard let key = IndexKey(indexKey, fingerprintBits: bits) else { throw Self.unreadable }
+    return key
   }
 
   private static let unreadable = AuditError(

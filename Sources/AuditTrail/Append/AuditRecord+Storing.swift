@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+extension AuditRecord {
+  /// Refuses records that no entry can hold, wherever they come to stand in the trail.
+  ///
+  /// - Returns: The bytes that the records take up, about.
+  /// - Throws: ``AuditError/Code/invalidRecord``.
+  static func requireStorable(_ records: Span<AuditRecord>) throws(AuditError) -> Int {
+    var byteCount = 0
+    for number in records.indices {
+      // Almost all are far below the limits, and need not be encoded to know it.
+      let bound = EntryWriter.maximumByteCount(records, number)
+      if bound > TrailLimits.entryByteCount || hasEmptyText(records, number) {
+        try requireEntry(records, number)
+      }
+      let erasable = try erasableByteCount(records, number)
+      byteCount += bound + erasable
+    }
+    return byteCount
+  }
+
+  private static func hasEmptyText(_ records: Span<AuditRecord>, _ number: Int) -> Bool {
+    records[number].facts.kind.rawValue.isEmpty
+      || records[number].facts.id?.isEmpty ?? false
+      || records[number].facts.format?.isEmpty ?? false
+      || records[number].facts.notification?.isEmpty ?? false
+      || records[number].facts.subtype?.isEmpty ?? false
+      || records[number].facts.transaction?.isEmpty ?? false
+      || records[number].facts.original?.isEmpty ?? false
+      || records[number].facts.product?.isEmpty ?? false
+      || records[number].facts.bundle?.isEmpty ?? false
+      || records[number].facts.environment?.isEmpty ?? false
+      || records[number].facts.reason?.isEmpty ?? false
+      || records[number].facts.key?.isEmpty ?? false
+      || records[number].facts.checks.contains { $0.name.isEmpty || $0.answer.rawValue.isEmpty }
+  }
+
+  /// Encodes the entry as it is longest.
+  private static func requireEntry(_ records: Span<AuditRecord>, _ number: Int) throws(AuditError) {
+    var bytes: [UInt8] = []
+    do throws(MalformedEntry) {
+      try AuditEntry.encode(
+        records, number, time: max(records[number].facts.time, latestTime), previous: TrailLimits.entries - 1,
+        commitment: records[number].hasErasablePart ? SHA256Digest(of: []) : nil, into: &bytes)
+    } catch {
+      throw AuditError(.invalidRecord, at: "entry", "\(error)")
+    }
+    guard bytes.count <= TrailLimits.entryByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "entry",
+        "The entry would have \(bytes.count) bytes; at most \(TrailLimits.entryByteCount) are allowed.")
+    }
+  }
+
+  /// In the year 2286, before which all times are written with as many digits as this, or fewer.
+  private static let latestTime: Int64 = 9_999_999_999_999
+
+  private static func erasableByteCount(
+    _ records: Span<AuditRecord>, _ number: Int
+  ) throws(AuditError) -> Int {
+    let token = records[number].customerToken?.utf8.count ?? 0
+    guard token <= ErasablePart.maximumTokenByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "erasable part",
+        "The customer has \(token) bytes; at most \(ErasablePart.maximumTokenByteCount) are allowed.")
+    }
+    let byteCount = ErasablePart.headerByteCount + token + (records[number].receiptBytes?.count ?? 0)
+    guard byteCount <= TrailLimits.erasableByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "erasable part",
+        "The receipt and tokens are \(byteCount) bytes; at most \(TrailLimits.erasableByteCount) are kept.")
+    }
+    return byteCount
+  }
+}
