@@ -343,7 +343,8 @@ class TestBeingAWitness:
             (b"A" * 3_000_000, 400),
             (log.request(0, 12), size),
             (log.request(4, 8), size),
-            (log.request(10, 10, log.note(10, root=bytes(32))), size),
+            (log.request(10, 10, log.note(10, root=bytes(32))), 422),
+            (log.request(0, 0, log.note(0, root=bytes(32)), proof=[]), 422),
         ]
         for body, expected in cases:
             status, headers, answer = ask(receipt_tool, folder, log.vkey, body)

@@ -29,7 +29,7 @@ public struct CheckpointWitness: Sendable {
   /// What is to be sent, and why.
   public struct Answer: Sendable, Hashable {
     /// The response: 200 with the cosignature, 409 with a size, 400, 403, 404, 422 as the protocol has them; 500
-    /// where the stored checkpoint cannot be read, written or trusted, and 503 where others were faster again and
+    /// where the stored checkpoint cannot be read, written or trusted, or the clock stands before 1970, and 503 where others were faster again and
     /// again.
     public let response: WitnessResponse
     /// Why, for the witness's own log; `nil` if it cosigned.
@@ -70,7 +70,7 @@ public struct CheckpointWitness: Sendable {
     }
     let request: AddCheckpointRequest
     do throws(LogFormatError) { request = try AddCheckpointRequest(parsing: body) } catch {
-      return Self.answer(.badRequest, error.description)
+      return Self.answer(AddCheckpointResponse(refusing: error), error.description)
     }
     let origin = request.checkpoint.unverifiedCheckpoint.origin
     let log = logs.first { $0.keys.contains { UTF8Text.isIdentical($0.name, origin) } }
@@ -80,6 +80,7 @@ public struct CheckpointWitness: Sendable {
         let stored = try log?.checkpoints.load()
         let decision = try WitnessRules(key: key, logs: log?.keys ?? []).decide(
           request, latest: try stored.map { try trusted($0, log?.keys ?? [], origin) },
+          // A clock that stands before 1970 is refused as the time 0.
           at: UInt64(max(0, AuditLog.milliseconds(clock()) / 1000)))
         switch decision {
         case .refuse(let response, let reason): return Self.answer(response, reason)

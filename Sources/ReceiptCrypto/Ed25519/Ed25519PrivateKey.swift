@@ -11,7 +11,7 @@ public struct Ed25519PrivateKey: Sendable {
 
   /// Makes a new key.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot.
+  /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` where OpenSSL offers no Ed25519.
   public static func generate() throws(CryptoError) -> Ed25519PrivateKey {
     var seed = Random.bytes(32)
     defer { OpenSSLBytes.wipe(&seed) }
@@ -20,16 +20,18 @@ public struct Ed25519PrivateKey: Sendable {
 
   /// Takes over the 32 secret bytes that RFC 8032 section 5.1.5 begins with.
   ///
-  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes.
+  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes,
+  ///   ``CryptoError/Code/unsupportedAlgorithm`` where OpenSSL offers no Ed25519.
   public init(rawRepresentation: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
-    guard rawRepresentation.count == 32,
-      let key = unsafe EVP_PKEY_new_raw_private_key(
-        EVP_PKEY_ED25519, nil, rawRepresentation, rawRepresentation.count)
-    else {
-      throw ErrorQueue.error(
+    guard rawRepresentation.count == 32 else {
+      throw CryptoError(
         .malformedKey, "An Ed25519 private key is 32 bytes; these are \(rawRepresentation.count).")
     }
+    guard
+      let key = unsafe EVP_PKEY_new_raw_private_key(
+        EVP_PKEY_ED25519, nil, rawRepresentation, rawRepresentation.count)
+    else { throw Ed25519PublicKey.unavailable() }
     try unsafe self.init(takingOwnership: key)
   }
 

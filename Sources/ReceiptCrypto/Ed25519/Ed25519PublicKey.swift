@@ -17,18 +17,28 @@ public struct Ed25519PublicKey: Sendable {
 
   /// Takes over the 32 bytes of RFC 8032 section 5.1.5. Bytes that are no point of the curve verify nothing.
   ///
-  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes.
+  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes,
+  ///   ``CryptoError/Code/unsupportedAlgorithm`` where OpenSSL offers no Ed25519.
   public init(rawRepresentation: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
-    guard rawRepresentation.count == Self.byteCount,
-      let key = unsafe EVP_PKEY_new_raw_public_key(
-        EVP_PKEY_ED25519, nil, rawRepresentation, rawRepresentation.count)
-    else {
-      throw ErrorQueue.error(
+    guard rawRepresentation.count == Self.byteCount else {
+      throw CryptoError(
         .malformedKey, "An Ed25519 public key is 32 bytes; these are \(rawRepresentation.count).")
     }
+    guard
+      let key = unsafe EVP_PKEY_new_raw_public_key(
+        EVP_PKEY_ED25519, nil, rawRepresentation, rawRepresentation.count)
+    else { throw Self.unavailable() }
     self.rawRepresentation = rawRepresentation
     unsafe backing = Ed25519Backing(takingOwnership: key)
+  }
+
+  /// 32 bytes are refused for one reason.
+  static func unavailable() -> CryptoError {
+    ErrorQueue.error(
+      .unsupportedAlgorithm,
+      "libcrypto offers no Ed25519 here: use one whose providers have it (openssl list -signature-algorithms)."
+    )
   }
 
   /// Whether `signature` is this key's signature of `message`: pure Ed25519, 64 bytes.

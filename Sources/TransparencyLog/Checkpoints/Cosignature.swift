@@ -46,11 +46,13 @@ extension Checkpoint {
   ///   - key: The witness's key, which signs nothing else.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: The signature line.
-  /// - Throws: ``LogFormatError/Code/malformedNumber`` for a time beyond 2^63 - 1, `CryptoError` where OpenSSL
-  ///   cannot sign.
+  /// - Throws: ``LogFormatError/Code/malformedNumber`` for a time of 0, which would state that nothing is known of other
+  ///   checkpoints, or beyond 2^63 - 1; `CryptoError` where OpenSSL cannot sign.
   public func cosigned(by key: NoteSignerKey, timestamp: UInt64) throws -> NoteSignature {
-    guard timestamp <= Cosignature.maximumTimestamp else {
-      throw LogFormatError(.malformedNumber, .none, "the time of a cosignature is at most 2^63 - 1")
+    guard 1...Cosignature.maximumTimestamp ~= timestamp else {
+      throw LogFormatError(
+        .malformedNumber, .none,
+        "the time of a cosignature is 1 to 2^63 - 1 seconds after 1970; set the clock")
     }
     let signature = try key.rawSignature(for: Cosignature.message(timestamp: timestamp, text: text))
     return NoteSignature(key: key.cosignatureVerifierKey, signature: timestamp.bigEndianBytes + signature)
@@ -58,7 +60,8 @@ extension Checkpoint {
 }
 
 extension SignedCheckpoint {
-  /// The cosignatures of known witnesses; lines of unknown keys are ignored. Of several by one key the newest.
+  /// The cosignatures of known witnesses; lines of unknown keys are ignored, and so are those of the time 0, which do not
+  /// say that the checkpoint was the largest one seen. Of several by one key the newest.
   ///
   /// - Parameter keys: The witnesses' keys, of ``NoteVerifierKey/Kind/cosignature``.
   /// - Returns: One cosignature of each witness that gave one.
@@ -70,6 +73,7 @@ extension SignedCheckpoint {
         guard let cosignature = Cosignature(signature, by: key, of: note.text) else {
           throw NoteError(.invalidSignature, "the line of \(key.name) is not a cosignature by its key")
         }
+        guard cosignature.timestamp > 0 else { continue }
         if let index = found.firstIndex(where: { $0.key == key }) {
           if found[index].timestamp < cosignature.timestamp { found[index] = cosignature }
         } else {

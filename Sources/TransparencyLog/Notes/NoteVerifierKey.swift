@@ -61,8 +61,14 @@ public struct NoteVerifierKey: Sendable {
       throw LogFormatError(
         .unsupportedKeyType, place, "a key of type \(type); supported are 1 (Ed25519) and 4 (cosignature)")
     }
-    guard let publicKey = try? Ed25519PublicKey(rawRepresentation: Array(bytes.dropFirst())) else {
-      throw LogFormatError(.malformedKey, place, "an Ed25519 public key is 32 bytes, not \(bytes.count - 1)")
+    let publicKey: Ed25519PublicKey
+    do throws(CryptoError) {
+      publicKey = try Ed25519PublicKey(rawRepresentation: Array(bytes.dropFirst()))
+    } catch {
+      // That this libcrypto has no Ed25519 is no fault of the key.
+      throw error.code == .unsupportedAlgorithm
+        ? LogFormatError(.unsupportedKeyType, place, error.message)
+        : LogFormatError(.malformedKey, place, "an Ed25519 public key is 32 bytes, not \(bytes.count - 1)")
     }
     self.init(checkedName: name, kind: kind, publicKey: publicKey)
     let expected = Self.hexadecimal(keyID)

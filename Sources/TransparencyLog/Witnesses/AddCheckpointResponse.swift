@@ -10,15 +10,21 @@ public enum AddCheckpointResponse: Sendable, Hashable {
   case notSigned
   /// 404: it does not know the log.
   case unknownLog
-  /// 409: the last checkpoint that it cosigned has another size, or at this very size another root.
+  /// 409: the last checkpoint that it cosigned has another size.
   case conflict(size: UInt64)
-  /// 422: the consistency proof does not verify.
+  /// 422: the consistency proof does not verify, the checkpoint has another root than the last one, of the same size, or it
+  /// has no entries and another root than the empty tree.
   case inconsistent
   /// Another HTTP status, which the protocol does not foresee.
   case other(status: Int)
 
   /// The content type of a conflict's body.
   public static let sizeContentType = "text/x.tlog.size"
+
+  /// The answer to a request that cannot be read.
+  package init(refusing error: LogFormatError) {
+    self = error.code == .wrongEmptyRoot ? .inconsistent : .badRequest
+  }
 
   /// Reads an answer.
   ///

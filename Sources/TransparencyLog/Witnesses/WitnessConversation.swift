@@ -64,6 +64,8 @@ package struct WitnessConversation: Sendable {
         case .badRequest: throw refusal(.badRequest, "it answered 400 Bad Request")
         case .notSigned: throw refusal(.notTrusted, "it does not trust the trail's key (403)")
         case .unknownLog: throw refusal(.unknownLog, "it does not know the trail (404)")
+        case .inconsistent where oldSize == size:
+          throw refusal(.forked, "it has cosigned another tree of \(size) entries (422)")
         case .inconsistent:
           throw refusal(.inconsistent, "the trail does not continue the \(oldSize) entries it cosigned (422)")
         case .other(let status): throw refusal(.unexpectedStatus, "it answered with status \(status)")

@@ -24,7 +24,8 @@ public struct WitnessRefusal: Error, Sendable, Hashable, CustomStringConvertible
     case notTrusted = "not-trusted"
     /// 404: it does not know the log.
     case unknownLog = "unknown-log"
-    /// 409: it cosigned another tree of the same size. One of the two was forged.
+    /// 422, or 409 from witnesses of before July 2026: it cosigned another tree of the same size. One of the two was
+    /// forged.
     case forked
     /// 409: it cosigned a checkpoint with more entries than this one has.
     case ahead

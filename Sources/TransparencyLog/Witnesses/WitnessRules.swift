@@ -34,14 +34,15 @@ public struct WitnessRules: Sendable {
   ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` if there is none.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
-  /// - Throws: What `latest` throws, and `CryptoError` where OpenSSL cannot sign.
+  /// - Throws: What `latest` throws, `CryptoError` where OpenSSL cannot sign, ``LogFormatError`` for a time of 0 or beyond
+  ///   2^63 - 1.
   public func decide(
     body: [UInt8], latest: (_ origin: String) throws -> Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {
     let request: AddCheckpointRequest
     do throws(LogFormatError) {
       request = try AddCheckpointRequest(parsing: body)
-    } catch { return .refuse(.badRequest, reason: error.description) }
+    } catch { return .refuse(AddCheckpointResponse(refusing: error), reason: error.description) }
     return try decide(
       request, latest: try latest(request.checkpoint.unverifiedCheckpoint.origin), at: timestamp)
   }
@@ -53,7 +54,7 @@ public struct WitnessRules: Sendable {
   ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` if there is none.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
-  /// - Throws: `CryptoError` where OpenSSL cannot sign, ``LogFormatError`` for a time beyond 2^63 - 1.
+  /// - Throws: `CryptoError` where OpenSSL cannot sign, ``LogFormatError`` for a time of 0 or beyond 2^63 - 1.
   public func decide(
     _ request: AddCheckpointRequest, latest: Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {
@@ -79,7 +80,8 @@ public struct WitnessRules: Sendable {
     }
     let latestRoot = latest?.root ?? .empty
     guard checkpoint.size != latestSize || checkpoint.root == latestRoot else {
-      return .refuse(.conflict(size: latestSize), reason: "the last checkpoint has the root \(latestRoot)")
+      return .refuse(
+        .inconsistent, reason: "the last checkpoint, of the same size, has the root \(latestRoot)")
     }
     do throws(ProofError) {
       try MerkleTree.verifyConsistency(

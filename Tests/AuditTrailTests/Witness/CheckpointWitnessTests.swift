@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptCodec
 import ReceiptTesting
 import Testing
 import TransparencyLog
@@ -78,7 +79,13 @@ struct CheckpointWitnessTests {
       (try request(0, 20), conflict), (try request(9, 20), conflict), (try request(5, 8), conflict),
       (try plain(10, checkpoint(20)), WitnessResponse(status: 422)),
       (
-        try plain(10, Checkpoint(origin: log.name, size: 10, root: .leaf([9])).signed(by: log)), conflict
+        try plain(10, Checkpoint(origin: log.name, size: 10, root: .leaf([9])).signed(by: log)),
+        WitnessResponse(status: 422)
+      ),
+      (
+        try Array("old 0\n\n".utf8)
+          + SignedNote.sign(Array("\(log.name)\n0\n\(TreeHash.leaf([9]).base64)\n".utf8), by: [log]).encoded,
+        WitnessResponse(status: 422)
       ),
     ]
     for (body, expected) in cases {
@@ -86,6 +93,19 @@ struct CheckpointWitnessTests {
       #expect(answer.response == expected)
       #expect(answer.reason != nil)
       #expect(store.load() == kept)
+    }
+  }
+
+  @Test func cosignsNothingWithAClockBefore1970() throws {
+    for seconds in [-1_000_000_000.0, -0.5, 0, 0.9] {
+      let store = MemoryCheckpointStore()
+      let answer = CheckpointWitness(
+        key: key, logs: [.init(keys: [log.verifierKey], checkpoints: store)],
+        clock: { Timestamp(millisecondsSince1970: seconds * 1000) }
+      ).respond(to: try request(0, 10))
+      #expect(answer.response == WitnessResponse(status: 500))
+      #expect(answer.reason?.contains("set the clock") == true)
+      #expect(store.load() == nil)
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCrypto
 import TransparencyLog
 
@@ -7,6 +8,19 @@ import TransparencyLog
 func signer(_ name: String, _ seed: UInt8 = 1) throws -> NoteSignerKey {
   try NoteSignerKey(
     name: name, privateKey: Ed25519PrivateKey(rawRepresentation: [UInt8](repeating: seed, count: 32)))
+}
+
+/// The cosignature, of the time 0, of the witness with the key that ``signer(_:_:)`` makes of `seed`.
+func cosignatureOfTimeZero(
+  of checkpoint: Checkpoint, by witness: NoteSignerKey, seed: UInt8
+) throws -> NoteSignature {
+  let key = try Ed25519PrivateKey(rawRepresentation: [UInt8](repeating: seed, count: 32))
+  let signature = try key.signature(for: Array("cosignature/v1\ntime 0\n".utf8) + checkpoint.text)
+  let keyID = (0..<4).reversed().map {
+    UInt8(truncatingIfNeeded: witness.cosignatureVerifierKey.keyID >> (8 * $0))
+  }
+  let bytes = keyID + [UInt8](repeating: 0, count: 8) + signature
+  return try NoteSignature(line: "— \(witness.name) \(Base64.encodeToString(bytes))")
 }
 
 /// Asserts the code and the place of a format error.

@@ -57,6 +57,21 @@ import TransparencyLog
     #expect(error?.code == .malformedNumber)
   }
 
+  @Test func `a cosignature of the time 0 is neither made nor counted`() throws {
+    let checkpoint = signed.unverifiedCheckpoint
+    let error = #expect(throws: LogFormatError.self) { try checkpoint.cosigned(by: witness, timestamp: 0) }
+    #expect(error?.code == .malformedNumber)
+    let zero = try cosignatureOfTimeZero(of: checkpoint, by: witness, seed: 2)
+    let keys = [witness.cosignatureVerifierKey]
+    // Its signature is right, so that it spoils nothing.
+    #expect(try signed.adding([zero]).cosignatures(by: keys).isEmpty)
+    let one = try checkpoint.cosigned(by: witness, timestamp: 1)
+    #expect(try signed.adding([zero, one]).cosignatures(by: keys).map(\.timestamp) == [1])
+    let policy = try WitnessPolicy(logs: [log.verifierKey], witnesses: keys, threshold: 1)
+    #expect(throws: NoteError.self) { try policy.verify(signed.adding([zero])) }
+    #expect(try policy.verify(signed.adding([one])).cosignatures.count == 1)
+  }
+
   @Test func `no mutation of a cosignature is accepted`() throws {
     let line = try signed.unverifiedCheckpoint.cosigned(by: witness, timestamp: 1_679_315_147)
     let bytes = try signed.adding([line]).encoded

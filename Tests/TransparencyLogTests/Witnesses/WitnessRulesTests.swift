@@ -104,10 +104,32 @@ import TransparencyLog
     #expect(try refusal(request(from: 100, to: 200), latest: checkpoint(300)) == .conflict(size: 300))
   }
 
-  @Test func `another root at the same size is 409`() throws {
+  @Test func `another root at the same size is 422`() throws {
     let forked = try Checkpoint(origin: log.name, size: 100, root: .leaf([9])).signed(by: log)
     let request = try AddCheckpointRequest(oldSize: 100, consistencyProof: [], checkpoint: forked)
-    #expect(try refusal(request, latest: checkpoint(100)) == .conflict(size: 100))
+    #expect(try refusal(request, latest: checkpoint(100)) == .inconsistent)
+  }
+
+  @Test func `a checkpoint without entries and with another root than the empty tree's is 422`() throws {
+    let text = "\(log.name)\n0\n\(TreeHash.leaf([1]).base64)\n"
+    let note = try SignedNote.sign(Array(text.utf8), by: [log])
+    let body = Array("old 0\n\n".utf8) + note.encoded
+    let decision = try rules.decide(body: body, latest: { _ in nil }, at: 1)
+    guard case .refuse(.inconsistent, _) = decision else {
+      Issue.record("\(decision)")
+      return
+    }
+  }
+
+  @Test func `nothing is cosigned at the time 0`() throws {
+    let request = try request(from: 0, to: 5)
+    let error = #expect(throws: LogFormatError.self) { try rules.decide(request, latest: nil, at: 0) }
+    #expect(error?.code == .malformedNumber)
+    // What is refused is refused at any time.
+    guard case .refuse(.conflict(5), _) = try rules.decide(request, latest: checkpoint(5), at: 0) else {
+      Issue.record("not refused")
+      return
+    }
   }
 
   @Test func `a proof that does not lead there is 422`() throws {
