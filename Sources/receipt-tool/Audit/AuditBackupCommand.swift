@@ -76,9 +76,16 @@ struct AuditBackupCommand: ParsableCommand {
 
   private func copy(_ location: TrailLocation) throws {
     do {
-      let storage = try SQLiteStorage(openingAt: trail)
+      let storage = try location.storageForReading()
       defer { try? storage.close() }
-      let left = try storage.backUp(to: destination)
+      let left =
+        if let readOnly = storage as? SQLiteReadOnlyStorage {
+          try readOnly.backUp(to: destination)
+        } else if let writable = storage as? SQLiteStorage {
+          try writable.backUp(to: destination)
+        } else {
+          throw StorageError(.unsupported, at: location.name, "Only a trail in a file is copied.")
+        }
       if let keys {
         guard let left else {
           throw AuditError(

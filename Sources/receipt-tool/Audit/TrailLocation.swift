@@ -127,7 +127,13 @@ struct TrailLocation {
     let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
     let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
     if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteReadOnlyStorage(openingAt: trail) }
-    return try storage(creating: false)
+    do {
+      return try storage(creating: false)
+    } catch let error as StorageError where !isServer && [.full, .inputOutput].contains(error.code) {
+      // On a full disk SQLite cannot make its files beside the trail. To read it may not need them.
+      guard let storage = try? SQLiteReadOnlyStorage(openingAt: trail) else { throw error }
+      return storage
+    }
   }
 
   func storage(creating: Bool) throws -> any TrailStorage {
