@@ -147,7 +147,7 @@ private struct LineModel {
       for line in lines { ledger.join(line, to: Story.id) }
       let entitlement = try #require(ledger[Story.id])
       let model = LineModel(news: news, isSubscription: isSubscription)
-      for now in 0..<110 {
+      for now in (0..<110).shuffled(using: &random).prefix(20) {
         let (found, expected) = (entitlement.state(at: Story.day(Double(now))).rawValue, model.state(at: now))
         guard found != expected else { continue }
         differences += 1
