@@ -54,7 +54,9 @@
     }
 
     private static func mediaType(_ fields: HTTPFields) -> String? {
-      fields[.contentType]?.prefix { $0 != ";" }.trimmed.lowercased()
+      fields[.contentType].map { text in
+        Substring(text.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmed.lowercased()
+      }
     }
 
     /// Whether a byte stands in an encoded name (WHATWG URL, application/x-www-form-urlencoded), or an unencoded one.

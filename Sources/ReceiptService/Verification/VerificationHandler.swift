@@ -102,8 +102,10 @@
         request.body.writeImmutableBuffer(bytes)
         state = .arriving(request)
       case (.arriving(let request), .end(nil)):
+        // The header was looked at when it came.
         guard let group,
-          ReceiptContent.problem(request.head.headerFields, body: request.body.readableBytesView) == nil
+          !ReceiptContent.isForm(request.head.headerFields)
+            || ReceiptContent.problem(inForm: request.body.readableBytesView) == nil
         else { fallthrough }
         state = .verifying(request)
         group.append(.init(handler: self, verification: request.verification, body: request.body))
