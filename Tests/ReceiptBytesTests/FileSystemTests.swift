@@ -51,25 +51,6 @@ import Testing
     #expect(FileSystem.resolved(path("absent")) == nil)
   }
 
-  @Test func `unfinished files are removed, and finished ones stay`() throws {
-    for name in ["finished", "unfinished", "stranger"] {
-      try FileSystem.create(path(name), permissions: 0o600, contents: [1])
-    }
-    let finished = UnfinishedFile(path("finished"))
-    let unfinished = UnfinishedFile(path("unfinished"))
-    _ = UnfinishedFile(path("never created"))
-    finished.finish()
-    UnfinishedFile.removeAll()
-    #expect(try FileSystem.status(path("finished")) != nil)
-    #expect(try FileSystem.status(path("unfinished")) == nil)
-    #expect(try FileSystem.status(path("stranger")) != nil)
-    // A file that has its final name is another one.
-    unfinished.finish()
-    try FileSystem.create(path("unfinished"), permissions: 0o600, contents: [2])
-    UnfinishedFile.removeAll()
-    #expect(try FileSystem.status(path("unfinished")) != nil)
-  }
-
   @Test func `a descriptor has the identity of its file`() throws {
     try FileSystem.create(path("a"), permissions: 0o600, contents: [1])
     let file = try File(path("a"), .reading)

@@ -299,18 +299,30 @@ import Testing
     _ = try fold.subscribe("silver", "alice", offer: .winBack("come-back"), at: later)
     #expect(fold.last(1) == ["SUBSCRIBED RESUBSCRIBE"])
     #expect(fold.events.last?.transaction.offerIdentifier == "come-back")
-    // Once is enough, and a subscriber of another group was no subscriber of this one.
-    #expect(fold.engine[id]?.redeemedOffers.contains("win-back:come-back") == true)
-    let news = try fold.subscribe("news", "bob", at: start)
-    try fold.run { try $0.perform(.setAutoRenew(false, of: news), at: later) }
-    try fold.advance(to: later.addingSeconds(99 * 86_400))
-    #expect(fold.events.last?.transaction.originalTransactionId == news)
+    // Once is enough.
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: later.addingSeconds(60)) }
+    let last = later.addingSeconds(300 * 86_400)
+    try fold.advance(to: last)
     #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == nil)
-    let other = #expect(throws: StoreError.self) {
-      _ = try fold.subscribe(
-        "silver", "bob", offer: .winBack("come-back"), at: later.addingSeconds(100 * 86_400))
+    let again = #expect(throws: StoreError.self) {
+      _ = try fold.subscribe("silver", "alice", offer: .winBack("come-back"), at: last)
     }
-    #expect(other?.code == .ineligibleForOffer)
+    #expect(again?.code == .ineligibleForOffer)
+  }
+
+  @Test func winBackOffersOfAnotherGroupAreNotForItsFormerSubscribers() throws {
+    var fold = try fold()
+    let id = try fold.subscribe("news", "bob", at: start)
+    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
+    let later = start.addingSeconds(800 * 86_400)
+    try fold.advance(to: later)
+    #expect(fold.events.last?.type == .expired)
+    #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == nil)
+    let error = #expect(throws: StoreError.self) {
+      _ = try fold.subscribe("silver", "bob", offer: .winBack("come-back"), at: later)
+    }
+    #expect(error?.code == .ineligibleForOffer)
   }
 
   @Test mutating func promotionalOffersNeedTheDevelopersSignature() throws {
