@@ -637,6 +637,21 @@ class TestExportAgain:
         assert (run.code, len(self.secrets(folder))) == (VALID, 299), run.err
         assert b"secret-7" not in self.secrets(folder)
 
+    def test_a_damaged_file_is_written_anew(self, receipt_tool, trail, folder):
+        for name in ("tile/0/000", "tile/entries/000", "erasable/000"):
+            for contents in (b"", b"damaged"):
+                (folder / name).write_bytes(contents)
+                assert receipt_tool.run("audit", "fsck", folder, "--key", f"{trail}.pub").code == INVALID
+                assert receipt_tool.run("audit", "export", trail, folder, "--with-erasable").code == VALID
+                assert receipt_tool.run("audit", "fsck", folder, "--key", f"{trail}.pub").code == VALID
+
+    @pytest.mark.parametrize("name", ["keys", "policies"])
+    def test_files_of_others_are_refused(self, receipt_tool, trail, folder, name):
+        (folder / name).write_text("mine")
+        run = receipt_tool.run("audit", "export", trail, folder)
+        assert run.code == CANNOT_CREATE and name in run.err
+        assert (folder / name).read_text() == "mine" and len(self.secrets(folder)) == 300
+
     def test_what_no_export_writes_is_refused(self, receipt_tool, trail, folder):
         (folder / "tile/notes.txt").write_text("mine")
         run = receipt_tool.run("audit", "export", trail, folder)
@@ -712,6 +727,15 @@ class TestMigrate:
         assert receipt_tool.run("audit", "migrate", trail, target).code == VALID
         assert receipt_tool.run("audit", "append", target, "-", stdin=b'{"kind":"x"}').code == VALID
         assert receipt_tool.run("audit", "migrate", trail, target).code == CANNOT_CREATE
+
+    def test_onto_itself_by_any_name(self, receipt_tool, trail, tmp_path):
+        link, hard = tmp_path / "link", tmp_path / "hard"
+        link.symlink_to(trail)
+        os.link(trail, hard)
+        for target in (trail, link, hard):
+            run = receipt_tool.run("audit", "migrate", trail, target, timeout=20)
+            assert run.code == CANNOT_CREATE, run.err
+        assert receipt_tool.run("audit", "fsck", trail).code == VALID
 
     def test_a_taken_target_is_refused(self, receipt_tool, trail, tmp_path):
         other = tmp_path / "other"

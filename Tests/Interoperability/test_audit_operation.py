@@ -100,6 +100,51 @@ class TestBackup:
         assert run.code == USAGE and "--exclude-table-data" in run.err and "secret" not in run.err
 
 
+def put_back_keys(trail, before):
+    """Replaces the keys of erasable parts by those of an older copy of the trail."""
+    with sqlite3.connect(trail) as database:
+        database.execute("ATTACH ? AS older", (str(before),))
+        for table in ("keys", "covers"):
+            database.execute(f"DELETE FROM {table}")
+            database.execute(f"INSERT INTO {table} SELECT * FROM older.{table}")
+    database.close()
+
+
+class TestKeysThatCameBack:
+    @pytest.mark.parametrize("selection", [["7", "555"], ["--customer", TOKEN]], ids=["indexes", "customer"])
+    def test_they_are_erased_again(self, receipt_tool, trail, tmp_path, selection):
+        before = tmp_path / "before.audit"
+        shutil.copy(trail, before)
+        assert receipt_tool.run("audit", "erase", trail, "7", "555").code == VALID
+        put_back_keys(trail, before)
+        run = receipt_tool.run("audit", "show", trail, "555", "--receipt")
+        assert run.code == INVALID and "its key is back" in run.err
+        run = receipt_tool.run("audit", "fsck", trail, "--json")
+        assert run.code == INVALID
+        assert [(f["code"], f["index"]) for f in run.lines[0]["faults"]][:2] == [
+            ("unrecorded-erasure", 7), ("unrecorded-erasure", 555)
+        ]
+        run = receipt_tool.run("audit", "erase", trail, *selection, "--json")
+        assert run.code == VALID, run.err
+        assert [(line["erased"], line["repeated"]) for line in run.lines if line["erased"] in (7, 555)] == [
+            (7, True), (555, True)
+        ]
+        intact(receipt_tool, trail)
+        (shown,) = receipt_tool.run("audit", "show", trail, "7", "--json").lines
+        assert shown["erasable"] == "erased"
+
+    def test_a_copy_does_not_take_them_back(self, receipt_tool, trail, tmp_path):
+        before, target = tmp_path / "before.audit", tmp_path / "moved.audit"
+        shutil.copy(trail, before)
+        assert receipt_tool.run("audit", "erase", trail, "7", "555").code == VALID
+        put_back_keys(trail, before)
+        run = receipt_tool.run("audit", "migrate", trail, target)
+        assert run.code == VALID, run.err
+        intact(receipt_tool, target)
+        (shown,) = receipt_tool.run("audit", "show", target, "7", "--json").lines
+        assert shown["erasable"] == "erased"
+
+
 class TestReindex:
     @pytest.mark.parametrize("damage", ["DELETE FROM runs", "UPDATE runs SET value = zeroblob(64) WHERE key = 0", None])
     def test_a_damaged_index(self, receipt_tool, trail, damage):
@@ -115,6 +160,16 @@ class TestReindex:
         intact(receipt_tool, trail)
         run = receipt_tool.run("audit", "find", trail, "--transaction", "7", "--json")
         assert [line["index"] for line in run.lines] == [7]
+
+    def test_an_old_copy_is_not_signed_anew(self, receipt_tool, trail, tmp_path):
+        old = tmp_path / "old"
+        shutil.copy(trail, old)
+        append(receipt_tool, trail, range(600, 610))
+        shutil.copy(old, trail)
+        before = sqlite3.connect(trail).execute("SELECT value FROM head").fetchone()
+        run = receipt_tool.run("audit", "reindex", trail)
+        assert run.code == INVALID and "rolled-back" in run.err
+        assert sqlite3.connect(trail).execute("SELECT value FROM head").fetchone() == before
 
     def test_without_the_private_key(self, receipt_tool, trail):
         os.rename(f"{trail}.key", f"{trail}.elsewhere")
@@ -143,6 +198,23 @@ class TestRotateKey:
         assert receipt_tool.run("audit", "export", trail, folder).code == VALID
         intact(receipt_tool, folder, "--key", f"{trail}.pub")
         assert receipt_tool.run("audit", "check", proof, "--key", f"{trail}.pub", "--keys", folder / "keys").code == VALID
+
+    def test_a_checkpoint_of_before_is_followed_in_an_export(self, receipt_tool, trail, tmp_path):
+        kept, folder, first = tmp_path / "kept", tmp_path / "web", tmp_path / "first.pub"
+        shutil.copy(f"{trail}.pub", first)
+        shutil.copy(f"{trail}.checkpoint", kept)
+        assert receipt_tool.run("audit", "rotate-key", trail).code == VALID
+        append(receipt_tool, trail, range(600, 603))
+        latest = tmp_path / "latest"
+        shutil.copy(f"{trail}.checkpoint", latest)
+        append(receipt_tool, trail, range(603, 606))
+        assert receipt_tool.run("audit", "export", trail, folder).code == VALID
+        for since in (kept, latest):
+            intact(receipt_tool, folder, "--key", first, "--since", since)
+        # Another history under the first key, which was replaced.
+        (folder / "keys").unlink()
+        run = receipt_tool.run("audit", "fsck", folder, "--key", first, "--since", latest)
+        assert run.code == UNREADABLE
 
     def test_the_key_that_was_replaced_writes_no_more(self, receipt_tool, trail):
         shutil.copy(f"{trail}.key", f"{trail}.old")
@@ -189,6 +261,13 @@ class TestPolicy:
                 database.execute("UPDATE notes SET value = CAST('altered' AS BLOB) WHERE key >= 1 << 62")
             run = receipt_tool.run("audit", "policy", trail, digest)
             assert run.code == INVALID and "Another text" in run.err
+        run = receipt_tool.run("audit", "fsck", trail, "--json")
+        assert run.code == INVALID and {f["code"] for f in run.lines[0]["faults"]} == {"policy-text"}
+        assert receipt_tool.run("audit", "export", trail, tmp_path / "web").code == INVALID
+        # Recording under the policies puts their texts back.
+        for bundle in ["com.example.app", "com.example.other"]:
+            receipt_tool.run("verify", "--audit", trail, *trust, "--bundle-id", bundle, receipt)
+        intact(receipt_tool, trail)
 
 
 class TestResume:

@@ -105,11 +105,11 @@ extension TrailState {
   }
 
   /// Takes over entries of another copy of the same trail, byte for byte, with their erasable parts, which are sealed
-  /// anew; the keys of those that were erased are forgotten here too.
+  /// anew; the keys of those that were erased are forgotten here too. When all entries are there, keys and erasures must
+  /// agree: ``erasureAgreement(in:)``.
   ///
-  /// - Returns: Those that were erased, which erasures must confirm (``requireErasures(_:in:)``) when all are there.
   /// - Throws: ``AuditError/Code/tampered`` where they cannot be entries of a trail.
-  mutating func adopt(_ copied: [CopiedEntry], in writer: any StorageWriter) throws -> [UInt64] {
+  mutating func adopt(_ copied: [CopiedEntry], in writer: any StorageWriter) throws {
     var unsavedFrom = head.size
     var erased: [UInt64] = []
     var rest = copied[...]
@@ -151,7 +151,6 @@ extension TrailState {
     try writeTail(from: unsavedFrom, in: writer)
     head.root = frontier.root
     try writeHead(in: writer)
-    return erased
   }
 
   /// After the last entry of a bundle, nothing of it is in the tail any more.

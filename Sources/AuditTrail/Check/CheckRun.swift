@@ -123,6 +123,7 @@ struct CheckRun {
     let (size, bundles) = (Int64(head.size), Int64(bundleCount))
     try checkNothing(.head, outside: [0...0])
     try checkSuccessions()
+    faults += try storage.read { try StoredPolicies.faults(in: $0, head) }
     try checkNothing(.bundles, outside: bundles > 0 ? [0...bundles - 1] : [])
     try checkNothing(.tail, outside: size > bundles << 8 ? [bundles << 8...size - 1] : [])
     try checkNothing(.payloads, outside: outOfLine.map { Int64($0)...Int64($0) })
@@ -148,16 +149,19 @@ struct CheckRun {
   private mutating func checkSuccessions() throws {
     let proofs = try storage.read { try TrailKeys.storedProofs($0) }
     let last = TrailNotes.firstSuccession + Int64(proofs.count) - 1
-    try checkNothing(.notes, outside: [TrailNotes.configuration...last, TrailNotes.policies])
-    // The keys that were trusted before the one that the check begins with cannot be verified with it.
-    let unproven = lines.successions.filter { index in !proofs.contains { $0.index == index } }
-    guard proofs.count == lines.successions.count, unproven.isEmpty else {
-      return faults.append(
-        TrailFault(
-          .keySuccession, at: "notes",
-          "The trail has \(lines.successions.count) entries by which its key was replaced, and \(proofs.count) proofs of "
-            + "them."))
+    try checkNothing(
+      .notes,
+      outside: [TrailNotes.configuration...last, TrailNotes.policyList...TrailNotes.policies.upperBound])
+    // Their roots are computed from the tiles, which must be right.
+    let isSound = faults.isEmpty
+    let reader = CheckedTiles(storage: storage, upper: upper, tail: tailHashes)
+    let fault = try SuccessionProofs(proofs: proofs).fault(
+      entries: lines.successions, trusting: keys.chain.first
+    ) { size in
+      guard isSound, size <= head.size else { return .empty }
+      return try MerkleTree.root(size: size, reader: reader)
     }
+    if let fault { faults.append(TrailFault(.keySuccession, at: "notes", fault)) }
   }
 
   private mutating func checkNothing(_ table: StorageTable, outside ranges: [ClosedRange<Int64>]) throws {

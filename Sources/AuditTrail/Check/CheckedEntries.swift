@@ -42,6 +42,9 @@ struct CheckedEntries {
   var hashes: [TreeHash] = []
   var lines: [EntryLine] = []
   var faults: [TrailFault] = []
+  /// The policies that they name.
+  private(set) var policies: Set<SHA256Digest> = []
+  private var commitments: [SHA256Digest?] = []
 
   init(first: UInt64) {
     self.first = first
@@ -57,17 +60,35 @@ struct CheckedEntries {
     let index = first + UInt64(hashes.count)
     hashes.append(.leaf(entry))
     var line = EntryLine(time: 0, original: nil, previous: nil, erased: nil, anchor: nil, isErased: false)
-    defer { lines.append(line) }
+    var commitment: SHA256Digest?
+    defer {
+      lines.append(line)
+      commitments.append(commitment)
+    }
     let keys: EntryIndexKeys
     do { keys = try EntryIndexKeys(entry) } catch {
       faults.append(TrailFault(.malformedEntry, entry: index, "\(error)"))
       return nil
     }
+    commitment = keys.commitment
     line.time = keys.time
     line.previous = keys.previous
+    if let policy = keys.policy { policies.insert(policy) }
     line.original = keys.original.map { LineKey(entry.extracting($0)) }
     if keys.receipt == nil { readStatement(entry, &line) }
     return keys
+  }
+
+  /// Checks the erasable parts of all entries; those that were erased are empty.
+  mutating func addErasableParts(_ parts: [[UInt8]]) {
+    for (position, part) in parts.enumerated() where lines.indices.contains(position) {
+      let index = first + UInt64(position)
+      lines[position].isErased = part.isEmpty && commitments[position] != nil
+      guard !part.isEmpty, commitments[position] != SHA256Digest(of: part) else { continue }
+      faults.append(
+        TrailFault(
+          .alteredErasablePart, entry: index, "Its erasable part is not the one that the entry commits to."))
+    }
   }
 
   /// Notes that the key of the last entry's erasable part is forgotten.
@@ -113,12 +134,15 @@ struct EntryLineChecker {
   private var next: UInt64 = 0
   /// The entries by which the trail's key was replaced.
   private(set) var successions: [UInt64] = []
+  /// The policies that entries name.
+  private(set) var policies: Set<SHA256Digest> = []
   /// The time of the last entry.
   var newestTime: Int64 { lastTime == .min ? 0 : lastTime }
 
   /// Takes in the next entries.
   mutating func add(_ entries: CheckedEntries) -> [TrailFault] {
     var faults: [TrailFault] = []
+    policies.formUnion(entries.policies)
     for line in entries.lines {
       let index = next
       next += 1

@@ -1,28 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Synchronization
 
 /// Work that is done on another thread while this one does something else.
-final class ConcurrentWork<Value: Sendable>: @unchecked Sendable {
-  private let group = DispatchGroup()
-  /// Set before the group is left, and read after that.
-  private var result: Result<Value, any Error>
+///
+/// If no other thread has begun it when its result is needed, this one does it: where all threads are taken, as on a
+/// machine with one processor, nothing waits for one that is not there.
+final class ConcurrentWork<Value: Sendable>: Sendable {
+  private enum State {
+    case planned(@Sendable () throws -> Value)
+    case running
+    case finished(Result<Value, any Error>)
+  }
 
-  /// Begins the work.
-  init(_ work: @escaping @Sendable () throws -> Value) {
-    result = .failure(CancellationError())
-    DispatchQueue.global().async(group: group) { [self] in result = Result(catching: work) }
+  private let state: Mutex<State>
+  private let isFinished = DispatchSemaphore(value: 0)
+
+  /// Begins the work as soon as a thread of the queue is free.
+  init(on queue: DispatchQueue = .global(), _ work: @escaping @Sendable () throws -> Value) {
+    state = Mutex(.planned(work))
+    queue.async { [self] in doIfPlanned() }
   }
 
   /// Work that is done already.
-  init(result: Result<Value, any Error>) { self.result = result }
+  init(result: Result<Value, any Error>) { state = Mutex(.finished(result)) }
 
-  /// Waits for the end of the work.
+  /// The result, once the work is done.
   ///
   /// - Returns: What it gave.
   /// - Throws: What it threw.
   func get() throws -> Value {
-    group.wait()
-    return try result.get()
+    doIfPlanned()
+    while true {
+      if case .finished(let result) = state.withLock({ $0 }) { return try result.get() }
+      // Another thread is at it.
+      isFinished.wait()
+    }
+  }
+
+  private func doIfPlanned() {
+    let work: (@Sendable () throws -> Value)? = state.withLock { state in
+      guard case .planned(let work) = state else { return nil }
+      state = .running
+      return work
+    }
+    guard let work else { return }
+    let result = Result { try work() }
+    state.withLock { $0 = .finished(result) }
+    isFinished.signal()
   }
 }

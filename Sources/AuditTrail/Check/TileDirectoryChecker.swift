@@ -14,7 +14,26 @@ public struct TileDirectoryChecker: Sendable {
     self.verifier = verifier
   }
 
-  /// Checks every entry, every tile and the checkpoint.
+  /// Verifies a checkpoint of the trail that was seen before, by a key that led to the one that is trusted, or took over
+  /// from it. The first key of a trail is in none of its files: a checkpoint that only it has signed is verified if it is
+  /// the one that is trusted.
+  ///
+  /// - Throws: `NoteError` if no key of the trail has signed it; `LogFormatError` if the file of keys is damaged;
+  ///   ``StorageError``.
+  public func verify(_ checkpoint: SignedCheckpoint) throws -> VerifiedCheckpoint {
+    let proofs = try directory.successions()
+    do { return try KeyChain(verifier, proofs).verify(checkpoint) } catch {
+      for proof in proofs {
+        guard let earlier = KeySuccession.key(in: proof) else { continue }
+        let chain = KeyChain(earlier, proofs)
+        if chain.keys.contains(verifier), let verified = try? chain.verify(checkpoint) { return verified }
+      }
+      throw error
+    }
+  }
+
+  /// Checks every entry, every tile, the checkpoint, the keys that took over, and the texts of policies; of an export with
+  /// erasable parts these too, and that they are exactly those that no entry says were erased.
   ///
   /// - Parameters:
   ///   - older: A checkpoint that was seen before: the trail must be a continuation of it.
@@ -29,12 +48,14 @@ public struct TileDirectoryChecker: Sendable {
     guard let checkpoint = checkpoint(&report) else { return report }
     let size = checkpoint.checkpoint.size
     report.checkpointSize = size
+    var erasables = try directory.erasableFiles()
     var lines = EntryLineChecker()
     var upper = TreeFrontier()
     var tail: [TreeHash] = []
     var number: UInt64 = 0
     while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
-      guard let checked = try self.checked(bundle, &report) else { return report }
+      guard var checked = try self.checked(bundle, &report) else { return report }
+      try checkErasables(of: bundle, &checked, &erasables)
       report.add(checked.faults)
       report.add(lines.add(checked))
       report.entryCount += UInt64(checked.hashes.count)
@@ -54,7 +75,11 @@ public struct TileDirectoryChecker: Sendable {
     for tile in TileCoordinates.partialTiles(ofTreeOfSize: size) where tile.level > 0 {
       try compare(tile, upper.partialTile(level: tile.level - 1), &report)
     }
-    report.add(lines.finish(sawErasableParts: false))
+    report.add(lines.finish(sawErasableParts: erasables != nil))
+    report.add(
+      (erasables ?? []).sorted().map {
+        TrailFault(.strayRow, at: $0, "It has erasable parts of no bundle of this export; export again.")
+      })
     let reader = ExportedTiles(directory: directory, upper: upper, tail: tail)
     let root = size == 0 ? TreeHash.empty : try MerkleTree.root(size: size, reader: reader)
     report.rootHash = root.base64
@@ -64,6 +89,12 @@ public struct TileDirectoryChecker: Sendable {
           .checkpoint, index: 0, at: "entries below \(size)",
           "The entries do not have the root of the checkpoint.")
       ])
+    }
+    if report.isClean { try checkSuccessions(lines.successions, reader, &report) }
+    if let file = try directory.read(TileDirectory.policiesName),
+      let fault = StoredPolicies.fault(in: file, named: lines.policies)
+    {
+      report.add([TrailFault(.policyText, at: TileDirectory.policiesName, fault)])
     }
     if report.isClean, let older { try compare(older, size: size, reader, &report) }
     progress(size, size)
@@ -81,6 +112,33 @@ public struct TileDirectoryChecker: Sendable {
       report.add([TrailFault(.checkpoint, at: "checkpoint", "The checkpoint cannot be trusted: \(error)")])
       return nil
     }
+  }
+
+  private func checkSuccessions(
+    _ entries: [UInt64], _ reader: ExportedTiles, _ report: inout TrailCheckReport
+  ) throws {
+    let proofs = SuccessionProofs(proofs: try directory.successions())
+    let fault = try proofs.fault(entries: entries, trusting: verifier) { size in
+      size <= report.entryCount ? try MerkleTree.root(size: size, reader: reader) : .empty
+    }
+    if let fault { report.add([TrailFault(.keySuccession, at: TileDirectory.keysName, fault)]) }
+  }
+
+  /// Checks the erasable parts of a bundle, and takes their file from those that there are.
+  private func checkErasables(
+    of bundle: TileCoordinates, _ checked: inout CheckedEntries, _ files: inout Set<String>?
+  ) throws {
+    guard files != nil else { return }
+    let name = TileDirectory.erasableName(bundle)
+    guard files?.remove(name) != nil, let bytes = try directory.read(name),
+      let parts = try? TileDirectory.decode(erasables: bytes, count: checked.hashes.count, at: name)
+    else {
+      return checked.faults.append(
+        TrailFault(
+          .alteredErasablePart, index: checked.first, at: name,
+          "It is missing, or does not have the erasable parts of \(checked.hashes.count) entries."))
+    }
+    checked.addErasableParts(parts)
   }
 
   private func checked(_ bundle: TileCoordinates, _ report: inout TrailCheckReport) throws -> CheckedEntries?

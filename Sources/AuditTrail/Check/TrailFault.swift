@@ -28,6 +28,8 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
     case unrecordedErasure = "unrecorded-erasure"
     /// An entry that replaced the trail's key has no proof that the key before it signed it.
     case keySuccession = "key-succession"
+    /// The text of a policy is not the one that was kept, or none was.
+    case policyText = "policy-text"
     /// The keys of the erasable parts are missing or damaged.
     case erasureKeys = "erasure-keys"
     /// A tile of the tree does not have the hashes of what is below it.

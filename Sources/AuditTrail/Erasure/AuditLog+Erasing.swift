@@ -105,9 +105,8 @@ extension TrailState {
       index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries)
     var parts = ErasableParts(writer)
     var acknowledgements: [AuditAcknowledgement?] = []
-    var forgotten: [UInt64] = []
+    var forgotten = ForgottenParts()
     var erased: [(index: UInt64, original: String?)] = []
-    var customers: [IndexRecord] = []
     for index in indexes {
       let stored = try entries.entryWithLengths(at: index)
       let entry = try RecordedEntry(index: index, bytes: stored.entry).entry
@@ -116,29 +115,34 @@ extension TrailState {
       }
       let erasure = try erasures.erasure(of: index)
       acknowledgements.append(erasure.map { AuditAcknowledgement(index: $0, isRepeat: true) })
-      guard let bytes = try parts.bytes(at: index, lengths: stored.lengths, commitment: commitment) else {
-        guard erasure != nil else { throw ErasureLookup.unconfirmed(index) }
-        continue
-      }
-      // Of an erased entry as well: its key came back with older copies of the keys.
-      forgotten.append(index)
-      if let customer = try ErasablePart.tokenRange(in: bytes.span) {
-        let fingerprint = context.keys.fingerprints.fingerprint(.customer, bytes.span.extracting(customer))
-        customers.append(IndexRecord(fingerprint: fingerprint, index: index))
+      do {
+        guard let bytes = try parts.bytes(at: index, lengths: stored.lengths, commitment: commitment) else {
+          guard erasure != nil else { throw ErasureLookup.unconfirmed(index) }
+          continue
+        }
+        // Of an erased entry as well: its key came back with older copies of the keys.
+        try forgotten.add(index, bytes.span, context.keys.fingerprints)
+      } catch let error as AuditError where error.code == .tampered && erasure != nil {
+        // The key is back, and with it something else than the part.
+        forgotten.add(index)
       }
       if erasure == nil { erased.append((index, entry.original)) }
     }
-    try ErasureKeys.forget(forgotten, in: writer)
-    try self.index.remove(.customer, customers, in: WritableIndexRows(base: writer))
-    if head.indexRoot != self.index.root {
-      head.indexRoot = self.index.root
-      try writeHead(in: writer)
-    }
+    try forget(forgotten, in: writer)
     let records = erased.map { erased in
       AuditRecord(EntryFacts(time: now, kind: .erasure, original: erased.original, erased: erased.index))
     }
     var entered = try append(records, in: writer)[...]
     return acknowledgements.compactMap { $0 ?? entered.popFirst() }
+  }
+
+  /// Forgets the keys of erasable parts, and removes the index records that name their customers.
+  mutating func forget(_ forgotten: ForgottenParts, in writer: any StorageWriter) throws {
+    try ErasureKeys.forget(forgotten.entries, in: writer)
+    try index.remove(.customer, forgotten.customers, in: WritableIndexRows(base: writer))
+    guard head.indexRoot != index.root else { return }
+    head.indexRoot = index.root
+    try writeHead(in: writer)
   }
 
   /// Enters records that are made here.
@@ -148,5 +152,23 @@ extension TrailState {
     let records = PreparedRecord.prepare(records, context.keys.fingerprints)
     let found = try lookUp(records, once: .forever, in: writer)
     return try append(records, found: found, once: .forever, in: writer)
+  }
+}
+
+/// Erasable parts whose keys are to be forgotten, with what the index has of them.
+struct ForgottenParts {
+  /// Ascending, as they were added.
+  private(set) var entries: [UInt64] = []
+  private(set) var customers: [IndexRecord] = []
+
+  /// Adds a part that cannot be read any more.
+  mutating func add(_ index: UInt64) { entries.append(index) }
+
+  /// Adds a part.
+  mutating func add(_ index: UInt64, _ part: Span<UInt8>, _ key: IndexKey) throws {
+    add(index)
+    guard let token = try ErasablePart.tokenRange(in: part) else { return }
+    let fingerprint = key.fingerprint(.customer, part.extracting(token))
+    customers.append(IndexRecord(fingerprint: fingerprint, index: index))
   }
 }

@@ -47,10 +47,11 @@ public struct ErasureKeyBackup: Sendable {
   /// The contents of a file.
   public var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
 
-  /// Puts the keys into a trail that holds none: all of them, or none where this throws.
+  /// Puts the keys into a trail that holds none: all of them, or none where this throws. Reads every entry.
   ///
   /// - Throws: ``AuditError/Code/alreadyExists`` where the trail holds keys; ``AuditError/Code/wrongKey`` where these are
-  ///   not the ones that it was copied without; ``StorageError``.
+  ///   not the ones that it was copied without: they do not open its rows, lack the key of a part that nobody erased, or
+  ///   open a part that an entry of the trail says was erased; ``StorageError``.
   public func restore(to storage: any TrailStorage) throws {
     try storage.write { writer in
       guard try !ErasureKeys.arePresent(in: writer) else {
@@ -58,10 +59,16 @@ public struct ErasureKeyBackup: Sendable {
       }
       for (number, row) in rows.enumerated() { try writer.put(.keys, Int64(number), row) }
       var keys = ErasureKeys(writer)
-      do { _ = try keys.checkRows() } catch let error as AuditError {
+      do {
+        _ = try keys.checkRows()
+        var agreement = ErasureAgreement(writer)
+        try StoredRows(reader: writer).forEachReadable { try agreement.add($1.entry, at: $0) }
+        try agreement.require()
+      } catch let error as AuditError {
         throw AuditError(
           .wrongKey, at: error.place,
-          "These are not the keys that belong to this copy; give those that were written with it.")
+          "These are not the keys that belong to this copy; give those that were written with it. \(error.message)"
+        )
       }
     }
   }

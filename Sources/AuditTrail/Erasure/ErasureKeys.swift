@@ -200,6 +200,12 @@ enum WrappingKeys {
     return bytes.flatMap { PrefixedSHA256.words(of: $0) }
   }
 
+  /// Some of the keys, of which an erasure replaces only a few.
+  static func some(_ reader: any StorageReader) throws -> Set<[UInt8]> {
+    let row = try reader.value(.keys, 0) ?? []
+    return Set(stride(from: 0, to: row.count, by: byteCount).map { Array(row[$0...].prefix(byteCount)) })
+  }
+
   /// The rows that hold the keys up to number `last`, each found to be whole.
   static func rows(upTo last: UInt64, in reader: any StorageReader) throws -> ClosedRange<Int64> {
     let rows = 0...Int64(last / countPerRow)

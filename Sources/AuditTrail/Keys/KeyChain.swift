@@ -79,11 +79,14 @@ public struct KeyChain: Sendable, Hashable {
     return try proof.verify(entry: entry, by: key)
   }
 
+  /// How each proof of a file begins.
+  static let fileBeginning = Array("c2sp.org/tlog-proof@v1\n".utf8)
+
   mutating func append(_ succession: KeySuccession) { successions.append(succession) }
 
   /// The proofs of a file.
   static func proofs(in file: [UInt8]) throws(LogFormatError) -> [LogProof] {
-    let header = Array("c2sp.org/tlog-proof@v1\n".utf8)
+    let header = fileBeginning
     var proofs: [LogProof] = []
     var rest = file[...]
     while !rest.isEmpty {
@@ -112,12 +115,17 @@ public struct KeySuccession: Sendable, Hashable {
   /// Reads the entry of a proof; `nil` if it does not replace `old`.
   init?(_ proof: LogProof, by old: NoteVerifierKey) {
     guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1,
-      (try? proof.verify(entry: bytes, by: old)) != nil, let entry = try? AuditEntry(parsing: bytes),
-      entry.kind == .key, let key = entry.key.flatMap({ try? NoteVerifierKey($0) }),
+      (try? proof.verify(entry: bytes, by: old)) != nil, let key = Self.key(in: proof),
       UTF8Text.isIdentical(key.name, old.name)
     else { return nil }
     self.key = key
     index = proof.index
     self.proof = proof
+  }
+
+  /// The key that took over by the entry of a proof, whoever has signed it.
+  static func key(in proof: LogProof) -> NoteVerifierKey? {
+    guard let entry = try? AuditEntry(parsing: proof.extra ?? []), entry.kind == .key else { return nil }
+    return entry.key.flatMap { try? NoteVerifierKey($0) }
   }
 }

@@ -43,6 +43,15 @@ package enum BundleRow {
     return row
   }
 
+  /// The row of the same entries with other erasable parts.
+  static func encode(hashesOf row: [UInt8], _ entries: BundleEntries) -> [UInt8] {
+    var new = Array(row[..<groupedTileByteCount])
+    entries.appendLengths(to: &new)
+    new += entries.entries
+    new += entries.erasables
+    return new
+  }
+
   /// Where one entry lies, by the lengths that a row has.
   static func entryRange(_ lengths: Span<UInt8>, _ position: Int) -> Range<Int> {
     var offset = headerByteCount

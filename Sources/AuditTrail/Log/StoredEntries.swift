@@ -164,7 +164,7 @@ struct StoredRows {
   }
 
   /// The 256 entries of a bundle's row.
-  private static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
+  static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
     guard row.count >= BundleRow.headerByteCount,
       let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
       layout.byteCount == row.count
@@ -173,6 +173,20 @@ struct StoredRows {
       StoredEntry(
         entry: Array(row[layout.entries[$0]]), erasable: Array(row[layout.erasables[$0]]),
         isOutOfLine: layout.outOfLine[$0])
+    }
+  }
+
+  /// Calls the closure with all entries that there are, in order, whatever the head says. Bundles that cannot be read are
+  /// left out.
+  func forEachReadable(_ body: (UInt64, StoredEntry) throws -> Void) throws {
+    try reader.forEach(.bundles, in: 0...Int64(UInt32.max)) { bundle, row in
+      guard let stored = try? Self.entries(of: row, bundle: bundle) else { return true }
+      for (position, entry) in stored.enumerated() { try body(UInt64(bundle) << 8 | UInt64(position), entry) }
+      return true
+    }
+    try reader.forEach(.tail, in: 0...Int64(TrailLimits.entries)) { index, row in
+      if let stored = TailRow.decode(row) { try body(UInt64(index), stored) }
+      return true
     }
   }
 

@@ -19,10 +19,12 @@ internal import TransparencyLog
 ///     index 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
 ///     writer 7f3a90d2c41b65e8 42
 ///     configuration vTqk+i5Ui1zWdWBdYfVFXhbc/tXMMSoOLxWLKZMcqxc=
+///     policies 4pGuWhsS1tOqbaDLWTNIVo8nlZEJ2a2JPzZ8gMT8gjQ=
 ///
 /// with the number of entries, how many of them have their index records in runs, the time of the newest in milliseconds
 /// since 1970, the roots of the tree and of the index, who wrote the entries from a number on, and SHA-256 of the
-/// configuration's text, so that nobody puts another one in its place that the same key has signed.
+/// configuration's text, so that nobody puts another one in its place that the same key has signed. The last line, with
+/// SHA-256 of the list of the policies whose texts are kept (``StoredPolicies``), is there once one is.
 struct TrailHead: Equatable {
   static let empty = TrailHead(
     size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .none,
@@ -40,6 +42,8 @@ struct TrailHead: Equatable {
   var indexRoot: IndexRoot
   /// Who wrote last.
   var writer: WriterRun
+  /// SHA-256 of the list of the policies whose texts are kept; `nil` if none is.
+  var policies: SHA256Digest?
 
   /// The entries that one opened trail wrote with nobody else's in between.
   struct WriterRun: Equatable {
@@ -57,23 +61,24 @@ extension TrailHead {
   private static let header = "receiptkit.dev/audit-trail-head@v1"
 
   func text(_ configuration: TrailConfiguration) -> String {
-    """
-    \(Self.header)
-    origin \(configuration.origin)
-    size \(size)
-    indexed \(indexedSize)
-    time \(lastTime)
-    root \(root.base64)
-    index \(Base64.encodeToString(indexRoot.bytes))
-    writer \(String(writer.writer, radix: 16)) \(writer.from)
-    configuration \(SHA256Digest(of: Array(configuration.text.utf8)).base64)
-
-    """
+    let kept = policies.map { "policies \($0.base64)\n" } ?? ""
+    return """
+      \(Self.header)
+      origin \(configuration.origin)
+      size \(size)
+      indexed \(indexedSize)
+      time \(lastTime)
+      root \(root.base64)
+      index \(Base64.encodeToString(indexRoot.bytes))
+      writer \(String(writer.writer, radix: 16)) \(writer.from)
+      configuration \(SHA256Digest(of: Array(configuration.text.utf8)).base64)
+      \(kept)
+      """
   }
 
   init?(text: String, _ configuration: TrailConfiguration) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard lines.count == 10 else { return nil }
+    guard lines.count == 10 || lines.count == 11 else { return nil }
     let values = lines.map { line in
       line.firstIndex(of: " ").map { String(line[line.index(after: $0)...]) } ?? ""
     }
@@ -87,7 +92,8 @@ extension TrailHead {
     else { return nil }
     self.init(
       size: size, indexedSize: indexedSize, lastTime: lastTime, root: root, indexRoot: indexRoot,
-      writer: WriterRun(writer: writer, from: from))
+      writer: WriterRun(writer: writer, from: from),
+      policies: lines.count == 11 ? SHA256Digest(base64: values[9]) : nil)
     // One spelling only.
     guard self.text(configuration) == text else { return nil }
   }

@@ -24,8 +24,12 @@ struct TrailState {
   ///   - reader: The state of the storage.
   ///   - context: What it has in common with others.
   ///   - readsIndex: Whether the index is read; without it nothing is found, and nothing may be written.
+  ///   - isUnfinished: Whether it is a copy that may lack the entries which say that parts were erased.
   /// - Throws: ``AuditError/Code/tampered`` where the entries are not those of the signed root.
-  init(reading reader: any StorageReader, _ context: TrailContext, readsIndex: Bool = true) throws {
+  init(
+    reading reader: any StorageReader, _ context: TrailContext, readsIndex: Bool = true,
+    isUnfinished: Bool = false
+  ) throws {
     self.context = context
     signed = try context.keys.stored(in: reader)
     head = signed.head
@@ -53,7 +57,7 @@ struct TrailState {
       let fingerprints = try parts.fingerprints(of: entry, at: position, context.keys.fingerprints)
       index.withMemory { fingerprints.insert(into: &$0, at: position) }
     }
-    try requireErasures(parts.forgotten, in: reader)
+    if !isUnfinished { try requireErasures(parts.forgotten, in: reader) }
   }
 
   /// Follows what other processes wrote since.

@@ -199,13 +199,17 @@ public struct TrailView {
   public func entries(customer token: String, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
+    try entries(customer: token, before: before, limit: limit, part: erasablePart)
+  }
+
+  private func entries(
+    customer token: String, before: UInt64 = .max, limit: Int = .max, part: (UInt64) throws -> ErasablePart?
+  ) throws -> [RecordedEntry] {
     guard try state.hasCustomers && ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
     var found: [RecordedEntry] = []
     var candidates = candidates(.customer, Array(token.utf8), before: before)
     while found.count < limit, let index = try candidates.next() {
-      if try erasablePart(at: index)?.customerToken.isIdentical(to: token) == true {
-        found.append(try entry(at: index))
-      }
+      if try part(index)?.customerToken.isIdentical(to: token) == true { found.append(try entry(at: index)) }
     }
     return found
   }
@@ -216,22 +220,55 @@ public struct TrailView {
   /// - Returns: The others, in ascending order.
   /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
   public func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
+    try entriesSharing(indexes, part: erasablePart)
+  }
+
+  private func entriesSharing(_ indexes: [UInt64], part: (UInt64) throws -> ErasablePart?) throws -> [UInt64]
+  {
     var found: Set<UInt64> = []
     var receipts: Set<SHA256Digest> = []
     var customers: Set<[UInt8]> = []
     for index in indexes {
       let entry = try entry(at: index).entry
-      guard let part = try erasablePart(at: index) else { continue }
-      if part.receipt != nil, let receipt = entry.receipt, receipts.insert(receipt).inserted {
-        for other in try entries(receipt: receipt) where try erasablePart(at: other.index)?.receipt != nil {
+      guard let erasable = try part(index) else { continue }
+      if erasable.receipt != nil, let receipt = entry.receipt, receipts.insert(receipt).inserted {
+        for other in try entries(receipt: receipt) where try part(other.index)?.receipt != nil {
           found.insert(other.index)
         }
       }
-      if let token = part.customerToken, customers.insert(Array(token.utf8)).inserted {
-        found.formUnion(try entries(customer: token).map(\.index))
+      if let token = erasable.customerToken, customers.insert(Array(token.utf8)).inserted {
+        found.formUnion(try entries(customer: token, part: part).map(\.index))
       }
     }
     return found.subtracting(indexes).sorted()
+  }
+
+  // MARK: - For erasing
+
+  /// The entries of a customer that can be erased, in ascending order: also those that were erased before and whose keys
+  /// came back, which ``entries(customer:before:limit:)`` refuses.
+  ///
+  /// - Throws: As ``entries(customer:before:limit:)``.
+  package func entriesToErase(customer token: String) throws -> [UInt64] {
+    try entries(customer: token, part: partToErase).map(\.index).reversed()
+  }
+
+  /// As ``entriesSharingErasableParts(with:)``, with those that were erased before and whose keys came back.
+  package func entriesToErase(sharingPartsWith indexes: [UInt64]) throws -> [UInt64] {
+    try entriesSharing(indexes, part: partToErase)
+  }
+
+  /// The erasable part of an entry as far as there is a key for it, whatever erasures say.
+  package func partToErase(at index: UInt64) throws -> ErasablePart? {
+    guard let commitment = try entry(at: index).entry.commitment else { return nil }
+    var parts = ErasableParts(reader)
+    do {
+      return try parts.bytes(at: index, commitment: commitment).map { try ErasablePart.parse($0) }
+    } catch {
+      // A part that was erased and is back altered cannot be read; it is erased all the same.
+      guard error is AuditError, try erasures.erasure(of: index) != nil else { throw error }
+      return nil
+    }
   }
 
   /// The entries of a range of time, oldest first.

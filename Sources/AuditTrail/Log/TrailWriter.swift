@@ -42,13 +42,13 @@ struct TrailWriter {
     checkpoint = published
     // Another process may have written a moment ago.
     try makeDurable()
-    guard published != nil else {
-      throw AuditError(
-        .rolledBack, at: "checkpoint",
-        "The place of the last checkpoint is empty. It was removed, or the wrong place was given; a trail whose "
-          + "checkpoint is lost is opened by restoring that checkpoint.")
-    }
+    guard published != nil else { throw Self.noCheckpoint }
   }
+
+  static let noCheckpoint = AuditError(
+    .rolledBack, at: "checkpoint",
+    "The place of the last checkpoint is empty. It was removed, or the wrong place was given; a trail whose "
+      + "checkpoint is lost is opened by restoring that checkpoint.")
 
   /// Whether the private key is there.
   var canWrite: Bool { context.keys.canSign }
@@ -240,11 +240,24 @@ struct TrailWriter {
   private static func published(
     in checkpoints: any CheckpointStore, _ keys: TrailKeys, _ storage: any TrailStorage
   ) throws -> VerifiedCheckpoint? {
+    try published(in: checkpoints, keys) { _ = try storage.read { try keys.head(in: $0) } }
+  }
+
+  /// The checkpoint in its place; `nil` if the place is empty.
+  ///
+  /// - Parameters:
+  ///   - checkpoints: The place.
+  ///   - keys: The keys of the trail.
+  ///   - refresh: Has the keys follow the trail if they do not verify the checkpoint.
+  /// - Throws: ``AuditError/Code/tampered`` or ``AuditError/Code/forked`` if it is not one of the trail.
+  static func published(
+    in checkpoints: any CheckpointStore, _ keys: TrailKeys, refresh: () throws -> Void = {}
+  ) throws -> VerifiedCheckpoint? {
     guard let bytes = try checkpoints.load() else { return nil }
     do {
       let signed = try SignedCheckpoint(parsing: bytes)
       // Another process may have replaced the key, which the head tells of.
-      if (try? keys.chain.verify(signed)) == nil { _ = try storage.read { try keys.head(in: $0) } }
+      if (try? keys.chain.verify(signed)) == nil { try refresh() }
       let verified = try keys.chain.verify(signed)
       guard verified.checkpoint.origin == keys.origin else {
         throw AuditError(
@@ -262,7 +275,9 @@ struct TrailWriter {
   }
 
   /// Holds the trail against a checkpoint of it.
-  private static func compare(
+  ///
+  /// - Throws: ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail is not the one that it is of.
+  static func compare(
     _ published: VerifiedCheckpoint, with state: TrailState, _ reader: any StorageReader
   ) throws {
     let size = published.checkpoint.size
@@ -290,6 +305,8 @@ enum TrailNotes {
   static let firstSuccession: Int64 = 2
   /// The texts of policies, by the first bits of their digests.
   static let policies: ClosedRange<Int64> = 1 << 62...Int64.max - 1
+  /// The list of their digests, which the head vouches for.
+  static let policyList: Int64 = 1 << 62 - 1
 
   static func policy(_ digest: SHA256Digest) -> Int64 {
     policies.lowerBound | Int64(truncatingIfNeeded: digest.words.0.bigEndian >> 2 & ~1)

@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import ReceiptBytes
+internal import ReceiptCrypto
 public import TransparencyLog
 
 /// A log as static files (C2SP tlog-tiles), as any web server can serve it: `checkpoint`, `tile/<level>/<number>` and
@@ -12,9 +13,9 @@ public import TransparencyLog
 /// `erasable/<number>`: for each entry of a bundle a length of four bytes, highest first, and the part. That folder
 /// must not be served; its files are readable by their owner alone.
 ///
-/// After an export, `tile` and `erasable` hold what this export says and nothing else of earlier ones, but for
-/// narrower versions of the tiles that are still partial, which C2SP tlog-tiles has a log serve on. Other files of the
-/// folder are left alone.
+/// After an export, all files of it hold what this export says, whatever was in them before, and `tile` and `erasable`
+/// hold nothing else, but for narrower versions of the tiles that are still partial, which C2SP tlog-tiles has a log
+/// serve on. Other files of the folder are left alone.
 public struct TileDirectory: Sendable {
   /// The folder.
   public let path: String
@@ -57,6 +58,13 @@ public struct TileDirectory: Sendable {
     }
   }
 
+  /// Removes a file, if it is there.
+  func remove(_ name: String) throws(StorageError) {
+    try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
+      try FileSystem.remove("\(path)/\(name)")
+    }
+  }
+
   private static func makeFolder(_ path: String) throws(StorageError) {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -84,10 +92,62 @@ public struct TileDirectory: Sendable {
     return folder
   }
 
-  /// Whether the file of a tile is there, as it was finished by an export of so many entries.
-  func has(_ tile: TileCoordinates, _ name: String, after size: UInt64) -> Bool {
-    tile == TileCoordinates(level: tile.level, number: tile.number, inTreeOfSize: size)
-      && FileManager.default.fileExists(atPath: "\(path)/\(name)")
+  /// Writes a file, unless it has these contents already.
+  func update(_ name: String, with contents: [UInt8]) throws(StorageError) {
+    guard try readIfRegular(name) != contents else { return }
+    try write(contents, to: name)
+  }
+
+  /// The contents of a file; `nil` for anything that no export has written, however long.
+  private func readIfRegular(_ name: String) throws(StorageError) -> [UInt8]? {
+    do throws(StorageError) { return try read(name) } catch {
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
+  }
+
+  /// The entries of a bundle, if they are in its file as they are in the tree.
+  ///
+  /// - Parameter hashes: Their leaf hashes.
+  func entries(of bundle: TileCoordinates, _ hashes: some Collection<TreeHash>) throws(StorageError)
+    -> [[UInt8]]?
+  {
+    guard let bytes = try readIfRegular(bundle.entryBundlePath),
+      let entries = try? EntryBundle(parsing: bytes).entries,
+      entries.count == hashes.count, zip(entries, hashes).allSatisfy({ TreeHash.leaf($0) == $1 })
+    else { return nil }
+    return entries
+  }
+
+  /// Requires that the files of an export which stand beside `tile` are of exports, if they are there.
+  ///
+  /// - Throws: ``AuditError/Code/alreadyExists``.
+  func requireOwnFiles() throws {
+    for (name, beginning) in [
+      (Self.keysName, KeyChain.fileBeginning), (Self.policiesName, PolicyDescription.beginning),
+    ] {
+      guard let bytes = try read(name), !bytes.starts(with: beginning) else { continue }
+      throw AuditError(
+        .alreadyExists, at: "\(path)/\(name)",
+        "No export has written this file; move it away, or export to another folder.")
+    }
+  }
+
+  /// The names of all files in `erasable`; `nil` if there is none.
+  func erasableFiles() throws(StorageError) -> Set<String>? {
+    let folder = "\(path)/erasable"
+    var files: Set<String> = []
+    do {
+      for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+        let type = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.type]
+        if type as? FileAttributeType != .typeDirectory { files.insert("erasable/\(name)") }
+      }
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+      return nil
+    } catch {
+      throw StorageError(.inputOutput, at: folder, "It cannot be read: \(error)")
+    }
+    return files.isEmpty ? nil : files
   }
 
   /// The bundle's erasable parts.
@@ -131,8 +191,8 @@ public struct TileDirectory: Sendable {
 
 extension AuditLog {
   /// Writes the trail, as far as its newest checkpoint covers it, as static files, and removes what earlier exports
-  /// have left in the folder and this one does not say: erasable parts above all. Tiles and bundles that an earlier
-  /// export of this trail has finished are left alone, so that exporting again costs only what is new. Blocks.
+  /// have left in the folder and this one does not say: erasable parts above all. Files that an earlier export has
+  /// written are compared with the trail, and written again only if they are not the same. Blocks.
   ///
   /// When it returns, all of it is on disk, removals included. The erasable parts that this export does not write are
   /// removed before anything is written. An entry that is erased during the export may still have its part in it:
@@ -144,10 +204,12 @@ extension AuditLog {
   ///     that folder.
   ///   - progress: Called now and then with the entries that were written and those there are.
   /// - Returns: The checkpoint that was written.
-  /// - Throws: ``AuditError/Code/alreadyExists`` where the folder has another log, or files in `tile` or `erasable` that
-  ///   no export writes; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where it has a newer or another
-  ///   history of this log; ``StorageError/Code/busy`` where another export is writing into it. Nothing is changed then.
-  ///   Any other ``AuditError``, ``StorageError``.
+  /// - Throws: ``AuditError/Code/alreadyExists`` where the folder has another log, files in `tile` or `erasable` that no
+  ///   export writes, or other files named `keys` or `policies`; ``AuditError/Code/rolledBack`` or
+  ///   ``AuditError/Code/forked`` where it has a newer or another history of this log; ``StorageError/Code/busy`` where
+  ///   another export is writing into it. Nothing is changed then. ``AuditError/Code/storageUnavailable`` where a part was
+  ///   erased after the newest checkpoint, so that the export could not say so. Any other ``AuditError``,
+  ///   ``StorageError``.
   @discardableResult
   public func export(
     to directory: TileDirectory, includingErasableParts: Bool = false,
@@ -159,34 +221,36 @@ extension AuditLog {
     let size = checkpoint.checkpoint.size
     let lock = try directory.lock()
     defer { withExtendedLifetime(lock) {} }
-    let earlier = try sizeOfExport(in: directory, before: checkpoint.checkpoint)
+    try requireEarlierExport(in: directory, before: checkpoint.checkpoint)
+    try directory.requireOwnFiles()
     try ExportedFiles(in: directory).removeStale(
       in: "erasable", size: size, includingErasableParts: includingErasableParts)
+    var statements = EntryStatements()
     var number: UInt64 = 0
     while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
-      try export(bundle, to: directory, after: earlier, includingErasableParts: includingErasableParts)
+      let entries = try export(
+        bundle, to: directory, size: size, includingErasableParts: includingErasableParts)
+      try statements.add(entries, from: number << 8)
       number += 1
       if number.isMultiple(of: 64) { progress(min(number << 8, size), size) }
     }
     for level in 1..<6 {
       number = 0
       while let tile = TileCoordinates(level: level, number: number, inTreeOfSize: size) {
-        try export(tile, to: directory, after: earlier)
+        try export(tile, to: directory)
         number += 1
       }
     }
+    let (policies, keys) = (
+      try policyFile(naming: statements.policies), try keyFile(of: statements.successions, size)
+    )
     // A reader of the checkpoint must find all that it covers: the names of the new files are on disk before it, and what
     // only an older one needs goes after it.
     for folder in try ExportedFiles(in: directory).folders {
       try StorageError.synchronizeDirectory("\(directory.path)/\(folder)")
     }
-    let policies = try storage.read { try StoredPolicies.all(in: $0) }
-    if !policies.isEmpty {
-      try directory.write(StoredPolicies.file(policies), to: TileDirectory.policiesName)
-    }
-    if !keys.successions.isEmpty {
-      let proofs = try storage.read { try TrailKeys.storedProofs($0) }
-      try directory.write(proofs.flatMap(\.encoded), to: TileDirectory.keysName)
+    for (name, contents) in [(TileDirectory.policiesName, policies), (TileDirectory.keysName, keys)] {
+      try contents.isEmpty ? directory.remove(name) : directory.update(name, with: contents)
     }
     try directory.write(checkpoint.signed.encoded, to: "checkpoint")
     try StorageError.synchronizeDirectory(directory.path)
@@ -196,9 +260,10 @@ extension AuditLog {
     return checkpoint
   }
 
-  /// How many entries an earlier export of this trail in the folder has, 0 if there is none.
-  private func sizeOfExport(in directory: TileDirectory, before new: Checkpoint) throws -> UInt64 {
-    guard let bytes = try directory.read("checkpoint") else { return 0 }
+  /// Requires that an earlier export in the folder, if there is one, is of this trail and no newer. Nothing else of it is
+  /// believed: who can write to the folder can write any checkpoint.
+  private func requireEarlierExport(in directory: TileDirectory, before new: Checkpoint) throws {
+    guard let bytes = try directory.read("checkpoint") else { return }
     let place = "\(directory.path)/checkpoint"
     guard let old = try? SignedCheckpoint(parsing: bytes).unverifiedCheckpoint, old.origin == new.origin
     else {
@@ -215,22 +280,23 @@ extension AuditLog {
         .forked, at: place,
         "The folder has an export of another history of this log; export to another folder.")
     }
-    return old.size
   }
 
-  private func export(_ tile: TileCoordinates, to directory: TileDirectory, after earlier: UInt64) throws {
-    guard !directory.has(tile, tile.path, after: earlier) else { return }
-    let hashes = try withView { try $0.tiles.tile(tile) }
-    try directory.write(TileCoordinates.encode(hashes.prefix(tile.width)), to: tile.path)
+  /// - Returns: The hashes of the tile.
+  @discardableResult
+  private func export(_ tile: TileCoordinates, to directory: TileDirectory) throws -> ArraySlice<TreeHash> {
+    let hashes = try withView { try $0.tiles.tile(tile) }.prefix(tile.width)
+    try directory.update(tile.path, with: TileCoordinates.encode(hashes))
+    return hashes
   }
 
+  /// - Returns: The entries of the bundle.
   private func export(
-    _ bundle: TileCoordinates, to directory: TileDirectory, after earlier: UInt64,
-    includingErasableParts: Bool
-  ) throws {
-    try export(bundle, to: directory, after: earlier)
-    let hasEntries = directory.has(bundle, bundle.entryBundlePath, after: earlier)
-    guard includingErasableParts || !hasEntries else { return }
+    _ bundle: TileCoordinates, to directory: TileDirectory, size: UInt64, includingErasableParts: Bool
+  ) throws -> [[UInt8]] {
+    let hashes = try export(bundle, to: directory)
+    let exported = try directory.entries(of: bundle, hashes)
+    if let exported, !includingErasableParts { return exported }
     var entries: [[UInt8]] = []
     var erasables: [[UInt8]] = []
     try withView { view in
@@ -241,15 +307,57 @@ extension AuditLog {
         guard includingErasableParts else { return }
         // An erased part is empty: an erasure among the entries says so.
         let commitment = try TrailState.keys(of: stored.entry, at: index).commitment
-        erasables.append(
-          try commitment.flatMap { try view.erasableBytes(at: index, stored, commitment: $0, &parts) } ?? [])
+        let part = try commitment.flatMap {
+          try view.erasableBytes(at: index, stored, commitment: $0, &parts)
+        }
+        erasables.append(part ?? [])
+        guard commitment != nil, part == nil, try view.erasures.erasure(of: index).map({ $0 >= size }) ?? true
+        else { return }
+        throw AuditError(
+          .storageUnavailable, at: "entry \(index)",
+          "Its erasable part was erased after the newest checkpoint; publish a checkpoint, and export again.")
       }
     }
-    if !hasEntries { try directory.write(EntryBundle(entries).encoded, to: bundle.entryBundlePath) }
+    if exported == nil { try directory.write(EntryBundle(entries).encoded, to: bundle.entryBundlePath) }
     // Erasable parts are written again: some may have been erased since.
     if includingErasableParts {
       try directory.write(
         TileDirectory.encode(erasables: erasables), to: TileDirectory.erasableName(bundle))
+    }
+    return entries
+  }
+
+  /// The file of the policies that entries name, as far as the trail has their texts.
+  private func policyFile(naming named: Set<SHA256Digest>) throws -> [UInt8] {
+    let texts = try withView { view in
+      try StoredPolicies.verified(in: view.reader, view.context.keys.head(in: view.reader))
+    }
+    return StoredPolicies.file(texts.filter { named.contains(SHA256Digest(of: Array($0.utf8))) })
+  }
+
+  /// The file of the proofs of the entries by which the trail's key was replaced.
+  private func keyFile(of successions: [UInt64], _ size: UInt64) throws -> [UInt8] {
+    let proofs = try storage.read { try TrailKeys.storedProofs($0) }.filter { $0.index < size }
+    let fault = try SuccessionProofs(proofs: proofs).fault(entries: successions, trusting: keys.first) {
+      size in
+      try withView { size <= $0.size ? try $0.root(size: size) : .empty }
+    }
+    if let fault { throw AuditError(.tampered, at: "notes", fault) }
+    return proofs.flatMap(\.encoded)
+  }
+}
+
+/// What the entries of an export say that other files of it are about.
+private struct EntryStatements {
+  private(set) var policies: Set<SHA256Digest> = []
+  private(set) var successions: [UInt64] = []
+
+  mutating func add(_ entries: [[UInt8]], from first: UInt64) throws {
+    for (offset, entry) in entries.enumerated() {
+      let index = first + UInt64(offset)
+      let keys = try TrailState.keys(of: entry, at: index)
+      if let policy = keys.policy { policies.insert(policy) }
+      if keys.isOf(.key, in: entry.span) { successions.append(index) }
     }
   }
 }

@@ -39,18 +39,18 @@ extension AuditLog {
       }
       try writer.put(.notes, TrailNotes.configuration, note.encoded)
       try TrailKeys.store(proofs, in: writer)
-      try StoredPolicies.store(policies, in: writer)
       try ErasureKeys.create(in: writer)
-      try keys.write(.empty, in: writer)
+      var head = TrailHead.empty
+      try StoredPolicies.keep(policies, &head, in: writer)
+      try keys.write(head, in: writer)
       return try TrailState(reading: writer, context)
     }
-    var erased: [UInt64] = []
     var number: UInt64 = 0
     while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
       let entries = try entries(of: bundle, in: directory)
       try storage.write { writer in
         try state.flushIndex(in: writer)
-        erased += try state.adopt(entries, in: writer)
+        try state.adopt(entries, in: writer)
       }
       number += 1
       progress(min(number << 8, size), size)
@@ -59,7 +59,7 @@ extension AuditLog {
       throw AuditError(
         .tampered, at: "entries below \(size)", "What was stored does not have the export's root.")
     }
-    try storage.read { try state.requireErasures(erased, in: $0) }
+    try storage.read { try state.erasureAgreement(in: $0).require() }
     try storage.write { try $0.put(.notes, TrailNotes.checkpoint, checkpoint.signed.encoded) }
     let old = try checkpoints.load()
     guard try old == checkpoint.signed.encoded || checkpoints.replace(old, with: checkpoint.signed.encoded)

@@ -12,14 +12,16 @@ public import TransparencyLog
 /// of the two may be written to: two histories that both go on from here contradict each other, which everybody who has
 /// checkpoints of both can prove. So retire the source when this returns.
 ///
-/// A migration that was cut off goes on where it stood when it is started again with the same target.
+/// A migration that was cut off goes on where it stood when it is started again with the same target. What was erased in
+/// the source meanwhile is erased in the target too, before it gets the checkpoint. Until then an unfinished target holds
+/// what was copied: remove it, or end the migration.
 public struct TrailMigration: Sendable {
   private let source: any TrailStorage
   private let checkpoints: any CheckpointStore
   private let signer: NoteSignerKey
 
   /// So many bytes are copied in one transaction, about.
-  private static let batchByteCount = 4 << 20
+  private let batchByteCount: Int
 
   /// Names the trail that is to be moved.
   ///
@@ -28,9 +30,18 @@ public struct TrailMigration: Sendable {
   ///   - checkpoints: The place of its last checkpoint.
   ///   - signer: Its private key, which signs the heads of the copy.
   public init(from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey) {
+    self.init(from: source, checkpoints: checkpoints, signer: signer, batchByteCount: 4 << 20)
+  }
+
+  /// The same with another number of bytes that are copied in one transaction.
+  package init(
+    from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey,
+    batchByteCount: Int
+  ) {
     self.source = source
     self.checkpoints = checkpoints
     self.signer = signer
+    self.batchByteCount = batchByteCount
   }
 
   /// Moves it. Blocks.
@@ -50,6 +61,35 @@ public struct TrailMigration: Sendable {
     progress: (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> VerifiedCheckpoint {
     let keys = try source.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) }
+    guard try !isSource(target) else {
+      throw AuditError(
+        .alreadyExists, "The target is the source itself, or a copy of its file; name an empty storage.")
+    }
+    // What an earlier try has erased in the target may be in the target's own logs still.
+    var mustScrub = try target.read { try $0.value(.head, 0) } != nil
+    while true {
+      if let moved = try move(to: target, newCheckpoints, keys, isFinal: !mustScrub, progress) {
+        return moved
+      }
+      // Not within the lock of the source: it waits for transactions that are older, in the same database too.
+      try target.scrub()
+      mustScrub = false
+    }
+  }
+
+  /// Whether the target is the source under whatever name: each trail draws its own keys of erasable parts.
+  private func isSource(_ target: any TrailStorage) throws -> Bool {
+    let own = try source.read(WrappingKeys.some)
+    return try !own.isDisjoint(with: target.read(WrappingKeys.some))
+  }
+
+  /// Copies what the target lacks, and hands the checkpoint over.
+  ///
+  /// - Returns: The checkpoint; `nil` if the target must be scrubbed first.
+  private func move(
+    to target: any TrailStorage, _ newCheckpoints: any CheckpointStore, _ keys: TrailKeys, isFinal: Bool,
+    _ progress: (UInt64, UInt64) -> Void
+  ) throws -> VerifiedCheckpoint? {
     let published = try loadPublished(keys)
     let encoded = published.signed.encoded
     if let there = try newCheckpoints.load(), there != encoded {
@@ -64,13 +104,18 @@ public struct TrailMigration: Sendable {
     // A writer, so that nothing is added or erased behind the copy.
     return try source.write { writer in
       let head = try keys.head(in: writer)
-      try copy(writer, head, to: target, keys, progress)
+      var state = try copy(writer, head, to: target, keys, progress)
       try compare(target, with: head, published, keys)
+      guard let agreement = try carryOutErasures(in: target, &state), isFinal else { return nil }
+      let policies = try StoredPolicies.verified(in: writer, head)
+      let proofs = try successionProofs(of: agreement.successions, writer, keys)
       try target.write {
         try $0.put(.notes, TrailNotes.configuration, note)
         try $0.put(.notes, TrailNotes.checkpoint, encoded)
-        try TrailKeys.store(TrailKeys.storedProofs(writer), in: $0)
-        try StoredPolicies.store(StoredPolicies.all(in: writer), in: $0)
+        try TrailKeys.store(proofs, in: $0)
+        state.head.policies = nil
+        try StoredPolicies.keep(policies, &state.head, in: $0)
+        try state.writeHead(in: $0)
       }
       let there = try newCheckpoints.load()
       guard try checkpoints.load() == encoded, there == nil || there == encoded,
@@ -82,6 +127,36 @@ public struct TrailMigration: Sendable {
       }
       return published
     }
+  }
+
+  /// Carries out in the target what was erased in the source after it was copied, or whose key came back in the source.
+  ///
+  /// - Returns: What was compared, where there was nothing to do: keys and erasures agree. Otherwise `nil`.
+  /// - Throws: ``AuditError/Code/tampered`` if a part is gone and no entry says that it was erased.
+  private func carryOutErasures(
+    in target: any TrailStorage, _ state: inout TrailState
+  ) throws -> ErasureAgreement? {
+    let agreement = try target.read { try state.erasureAgreement(in: $0) }
+    let undone = agreement.undone
+    guard !undone.isEmpty else {
+      try agreement.require()
+      return agreement
+    }
+    try target.write { try state.carryOutErasures(of: undone, in: $0) }
+    return nil
+  }
+
+  /// The source's proofs of the entries by which its key was replaced.
+  private func successionProofs(
+    of entries: [UInt64], _ reader: any StorageReader, _ keys: TrailKeys
+  ) throws -> [LogProof] {
+    let proofs = try TrailKeys.storedProofs(reader)
+    let size = try keys.head(in: reader).size
+    let fault = try SuccessionProofs(proofs: proofs).fault(entries: entries, trusting: keys.chain.first) {
+      $0 <= size ? try root(of: reader, $0, keys) : .empty
+    }
+    if let fault { throw AuditError(.tampered, at: "notes", fault) }
+    return proofs
   }
 
   private func loadPublished(_ keys: TrailKeys) throws -> VerifiedCheckpoint {
@@ -105,7 +180,7 @@ public struct TrailMigration: Sendable {
   private func copy(
     _ reader: any StorageReader, _ head: TrailHead, to target: any TrailStorage, _ keys: TrailKeys,
     _ progress: (UInt64, UInt64) -> Void
-  ) throws {
+  ) throws -> TrailState {
     var state = try begin(target, reader, head, keys)
     var merger = IndexMerger(storage: keys.index(in: target)) {
       UInt64(max(0, SystemClock.now().millisecondsSince1970 / 1000))
@@ -113,14 +188,13 @@ public struct TrailMigration: Sendable {
     let entries = try TrailState(reading: reader, context(keys)).entries(in: reader)
     var parts = ErasableParts(reader)
     var batch: [CopiedEntry] = []
-    var erased: [UInt64] = []
     var byteCount = 0
     func flush() throws {
       try target.write { writer in
         // The merger changed the index since.
         try state.catchUp(writer)
         try state.flushIndex(in: writer)
-        erased += try state.adopt(batch, in: writer)
+        try state.adopt(batch, in: writer)
       }
       (batch, byteCount) = ([], 0)
       while try merger.step() {}
@@ -131,10 +205,12 @@ public struct TrailMigration: Sendable {
       let erasable = try commitment.flatMap { try parts.bytes(at: index, stored, commitment: $0) }
       batch.append(CopiedEntry(entry: stored.entry, erasable: erasable))
       byteCount += stored.entry.count + (erasable?.count ?? 0)
-      if byteCount >= Self.batchByteCount { try flush() }
+      if byteCount >= batchByteCount { try flush() }
     }
     if !batch.isEmpty { try flush() }
-    try target.read { try state.requireErasures(erased, in: $0) }
+    // The merger changed the index since.
+    try target.read { try state.catchUp($0) }
+    return state
   }
 
   /// What the target has of the trail already.
@@ -146,7 +222,7 @@ public struct TrailMigration: Sendable {
         try ErasureKeys.create(in: writer)
         try keys.write(.empty, in: writer)
       }
-      return try TrailState(reading: writer, context(keys))
+      return try TrailState(reading: writer, context(keys), isUnfinished: true)
     }
     guard state.head.size <= head.size,
       try root(of: source, state.head.size, keys) == state.head.root

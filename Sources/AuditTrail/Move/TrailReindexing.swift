@@ -13,6 +13,7 @@ public import TransparencyLog
 /// also removes what the first try left. Erasing does too, since that may name customers.
 public struct TrailReindexing: Sendable {
   private let storage: any TrailStorage
+  private let checkpoints: any CheckpointStore
   private let context: TrailContext
   private let sliceCount: UInt64
 
@@ -20,15 +21,21 @@ public struct TrailReindexing: Sendable {
   ///
   /// - Parameters:
   ///   - storage: Where it is kept.
+  ///   - checkpoints: The place of its last checkpoint.
   ///   - signer: Its private key, which signs the root of the new index.
   /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
-  public init(_ storage: any TrailStorage, signer: NoteSignerKey) throws {
-    try self.init(storage, signer: signer, sliceCount: TrailLimits.flushInterval)
+  public init(
+    _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey
+  ) throws {
+    try self.init(storage, checkpoints: checkpoints, signer: signer, sliceCount: TrailLimits.flushInterval)
   }
 
   /// The same with another number of entries, whole bundles, whose records are in memory at a time.
-  package init(_ storage: any TrailStorage, signer: NoteSignerKey, sliceCount: UInt64) throws {
+  package init(
+    _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey, sliceCount: UInt64
+  ) throws {
     self.storage = storage
+    self.checkpoints = checkpoints
     self.sliceCount = sliceCount
     context = TrailContext(
       keys: try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) },
@@ -39,7 +46,9 @@ public struct TrailReindexing: Sendable {
   ///
   /// - Parameter progress: Called now and then with the entries that are in the new index and those there are.
   /// - Returns: The entries whose records are in the new index; it goes on from there by itself.
-  /// - Throws: ``AuditError/Code/tampered`` where an entry is not what was recorded; ``AuditError/Code/keysMissing`` where
+  /// - Throws: ``AuditError/Code/tampered`` where an entry is not what was recorded, or keys of erasable parts and
+  ///   erasures contradict each other; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the trail is
+  ///   not the one that its last checkpoint is of; ``AuditError/Code/keysMissing`` where
   ///   the trail holds no keys of erasable parts, which say who the customers are;
   ///   ``AuditError/Code/storageUnavailable`` where another reindexing got in the way, or entries were erased all the
   ///   time; those of the storage.
@@ -83,17 +92,27 @@ public struct TrailReindexing: Sendable {
   private struct Scan {
     /// The next entry to look at.
     var next: UInt64 = 0
-    /// The entries that erasures name.
-    var erased: Set<UInt64> = []
+    /// The erasures, by the entries that they name.
+    var erasures: [UInt64: UInt64] = [:]
+    /// The entries that they name.
+    var erased: Set<UInt64> { Set(erasures.keys) }
     /// The entries whose keys are forgotten.
     var forgotten: Set<UInt64> = []
+
+    mutating func noteErasure(in entry: [UInt8], at position: UInt64) throws {
+      let keys = try TrailState.keys(of: entry, at: position)
+      if let erased = keys.erasure(in: entry.span) { erasures[erased] = position }
+    }
   }
 
   /// Makes the index once; `nil` if an entry was erased after its customer was entered into the index.
   private func attempt(_ progress: (UInt64, UInt64) -> Void) throws -> UInt64? {
+    // Before the trail, which may go on meanwhile: then it has at least as many entries.
+    let published = try publishedCheckpoint { _ = try storage.read { try context.keys.head(in: $0) } }
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
       let state = try TrailState(reading: reader, context, readsIndex: false)
+      try TrailWriter.compare(published, with: state, reader)
       return (state, try IndexRebuild(beside: state.head.indexRoot, in: IndexRows(base: reader)))
     }
     var scan = Scan()
@@ -105,6 +124,9 @@ public struct TrailReindexing: Sendable {
       }
       let (now, isIn) = try storage.write { writer in
         let now = try TrailState(reading: writer, context, readsIndex: false)
+        // Before its head is signed anew: an old copy may have been put back meanwhile.
+        let published = try publishedCheckpoint { _ = try context.keys.head(in: writer) }
+        try TrailWriter.compare(published, with: now, writer)
         // Others flushed meanwhile: what their index covers, this one must.
         guard now.head.indexedSize <= rebuild.indexedSize else { return (now, nil as Bool?) }
         return (now, try replace(now, rebuild, scan, in: writer))
@@ -112,6 +134,13 @@ public struct TrailReindexing: Sendable {
       if let isIn { return isIn ? rebuild.indexedSize : nil }
       state = now
     }
+  }
+
+  private func publishedCheckpoint(refresh: () throws -> Void) throws -> VerifiedCheckpoint {
+    guard let published = try TrailWriter.published(in: checkpoints, context.keys, refresh: refresh) else {
+      throw TrailWriter.noCheckpoint
+    }
+    return published
   }
 
   /// Reads entries beside the writers, and writes their records.
@@ -124,9 +153,7 @@ public struct TrailReindexing: Sendable {
       var records: [(UInt64, EntryFingerprints)] = []
       records.reserveCapacity(range.count)
       try state.entries(in: reader).forEach(in: range) { position, entry in
-        if let erased = try TrailState.keys(of: entry.entry, at: position).erased {
-          scan.erased.insert(erased)
-        }
+        try scan.noteErasure(in: entry.entry, at: position)
         records.append((position, try parts.fingerprints(of: entry, at: position, context.keys.fingerprints)))
       }
       scan.forgotten.formUnion(parts.forgotten)
@@ -148,12 +175,18 @@ public struct TrailReindexing: Sendable {
   ) throws -> Bool {
     var scan = seen
     try state.entries(in: writer).forEach(in: scan.next..<state.head.size) { position, entry in
-      if let erased = try TrailState.keys(of: entry.entry, at: position).erased { scan.erased.insert(erased) }
+      try scan.noteErasure(in: entry.entry, at: position)
     }
-    if let unconfirmed = scan.forgotten.subtracting(scan.erased).min() {
+    let erased = scan.erased
+    if let unconfirmed = scan.forgotten.subtracting(erased).min() {
       throw ErasureLookup.unconfirmed(unconfirmed)
     }
-    guard scan.erased.subtracting(scan.forgotten).allSatisfy({ $0 >= rebuild.indexedSize }),
+    let unseen = erased.subtracting(scan.forgotten).sorted()
+    var parts = ErasableParts(writer)
+    for entry in unseen where try parts.hasKey(of: entry) {
+      throw ErasureLookup.keyIsBack(of: entry, erasure: scan.erasures[entry] ?? entry)
+    }
+    guard unseen.allSatisfy({ $0 >= rebuild.indexedSize }),
       try rebuild.isWhole(in: WritableIndexRows(base: writer))
     else { return false }
     guard let root = try rebuild.replace(state.head.indexRoot, in: WritableIndexRows(base: writer)) else {

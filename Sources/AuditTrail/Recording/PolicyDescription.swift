@@ -60,6 +60,10 @@ public struct PolicyDescription: Sendable, Hashable {
     text = lines.text
   }
 
+  fileprivate static let header = "receiptkit.dev/verification-policy@v1\n"
+  /// How each text begins.
+  static let beginning = Array(header.utf8)
+
   /// Whole numbers in digits alone, others as the shortest decimal that reads as the same number.
   private static func text(_ number: Double) -> String {
     if let whole = Int64(exactly: number) { return String(whole) }
@@ -69,7 +73,7 @@ public struct PolicyDescription: Sendable, Hashable {
 
 /// The lines of a policy's text.
 private struct PolicyLines {
-  private(set) var text = "receiptkit.dev/verification-policy@v1\n"
+  private(set) var text = PolicyDescription.header
 
   mutating func add(_ key: String, _ value: String) {
     text += "\(key) \(String(decoding: EntryText.encoded(value), as: UTF8.self))\n"

@@ -11,37 +11,154 @@ extension AuditLog {
   public func keep(policy: VerificationPolicy) throws(AuditError) {
     let text = PolicyDescription(policy).text
     do {
-      let digest = SHA256Digest(of: Array(text.utf8))
-      guard try storage.read({ try StoredPolicies.text(of: digest, in: $0) }) == nil else { return }
+      let isKept = try storage.read { try StoredPolicies.isKept(text, in: $0, context.keys.head(in: $0)) }
+      guard !isKept else { return }
       _ = try context.keys.signer()
-      try storage.write { try StoredPolicies.store([text], in: $0) }
+      try storage.write { writer in
+        var head = try context.keys.head(in: writer)
+        try StoredPolicies.keep([text], &head, in: writer)
+        try context.keys.write(head, in: writer)
+      }
     } catch { throw AuditError(error) }
   }
 }
 
 extension TrailView {
   /// What the policy says that entries name by this digest (``EntryFacts/policy``): lines as in ``PolicyDescription/text``;
-  /// `nil` if the trail does not have it.
+  /// `nil` if the trail never had it.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where another text is in its place, ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` where another text is in its place, or none is though one was kept;
+  ///   ``StorageError``.
   public func policy(_ digest: SHA256Digest) throws -> String? {
-    guard let text = try StoredPolicies.text(of: digest, in: reader) else { return nil }
-    guard SHA256Digest(of: Array(text.utf8)) == digest else {
-      throw AuditError(
-        .tampered, at: "policy \(digest.hexadecimal)",
-        "Another text is in the place of the policy. Restore the trail from a backup.")
+    if let text = try StoredPolicies.text(of: digest, in: reader) {
+      guard SHA256Digest(of: Array(text.utf8)) == digest else { throw StoredPolicies.another(digest) }
+      return text
     }
-    return text
+    // Not that of this state, which may be of before a policy was kept.
+    let head = try context.keys.head(in: reader)
+    guard try !StoredPolicies.list(in: reader, head).contains(digest) else {
+      throw StoredPolicies.another(digest)
+    }
+    return nil
   }
 }
 
-/// The texts of policies: notes of the trail that need no signature, as entries have their digests.
+/// The texts of policies, and the list of their digests: notes of the trail that the signed head vouches for.
+///
+/// The list is the 32 bytes of each digest, in ascending order; the head has its SHA-256. So none is put in the place of
+/// another, added or removed without its showing.
 enum StoredPolicies {
   static func text(of digest: SHA256Digest, in reader: any StorageReader) throws -> String? {
     try reader.value(.notes, TrailNotes.policy(digest)).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  static func all(in reader: any StorageReader) throws -> [String] {
+  /// The digests of the policies whose texts are kept.
+  ///
+  /// - Throws: ``AuditError/Code/tampered`` if the list is not the one that the head vouches for, and cannot be made from
+  ///   the texts either; ``StorageError``.
+  static func list(in reader: any StorageReader, _ head: TrailHead) throws -> Set<SHA256Digest> {
+    guard let expected = head.policies else { return [] }
+    if let row = try reader.value(.notes, TrailNotes.policyList), SHA256Digest(of: row) == expected {
+      return digests(of: row)
+    }
+    var stored: Set<SHA256Digest> = []
+    try reader.forEach(.notes, in: TrailNotes.policies) { key, text in
+      let digest = SHA256Digest(of: text)
+      if TrailNotes.policy(digest) == key { stored.insert(digest) }
+      return true
+    }
+    guard SHA256Digest(of: encode(stored)) == expected else {
+      throw AuditError(
+        .tampered, at: "notes",
+        "The list of the policies whose texts are kept was altered. Restore the trail from a backup.")
+    }
+    return stored
+  }
+
+  private static func digests(of row: [UInt8]) -> Set<SHA256Digest> {
+    Set(
+      stride(from: 0, to: row.count, by: SHA256Digest.byteCount).compactMap {
+        SHA256Digest(row[$0...].prefix(SHA256Digest.byteCount))
+      })
+  }
+
+  private static func encode(_ digests: Set<SHA256Digest>) -> [UInt8] {
+    digests.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
+  }
+
+  /// Whether nothing is left to do to keep a text.
+  static func isKept(_ text: String, in reader: any StorageReader, _ head: TrailHead) throws -> Bool {
+    let bytes = Array(text.utf8)
+    let digest = SHA256Digest(of: bytes)
+    guard let row = try reader.value(.notes, TrailNotes.policyList), SHA256Digest(of: row) == head.policies,
+      digests(of: row).contains(digest)
+    else { return false }
+    return try reader.value(.notes, TrailNotes.policy(digest)) == bytes
+  }
+
+  /// Keeps texts, beside those that are kept. Texts that were altered or removed are put right if they are among them,
+  /// and those that nobody has kept are removed.
+  ///
+  /// - Parameters:
+  ///   - texts: The texts.
+  ///   - head: Vouches for them afterwards, and has to be written.
+  ///   - writer: The transaction.
+  /// - Throws: As ``list(in:_:)``.
+  static func keep(_ texts: [String], _ head: inout TrailHead, in writer: any StorageWriter) throws {
+    var kept = try list(in: writer, head)
+    for bytes in texts.map({ Array($0.utf8) }) {
+      let digest = SHA256Digest(of: bytes)
+      kept.insert(digest)
+      try writer.put(.notes, TrailNotes.policy(digest), bytes)
+    }
+    for stray in try strays(in: writer, kept) { try writer.remove(.notes, in: stray...stray, erasing: false) }
+    guard !kept.isEmpty else { return }
+    let row = encode(kept)
+    try writer.put(.notes, TrailNotes.policyList, row)
+    head.policies = SHA256Digest(of: row)
+  }
+
+  private static func strays(in reader: any StorageReader, _ kept: Set<SHA256Digest>) throws -> [Int64] {
+    let keys = Set(kept.map(TrailNotes.policy))
+    var strays: [Int64] = []
+    try reader.forEach(.notes, in: TrailNotes.policies) { key, _ in
+      if !keys.contains(key) { strays.append(key) }
+      return true
+    }
+    return strays
+  }
+
+  /// What is wrong with the stored texts.
+  static func faults(in reader: any StorageReader, _ head: TrailHead) throws -> [TrailFault] {
+    let kept: Set<SHA256Digest>
+    do { kept = try list(in: reader, head) } catch let error as AuditError {
+      return [TrailFault(.policyText, at: error.place, error.message)]
+    }
+    var faults = try kept.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      .filter { digest in
+        try reader.value(.notes, TrailNotes.policy(digest)).map { SHA256Digest(of: $0) } != digest
+      }
+      .map { TrailFault(.policyText, at: another($0).place, another($0).message) }
+    faults += try strays(in: reader, kept).map {
+      TrailFault(.strayRow, at: "notes \($0)", "It is no text of a policy that the trail has kept.")
+    }
+    let row = try reader.value(.notes, TrailNotes.policyList)
+    if row.map({ SHA256Digest(of: $0) }) != head.policies {
+      faults.append(
+        TrailFault(
+          .policyText, at: "notes \(TrailNotes.policyList)",
+          "The list of the policies was altered or removed."))
+    }
+    return faults
+  }
+
+  /// All texts.
+  ///
+  /// - Throws: ``AuditError/Code/tampered`` if they are not those that were kept; ``StorageError``.
+  static func verified(in reader: any StorageReader, _ head: TrailHead) throws -> [String] {
+    if let fault = try faults(in: reader, head).first {
+      throw AuditError(.tampered, at: fault.place, fault.message)
+    }
     var texts: [String] = []
     try reader.forEach(.notes, in: TrailNotes.policies) { _, text in
       texts.append(String(decoding: text, as: UTF8.self))
@@ -50,17 +167,35 @@ enum StoredPolicies {
     return texts
   }
 
-  static func store(_ texts: [String], in writer: any StorageWriter) throws {
-    for text in texts {
-      let bytes = Array(text.utf8)
-      try writer.put(.notes, TrailNotes.policy(SHA256Digest(of: bytes)), bytes)
-    }
+  static func another(_ digest: SHA256Digest) -> AuditError {
+    AuditError(
+      .tampered, at: "policy \(digest.hexadecimal)",
+      "Another text is in the place of the policy, or it was removed. Record a verdict under the policy once more, which "
+        + "puts its text back, or restore the trail from a backup.")
   }
 
   /// Texts as a file: no text has an empty line, and each is followed by one.
   static func file(_ texts: [String]) -> [UInt8] { texts.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } }
 
+  /// The texts of a file.
   static func texts(in file: [UInt8]) -> [String] {
     String(decoding: file, as: UTF8.self).split(separator: "\n\n").map { $0 + "\n" }
+  }
+
+  /// Why a file does not have texts of policies that entries name, each once; `nil` if it has.
+  static func fault(in file: [UInt8], named: Set<SHA256Digest>) -> String? {
+    let texts = texts(in: file)
+    guard self.file(texts) == file else {
+      return "It does not have texts that are each followed by an empty line."
+    }
+    var seen: Set<SHA256Digest> = []
+    for text in texts {
+      let digest = SHA256Digest(of: Array(text.utf8))
+      guard named.contains(digest) else {
+        return "No entry names the policy of a text in it: SHA-256 \(digest.hexadecimal)."
+      }
+      guard seen.insert(digest).inserted else { return "It has the text of \(digest.hexadecimal) twice." }
+    }
+    return nil
   }
 }

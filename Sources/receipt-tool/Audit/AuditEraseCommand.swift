@@ -15,8 +15,10 @@ struct AuditEraseCommand: AsyncParsableCommand {
       under its own key, and erasing destroys that key: copies of the trail that
       hold no keys (see audit backup) need not be erased.
 
-      An entry that was erased before is reported again. Other entries of the same
-      receipt or customer are listed on standard error.
+      An entry that was erased before is reported again. If its key came back, as
+      with an older copy of the keys (audit fsck names such entries), it is erased
+      again. Other entries of the same receipt or customer are listed on standard
+      error.
 
       EXAMPLES:
         receipt-tool audit erase verdicts.audit 17 18
@@ -58,7 +60,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
           ToolExit.invalid, "nothing is recorded of this, or nothing that could be erased")
       }
       // Look this up first: it is lost after the erasure.
-      let others = try await log.read { try $0.entriesSharingErasableParts(with: indexes) }
+      let others = try await log.read { try $0.entriesToErase(sharingPartsWith: indexes) }
       let progress = Progress("erased")
       let erasures: [AuditAcknowledgement]
       do {
@@ -83,7 +85,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
   private func entries(_ view: TrailView) throws -> [UInt64] {
     if let customer {
       let token = RecordingOptions.canonicalCustomer(customer)
-      return try view.entries(customer: token).map(\.index).reversed()
+      return try view.entriesToErase(customer: token)
     }
     guard let original else { return indexes }
     // An anchor, or a record without receipt and customer, has no erasable part.

@@ -13,8 +13,9 @@ struct AuditExportCommand: ParsableCommand {
     abstract: "Write a trail as static files for any web server (C2SP tlog-tiles), or as a table.",
     discussion: """
       Writes everything that the newest checkpoint covers: checkpoint, tile/… and
-      tile/entries/…. Complete files of an earlier export are not written again, so
-      that a repeated export costs only the new entries.
+      tile/entries/…, the keys that took over (keys) and the texts of the policies
+      that entries name (policies). Files of an earlier export are compared with the
+      trail, and rewritten only if they differ.
 
       Receipts and customers are only written with --with-erasable: to erasable/…,
       for audit import. Never put that folder on a web server. An export removes
@@ -22,9 +23,9 @@ struct AuditExportCommand: ParsableCommand {
       with it the parts that were erased since. Export again after audit erase.
       Partial tiles are removed when the full one exists.
 
-      A folder with the export of another log, or with foreign files in tile or
-      erasable, is refused and not changed. Other files in the folder are not
-      touched.
+      A folder with the export of another log, with foreign files in tile or
+      erasable, or with files of yours named keys or policies, is refused and not
+      changed. Other files in the folder are not touched.
 
       With --table all entries are written to one file instead, one row each, with
       the names of audit show --json: CSV (RFC 4180), JSON Lines, or a SQLite
@@ -38,7 +39,8 @@ struct AuditExportCommand: ParsableCommand {
 
       EXIT CODES:
         0 written; 1 the trail is not intact, or older than the export in the
-        folder; 2 another export is writing into the folder; 64 wrong command line;
+        folder; 2 another export is writing into the folder, or a part was erased
+        after the newest checkpoint: publish one; 64 wrong command line;
         66 the trail cannot be opened; 73 the folder has something else, or the file
         is there; 74 a file or the output cannot be written.
       """)

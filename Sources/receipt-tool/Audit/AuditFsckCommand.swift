@@ -19,7 +19,8 @@ struct AuditFsckCommand: ParsableCommand {
       It changes nothing and needs no private key.
 
       For a folder that audit export wrote, it needs only the files, the public key
-      and, with --since, an earlier checkpoint.
+      and, with --since, an earlier checkpoint. Erasable parts in the folder are
+      checked as well.
 
       A backup has no keys of erasable parts (audit backup): with --without-keys
       that is not a fault, and everything except those parts and the index of
@@ -61,9 +62,10 @@ struct AuditFsckCommand: ParsableCommand {
           ["--checkpoint": options.files.checkpoint != nil], unless: false,
           "has no effect on a folder; a checkpoint that was kept goes with --since")
         try refuse(["--without-keys": withoutKeys], unless: false, "has no effect on a folder")
-        let older = try since.map { try Self.checkpoint($0, by: verifier) }
-        report = try TileDirectoryChecker(directory: TileDirectory(path: options.trail), verifier: verifier)
-          .check(continuing: older) { progress.show($0, of: $1) }
+        let checker = TileDirectoryChecker(
+          directory: TileDirectory(path: options.trail), verifier: verifier)
+        let older = try since.map { try Self.checkpoint($0, checker) }
+        report = try checker.check(continuing: older) { progress.show($0, of: $1) }
       } else {
         try refuse(["--since": since != nil], unless: false, "needs a folder that audit export wrote")
         let storage = try location.storageForReading()
@@ -126,13 +128,18 @@ struct AuditFsckCommand: ParsableCommand {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  private static func checkpoint(_ file: String, by verifier: NoteVerifierKey) throws -> VerifiedCheckpoint {
+  private static func checkpoint(_ file: String, _ checker: TileDirectoryChecker) throws -> VerifiedCheckpoint
+  {
     let bytes = try InputFile.contents(of: file, limit: 1 << 20)
     do {
-      return try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+      return try checker.verify(SignedCheckpoint(parsing: bytes))
+    } catch let error as StorageError {
+      throw error
     } catch {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(GivenValue.described(file)) is no checkpoint of this trail: \(error)")
+        ToolExit.unreadableInput,
+        "\(GivenValue.described(file)) is no checkpoint of this trail: \(error); if it is older than the trail's second "
+          + "key, give the first key as --key")
     }
   }
 }

@@ -11,8 +11,8 @@ struct AuditImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Create a trail from an export with erasable parts.",
     discussion: """
-      Every entry is checked first, and the new trail has the root of the export's
-      checkpoint. The private key of the exported trail is needed. If the store of
+      Everything in the export is checked first: a part that an entry says was
+      erased is refused. The new trail has the root of the export's checkpoint. The private key of the exported trail is needed. If the store of
       the last checkpoint has one, the export must not be older: it would make a
       second history.
 

@@ -15,7 +15,8 @@ struct AuditMigrateCommand: ParsableCommand {
       the original: it has the same root. Writes are blocked meanwhile. Private and
       public key are also copied if they are files beside the trail, unless the
       target has its own. An interrupted migration is resumed when it is started
-      again.
+      again; what was erased in the meantime is then erased in the target too. An
+      unfinished target holds what was copied: end the migration, or remove it.
 
       Afterwards only the target may be written to; remove the original, or make
       sure that nothing writes to it.
@@ -27,8 +28,8 @@ struct AuditMigrateCommand: ParsableCommand {
 
       EXIT CODES:
         0 moved; 1 the trail is not intact; 2 not now, try again; 64 wrong command
-        line; 66 the trail cannot be opened; 73 the target is taken; 74 it could not
-        be stored, or the output not written.
+        line; 66 the trail cannot be opened; 73 the target is taken, or is the trail
+        itself; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: TrailOptions

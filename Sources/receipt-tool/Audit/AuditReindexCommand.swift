@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import ReceiptCodec
+import TransparencyLog
 
 /// `receipt-tool audit reindex`.
 struct AuditReindexCommand: ParsableCommand {
@@ -22,9 +23,10 @@ struct AuditReindexCommand: ParsableCommand {
         receipt-tool audit fsck verdicts.audit
 
       EXIT CODES:
-        0 done; 1 an entry is not what was recorded; 2 not now, try again; 64 wrong
-        command line; 66 the trail or key cannot be used, or it holds no keys of
-        erasable parts; 74 it could not be stored.
+        0 done; 1 an entry is not what was recorded, or the trail is older than its
+        last checkpoint; 2 not now, try again; 64 wrong command line; 66 the trail or
+        key cannot be used, or it holds no keys of erasable parts; 74 it could not be
+        stored.
       """)
 
   @OptionGroup var options: TrailOptions
@@ -38,7 +40,9 @@ struct AuditReindexCommand: ParsableCommand {
       let signer = try location.requiredSigner()
       let storage = try location.storage(creating: false)
       defer { try? storage.close() }
-      indexed = try TrailReindexing(storage, signer: signer).run { progress.show($0, of: $1) }
+      indexed = try TrailReindexing(
+        storage, checkpoints: try location.checkpoints(of: signer.name), signer: signer
+      ).run { progress.show($0, of: $1) }
       progress.finish()
     } catch {
       progress.clear()

@@ -13,8 +13,9 @@ struct AuditRestoreKeysCommand: ParsableCommand {
       For a copy by audit backup, or by pg_dump without the rows of the table keys:
       its receipts and customers can then be read again, including those that were
       erased in the trail since, and it can be written to. A copy that is older than
-      the last checkpoint still refuses to open. If the copy has keys already, or
-      the file has those of another trail, nothing is changed.
+      the last checkpoint still refuses to open. If the copy has keys already, the
+      file has those of another trail, or they would bring back what an entry of the
+      copy says was erased, nothing is changed.
 
       EXAMPLES:
         receipt-tool audit restore-keys restored.audit /vault/today.keys

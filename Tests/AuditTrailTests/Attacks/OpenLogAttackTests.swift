@@ -106,7 +106,7 @@ import TransparencyLog
     try await fixture.create().append(TrailFixture.records(0..<600))
     let older = storage.copy()
     // The same entries, with more of them in runs.
-    try TrailReindexing(storage, signer: fixture.signer).run()
+    try TrailReindexing(storage, checkpoints: fixture.checkpoints, signer: fixture.signer).run()
     let log = try fixture.open()
     let history = try log.withView { try $0.history(original: "1005").map(\.index) }
     #expect(history == stride(from: 595, through: 5, by: -10).map { UInt64($0) })
@@ -148,7 +148,9 @@ import TransparencyLog
     _ = try fixture.open()
     #expect(code { try log.withView { try $0.forEachRow { _ in } } } == .tampered)
     #expect(code { try log.export(to: TileDirectory(path: path)) } == .tampered)
-    #expect(code { try TrailReindexing(storage, signer: fixture.signer).run() } == .tampered)
+    #expect(
+      code { try TrailReindexing(storage, checkpoints: fixture.checkpoints, signer: fixture.signer).run() }
+        == .tampered)
     let migration = TrailMigration(
       from: storage, checkpoints: fixture.checkpoints, signer: fixture.signer)
     let (target, place) = (MemoryStorage(), MemoryCheckpointStore())

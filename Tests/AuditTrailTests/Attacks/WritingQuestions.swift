@@ -63,7 +63,9 @@ extension TrailQuestion {
       },
       TrailQuestion("reindexed") { log in
         let storage = try log.storage.copied()
-        try TrailReindexing(storage, signer: trail.signer, sliceCount: 1_024).run()
+        try TrailReindexing(
+          storage, checkpoints: trail.checkpoints(), signer: trail.signer, sliceCount: 1_024
+        ).run()
         return try await answers(of: trail.open(storage, forWriting: false), trail)
       },
       TrailQuestion("moved") { log in

@@ -80,6 +80,23 @@ import TransparencyLog
     }
   }
 
+  @Test("keys of before an erasure are refused too where the rows that they open were put back with them")
+  func olderKeysAndCovers() async throws {
+    let log = try await trail()
+    let before = storage.copy()
+    let older = try backUp().keys
+    try await log.erase(entry: 5)
+    let (copy, _) = try backUp()
+    try before.read { reader in try copy.write { try $0.replace([.covers], byThoseOf: reader) } }
+    let error = #expect(throws: AuditError.self) { try older.restore(to: copy) }
+    #expect(error?.code == .wrongKey && error?.place == "entry 5")
+    #expect(try copy.keys(.keys).isEmpty)
+    // A bundle that is damaged keeps nobody from reading the others.
+    let (damaged, keys) = try backUp()
+    try damaged.put(.bundles, 1, [1, 2, 3])
+    try keys.restore(to: damaged)
+  }
+
   @Test("a file that is not whole is refused")
   func cutFiles() async throws {
     _ = try await trail()
@@ -97,6 +114,33 @@ import TransparencyLog
     #expect(parent.left.secret.0 != parent.right.secret.0)
   }
 
+  @Test("an erased entry whose key came back with something else than its part is erased again")
+  func erasedAgainAltered() async throws {
+    let log = try fixture.create()
+    try await log.append(
+      (0..<10).map { number in
+        var record = TrailFixture.record(number, token: "customer \(number % 5)")
+        record.receiptBytes = [UInt8](repeating: UInt8(number), count: 5_000)
+        return record
+      })
+    try log.publishCheckpoint()
+    let before = storage.copy()
+    try await log.erase(entries: [3, 4])
+    try before.read { reader in
+      try storage.write { try $0.replace([.covers, .keys], byThoseOf: reader) }
+    }
+    try storage.put(.payloads, 3, sampleBytes(5_100))
+    try storage.write { try $0.remove(.payloads, in: 4...4, erasing: true) }
+    let opened = try fixture.open()
+    #expect(try opened.withView { try $0.entriesToErase(sharingPartsWith: [3, 4]) } == [])
+    #expect(try await opened.erase(entries: [3, 4]).map(\.isRepeat) == [true, true])
+    try opened.publishCheckpoint()
+    let report = try TrailChecker(
+      storage: storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints
+    ).check()
+    #expect(report.faults == [])
+  }
+
   @Test("an erased entry whose key came back is erased again, without another entry", arguments: [650, 3])
   func erasedAgain(entry: UInt64) async throws {
     let log = try fixture.create()
@@ -110,6 +154,12 @@ import TransparencyLog
     }
     let opened = try fixture.open()
     #expect(code { try opened.withView { _ = try $0.erasablePart(at: entry) } } == .tampered)
+    // Who erases learns of those too that share what came back; whoever else asks is refused.
+    #expect(
+      code { try opened.withView { _ = try $0.entriesSharingErasableParts(with: [entry]) } } == .tampered)
+    let customer = (0..<700 as Range<UInt64>).filter { $0 % 5 == entry % 5 }
+    let shared = try opened.withView { try $0.entriesToErase(sharingPartsWith: [entry]) }
+    #expect(Set(shared).isSuperset(of: customer.filter { ![3, 650].contains($0) }))
     let size = try opened.withView { $0.size }
     let again = try await opened.erase(entries: [3, 650, 4])
     #expect(again.map(\.isRepeat) == [true, true, false])

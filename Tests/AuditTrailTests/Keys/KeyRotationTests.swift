@@ -225,6 +225,121 @@ import TransparencyLog
     #expect(throws: AuditError.self) { try rotated.open(trusting: rotated.first, storage) }
   }
 
+  @Test(
+    "a checkpoint that was seen before is followed to the key that signs now, from any key but the unknown first"
+  )
+  func checkpointsOfReplacedKeys() async throws {
+    let rotated = try await Rotated()
+    let path = FileManager.default.temporaryDirectory.path + "/rotated-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let directory = TileDirectory(path: path)
+    try rotated.log.export(to: directory)
+    for (number, signer) in rotated.signers.enumerated() {
+      let checker = TileDirectoryChecker(directory: directory, verifier: signer.verifierKey)
+      for (seen, succession) in rotated.successions.enumerated() {
+        guard seen > 0 || number == 0 else {
+          #expect(throws: NoteError.self) { try checker.verify(succession.proof.checkpoint) }
+          continue
+        }
+        let older = try checker.verify(succession.proof.checkpoint)
+        #expect(try checker.check(continuing: older).faults == [])
+      }
+      let last = try SignedCheckpoint(parsing: #require(try rotated.fixture.checkpoints.load()))
+      #expect(try checker.check(continuing: checker.verify(last)).faults == [])
+    }
+    let stranger = try NoteSignerKey.generate(name: TrailFixture.origin).verifierKey
+    let checker = TileDirectoryChecker(directory: directory, verifier: stranger)
+    #expect(throws: NoteError.self) { try checker.verify(rotated.successions[1].proof.checkpoint) }
+  }
+
+  /// What may have been done to the proofs of two successions.
+  private static let edits: [(String, @Sendable ([LogProof]) throws -> [LogProof])] = [
+    ("no proofs", { _ in [] }), ("the last one missing", { [$0[0]] }), ("the first one missing", { [$0[1]] }),
+    ("doubled", { [$0[0], $0[0], $0[1]] }), ("exchanged", { [$0[1], $0[0]] }),
+    (
+      "of another tree",
+      { proofs in
+        let stranger = try NoteSignerKey.generate(name: TrailFixture.origin)
+        let entry = try #require(proofs[0].extra)
+        let checkpoint = try Checkpoint(
+          origin: TrailFixture.origin, size: 301, root: .leaf(entry)
+        ).signed(by: stranger)
+        return [
+          try LogProof(extra: entry, index: 300, inclusionProof: [], checkpoint: checkpoint), proofs[1],
+        ]
+      }
+    ),
+    (
+      "of another entry",
+      { proofs in
+        let other = try NoteSignerKey.generate(name: TrailFixture.origin).verifierKey.text
+        let entry = try AuditEntry(EntryFacts(time: 1, kind: .key, key: other), previous: nil).encoded()
+        let proof = proofs[0]
+        return [
+          try LogProof(
+            extra: entry, index: proof.index, inclusionProof: proof.inclusionProof,
+            checkpoint: proof.checkpoint),
+          proofs[1],
+        ]
+      }
+    ),
+  ]
+
+  @Test(
+    "a file of keys that is not the trail's is found by any key, and is not imported",
+    arguments: edits.indices)
+  func alteredFileOfKeys(edit: Int) async throws {
+    let rotated = try await Rotated()
+    let path = FileManager.default.temporaryDirectory.path + "/rotated-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let directory = TileDirectory(path: path)
+    try rotated.log.export(to: directory, includingErasableParts: true)
+    let proofs = try Self.edits[edit].1(rotated.successions.map(\.proof))
+    try #require(
+      FileManager.default.createFile(atPath: path + "/keys", contents: Data(proofs.flatMap(\.encoded))))
+    if proofs.isEmpty { try FileManager.default.removeItem(atPath: path + "/keys") }
+    for signer in rotated.signers {
+      let checker = TileDirectoryChecker(directory: directory, verifier: signer.verifierKey)
+      #expect(try !checker.check().isClean, "\(Self.edits[edit].0)")
+    }
+    #expect {
+      try AuditLog.importTrail(
+        from: directory, into: MemoryStorage(),
+        configuration: TrailConfiguration(origin: TrailFixture.origin),
+        signer: rotated.signers[2], checkpoints: MemoryCheckpointStore())
+    } throws: { ["tampered", "forked"].contains(($0 as? AuditError)?.code.rawValue) }
+    // An export puts the file right.
+    try rotated.log.export(to: directory, includingErasableParts: true)
+    #expect(try TileDirectoryChecker(directory: directory, verifier: rotated.first).check().faults == [])
+  }
+
+  @Test(
+    "stored proofs that are not the trail's are found by any key, and are not exported",
+    arguments: edits.indices)
+  func alteredStoredProofs(edit: Int) async throws {
+    let rotated = try await Rotated()
+    let storage = (rotated.fixture.storage as? MemoryStorage)?.copy() ?? MemoryStorage()
+    let log = try rotated.open(trusting: rotated.signers[2].verifierKey, storage)
+    let proofs = try Self.edits[edit].1(rotated.successions.map(\.proof))
+    try storage.write { writer in
+      try writer.remove(.notes, in: 2...3, erasing: false)
+      try TrailKeys.store(proofs, in: writer)
+    }
+    for signer in rotated.signers {
+      #expect(try !rotated.faults(trusting: signer.verifierKey, storage).isEmpty, "\(Self.edits[edit].0)")
+    }
+    let path = FileManager.default.temporaryDirectory.path + "/rotated-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    #expect { try log.export(to: TileDirectory(path: path)) } throws: {
+      ($0 as? AuditError)?.code == .tampered
+    }
+    let migration = TrailMigration(
+      from: storage, checkpoints: rotated.fixture.checkpoints, signer: rotated.signers[2])
+    #expect { try migration.run(to: MemoryStorage(), checkpoints: MemoryCheckpointStore()) } throws: {
+      ($0 as? AuditError)?.code == .tampered
+    }
+  }
+
   @Test func copiesKeepTheKeys() async throws {
     let rotated = try await Rotated()
     let (target, checkpoints) = (MemoryStorage(), MemoryCheckpointStore())

@@ -97,6 +97,35 @@ import TransparencyLog
     }
   }
 
+  @Test(
+    "a part that an entry of the export says was erased is not taken back", arguments: StorageKind.all,
+    [20, 300])
+  func olderErasableParts(kind: StorageKind, entries: Int) async throws {
+    try await withExport(entries: entries) { fixture, log, directory in
+      let older = directory.path + "-older"
+      defer { try? FileManager.default.removeItem(atPath: older) }
+      try FileManager.default.copyItem(atPath: directory.path, toPath: older)
+      try await log.erase(entry: 7)
+      try log.publishCheckpoint()
+      try log.export(to: directory, includingErasableParts: true)
+      let name = "erasable/" + (entries > 256 ? "000" : "000.p/\(entries + 3)")
+      let old = "\(older)/erasable/" + (entries > 256 ? "000" : "000.p/\(entries + 2)")
+      var parts = try #require(FileManager.default.contents(atPath: old))
+      // The part of the entry that says so: there is none.
+      if entries < 256 { parts += Data([0, 0, 0, 0]) }
+      try #require(FileManager.default.createFile(atPath: "\(directory.path)/\(name)", contents: parts))
+      let (place, checkpoints) = (try kind.make(), MemoryCheckpointStore())
+      let error = #expect(throws: AuditError.self) {
+        try AuditLog.importTrail(
+          from: directory, into: place.storage,
+          configuration: TrailConfiguration(origin: TrailFixture.origin),
+          signer: fixture.signer, checkpoints: checkpoints)
+      }
+      #expect(error?.code == .tampered && error?.place == "entry 7")
+      #expect(checkpoints.load() == nil)
+    }
+  }
+
   @Test("an export that is older than the last checkpoint is not imported")
   func oldExport() async throws {
     try await withExport(entries: 20) { fixture, log, directory in

@@ -234,6 +234,125 @@ import TransparencyLog
     }
   }
 
+  @Test(
+    "whatever was done to the files of an export, the next one writes them as they were",
+    arguments: [20, 300])
+  func damagedFiles(count: Int) async throws {
+    try await withFolder { fixture, log, directory in
+      try await append(0..<count, to: log)
+      try log.export(to: directory, includingErasableParts: true)
+      let before = try files(in: directory)
+      for name in before.keys where name != "checkpoint" {
+        let bytes = try #require(before[name])
+        for forged in [[], Array("mine".utf8), bytes.dropLast() + [bytes[bytes.count - 1] ^ 1], bytes + [0]] {
+          try #require(
+            FileManager.default.createFile(atPath: "\(directory.path)/\(name)", contents: Data(forged)))
+          try log.export(to: directory, includingErasableParts: true)
+          #expect(try files(in: directory) == before, "\(name)")
+        }
+      }
+    }
+  }
+
+  @Test("files are checked although a checkpoint that nobody has signed says that they were exported")
+  func unsignedCheckpoint() async throws {
+    try await withFolder { fixture, log, directory in
+      try await append(0..<300, to: log)
+      let checkpoint = try #require(try log.withView { $0.checkpoint }).signed
+      var text = String(decoding: checkpoint.encoded, as: UTF8.self)
+      // The signature with another bit.
+      let place = text.index(text.endIndex, offsetBy: -20)
+      text.replaceSubrange(place...place, with: text[place] == "A" ? "B" : "A")
+      try write(text, to: "checkpoint", in: directory)
+      for name in ["tile/0/000", "tile/entries/000", "tile/1/000.p/1"] {
+        try write("forged", to: name, in: directory)
+      }
+      try log.export(to: directory)
+      let report = try TileDirectoryChecker(directory: directory, verifier: fixture.signer.verifierKey)
+        .check()
+      #expect(report.faults == [])
+    }
+  }
+
+  @Test(
+    "other files named as those of an export are refused, and nothing is changed",
+    arguments: ["keys", "policies"])
+  func strangersFiles(name: String) async throws {
+    try await withFolder { _, log, directory in
+      try await append(0..<20, to: log)
+      try write("mine", to: name, in: directory)
+      for _ in 0..<2 {
+        let before = try files(in: directory)
+        let error = #expect(throws: AuditError.self) { try log.export(to: directory) }
+        #expect(error?.code == .alreadyExists && error?.place == "\(directory.path)/\(name)")
+        #expect(try files(in: directory) == before)
+        // The same beside an earlier export.
+        try FileManager.default.removeItem(atPath: "\(directory.path)/\(name)")
+        try log.export(to: directory)
+        try write("mine", to: name, in: directory)
+      }
+    }
+  }
+
+  @Test("the check of an export with erasable parts finds whatever is wrong with them", arguments: [20, 300])
+  func erasablePartsAreChecked(count: Int) async throws {
+    try await withFolder { fixture, log, directory in
+      try await append(0..<count, to: log)
+      try log.export(to: directory, includingErasableParts: true)
+      let older = try #require(try files(in: directory).first { $0.key.hasPrefix("erasable/000") }).value
+      try await log.erase(entry: 7)
+      try log.publishCheckpoint()
+      try log.export(to: directory, includingErasableParts: true)
+      func faults() throws -> [TrailFault] {
+        try TileDirectoryChecker(directory: directory, verifier: fixture.signer.verifierKey).check().faults
+      }
+      #expect(try faults() == [])
+      let genuine = try files(in: directory)
+      let (name, bytes) = try #require(genuine.first { $0.key.hasPrefix("erasable/000") })
+      let file = "\(directory.path)/\(name)"
+      func codes(_ changed: [UInt8]?) throws -> [String] {
+        if let changed {
+          try #require(FileManager.default.createFile(atPath: file, contents: Data(changed)))
+        } else {
+          try FileManager.default.removeItem(atPath: file)
+        }
+        defer { _ = FileManager.default.createFile(atPath: file, contents: Data(bytes)) }
+        return try faults().map { "\($0.code.rawValue) \($0.index ?? 0)" }
+      }
+      var altered = bytes
+      altered[20] ^= 1
+      #expect(try codes(altered) == ["altered-erasable-part 0"])
+      // What was erased since is back.
+      #expect(try codes(older + (count < 256 ? [0, 0, 0, 0] : [])) == ["unrecorded-erasure 7"])
+      // The first part is gone, and no entry says so.
+      let length = Int(bytes[3]) | Int(bytes[2]) << 8
+      #expect(try codes([0, 0, 0, 0] + bytes.dropFirst(4 + length)) == ["unrecorded-erasure 0"])
+      #expect(try codes(Array(bytes.dropLast())).first == "altered-erasable-part 0")
+      try write("", to: "erasable/123", in: directory)
+      #expect(try faults().map(\.place) == ["erasable/123"])
+      try FileManager.default.removeItem(atPath: directory.path + "/erasable/123")
+      if count > 256 { #expect(try codes(nil).first == "altered-erasable-part 0") }
+      #expect(try faults() == [])
+    }
+  }
+
+  @Test("an export that could not say what was erased is not written")
+  func erasedAfterTheCheckpoint() async throws {
+    try await withFolder { fixture, log, directory in
+      try await append(0..<20, to: log)
+      try await log.erase(entry: 7)
+      let error = #expect(throws: AuditError.self) {
+        try log.export(to: directory, includingErasableParts: true)
+      }
+      #expect(error?.code == .storageUnavailable && error?.place == "entry 7")
+      try log.publishCheckpoint()
+      try log.export(to: directory, includingErasableParts: true)
+      let report = try TileDirectoryChecker(directory: directory, verifier: fixture.signer.verifierKey)
+        .check()
+      #expect(report.faults == [])
+    }
+  }
+
   @Test("an export that was cut off is written whole by the next one")
   func cutOff() async throws {
     try await withFolder { fixture, log, directory in

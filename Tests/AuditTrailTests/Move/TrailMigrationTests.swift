@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuditTrail
+import Foundation
 import ReceiptTesting
 import Testing
 import TransparencyLog
+
+@testable import AuditTrail
 
 @Suite("Migration")
 struct TrailMigrationTests {
@@ -116,6 +118,120 @@ struct TrailMigrationTests {
       target, verifier: fixture.signer.verifierKey, signer: fixture.signer, checkpoints: checkpoints)
     try await log.append([TrailFixture.record(3_000_000)])
     #expect(code { try migration(fixture).run(to: target, checkpoints: checkpoints) } == .alreadyExists)
+  }
+
+  /// What is left of erasable parts in a storage: the entries whose keys, and those whose sealed parts are there.
+  private func left(of entries: Set<UInt64>, in storage: any TrailStorage) throws -> [String: [UInt64]] {
+    try storage.read { reader in
+      var keys = ErasureKeys(reader)
+      let rows = StoredRows(reader: reader)
+      return [
+        "keys": try entries.filter { try keys.key(of: $0) != nil }.sorted(),
+        "sealed parts": try entries.filter { try !rows.erasable(at: $0).isEmpty }.sorted(),
+        "payloads": try reader.keys(.payloads).map(UInt64.init).filter(entries.contains),
+      ]
+    }
+  }
+
+  private static let nothing: [String: [UInt64]] = ["keys": [], "sealed parts": [], "payloads": []]
+
+  @Test(
+    "a migration that was cut off at 20 places, with erasures in between, brings nothing back that was erased",
+    arguments: StorageKind.all)
+  func erasedBetweenCuts(kind: StorageKind) async throws {
+    let (from, to) = (try kind.make(), try kind.make())
+    let fixture = try await trail(entries: 1300, in: from.storage)
+    let log = try fixture.open()
+    let checkpoints = MemoryCheckpointStore()
+    var random = SampleNumbers(seed: UInt64.random(in: 0...UInt64.max))
+    var erased: Set<UInt64> = [3, 50]
+    var replaced: Set<[UInt8]> = []
+    func run(_ target: any TrailStorage) throws {
+      try TrailMigration(
+        from: from.storage, checkpoints: fixture.checkpoints, signer: fixture.signer, batchByteCount: 20_000
+      ).run(to: target, checkpoints: checkpoints)
+    }
+    var cuts = 0
+    while cuts < 20 {
+      let faulty = FaultInjectingStorage(to.storage)
+      faulty.fail(at: .random(in: 1...70, using: &random), with: .init(.inputOutput, lasts: true))
+      #expect(throws: StorageError.self) { try run(faulty) }
+      #expect(checkpoints.load() == nil)
+      cuts += 1
+      replaced.formUnion(try wrappingKeys(to.storage))
+      // Of these, more and more were copied already; now and then one is erased again.
+      let some = (0..<3).map { _ in UInt64.random(in: 0..<1300, using: &random) }
+      try await log.erase(entries: some)
+      erased.formUnion(some)
+      try log.publishCheckpoint()
+    }
+    try run(to.storage)
+    #expect(try left(of: erased, in: to.storage) == Self.nothing)
+    #expect(try faults(fixture, to.storage, checkpoints) == [])
+    #expect(try root(fixture, to.storage) == root(fixture, from.storage))
+    // Not even in the files are the keys that opened what was erased.
+    replaced.subtract(try wrappingKeys(to.storage))
+    let contents = try to.contents().map { Data($0) }
+    let found = replaced.filter { key in contents.contains { $0.range(of: Data(key)) != nil } }
+    #expect(found.isEmpty)
+    let copied = try AuditLog.open(
+      to.storage, verifier: fixture.signer.verifierKey, checkpoints: checkpoints)
+    try copied.withView { view in
+      for index in erased {
+        let part = try view.erasablePart(at: index)
+        #expect(part == nil)
+      }
+      for customer in 0..<7 {
+        let expected = (0..<1300).filter { $0 % 7 == customer && !erased.contains($0) }
+        let found = try view.entries(customer: "customer \(customer)").map(\.index)
+        #expect(found == expected.reversed())
+      }
+    }
+  }
+
+  /// The keys that are in use for the rows of covers.
+  private func wrappingKeys(_ storage: any TrailStorage) throws -> Set<[UInt8]> {
+    try storage.read { reader in
+      Set(
+        try reader.keys(.covers).compactMap { row in
+          try reader.value(.keys, row / 128, bytes: Int(row % 128) * 32..<Int(row % 128) * 32 + 32)
+        })
+    }
+  }
+
+  @Test("parts that were erased and whose keys were put back are not moved", arguments: StorageKind.all)
+  func keysPutBack(kind: StorageKind) async throws {
+    let (from, to) = (try kind.make(), try kind.make())
+    let fixture = try TrailFixture(storage: from.storage)
+    let log = try fixture.create()
+    try await log.append(
+      (0..<300).map { number in
+        var record = TrailFixture.record(number, token: "customer \(number % 7)")
+        if number == 280 { record.receiptBytes = [UInt8](repeating: 1, count: 9000) }
+        return record
+      })
+    let before = try from.storage.copied()
+    try await log.erase(entries: [3, 280, 290])
+    try log.publishCheckpoint()
+    try before.read { reader in
+      try from.storage.write { try $0.replace([.covers, .keys, .payloads], byThoseOf: reader) }
+    }
+    let checkpoints = MemoryCheckpointStore()
+    #expect(try faults(fixture, from.storage, fixture.checkpoints).map(\.index) == [3, 280, 290])
+    try migration(fixture).run(to: to.storage, checkpoints: checkpoints)
+    #expect(try left(of: [3, 280, 290], in: to.storage) == Self.nothing)
+    #expect(try faults(fixture, to.storage, checkpoints) == [])
+  }
+
+  @Test("a target that is the source under another name is refused at once", arguments: StorageKind.durable)
+  func ontoItself(kind: StorageKind) async throws {
+    let place = try kind.make()
+    let fixture = try await trail(entries: 10, in: place.storage)
+    let open = try #require(place.another)
+    let another = try open()
+    #expect(
+      code { try migration(fixture).run(to: another, checkpoints: fixture.checkpoints) } == .alreadyExists)
+    #expect(try faults(fixture, place.storage, fixture.checkpoints) == [])
   }
 
   @Test("keeps the place of the checkpoint where it is to stay")

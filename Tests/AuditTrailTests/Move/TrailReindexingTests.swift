@@ -54,7 +54,9 @@ import TransparencyLog
     let expected = try answers(log)
     try storage.write { for table in lost { try $0.remove(table, in: .min ... .max, erasing: false) } }
     if !lost.isEmpty { #expect(throws: (any Error).self) { try answers(fixture.open()) } }
-    let indexed = try TrailReindexing(storage, signer: fixture.signer, sliceCount: sliceCount).run()
+    let indexed = try TrailReindexing(
+      storage, checkpoints: fixture.checkpoints, signer: fixture.signer, sliceCount: sliceCount
+    ).run()
     #expect(indexed == 1_024)
     for log in [log, try fixture.open()] { #expect(try answers(log) == expected) }
     #expect(try faults() == [])
@@ -69,18 +71,45 @@ import TransparencyLog
     var row = genuine
     row[row.count / 2] ^= 1
     try storage.put(.bundles, 1, row)
-    #expect { try TrailReindexing(storage, signer: fixture.signer, sliceCount: 256).run() } throws: {
+    #expect {
+      try TrailReindexing(storage, checkpoints: fixture.checkpoints, signer: fixture.signer, sliceCount: 256)
+        .run()
+    } throws: {
       ($0 as? AuditError)?.code == .tampered
     }
     try storage.put(.bundles, 1, genuine)
     #expect(try answers(fixture.open()) == expected)
   }
 
+  @Test("an old copy that was put back, or one that went on by itself, gets no new signature")
+  func oldCopy() async throws {
+    let log = try await trail()
+    let old = storage.copy()
+    try await log.append([TrailFixture.record(5_000)])
+    try log.publishCheckpoint()
+    let fork = old.copy()
+    let other = try TrailFixture(
+      storage: fork, checkpoints: MemoryCheckpointStore(old.stored(.notes, 1)), signer: fixture.signer)
+    try await other.open().append(TrailFixture.records(6_000..<6_003))
+    for (copy, code) in [(old, AuditError.Code.rolledBack), (fork, .forked)] {
+      let head = try copy.stored(.head, 0)
+      let reindexing = try TrailReindexing(
+        copy, checkpoints: fixture.checkpoints, signer: fixture.signer, sliceCount: 256)
+      let error = #expect(throws: AuditError.self) { try reindexing.run() }
+      #expect(error?.code == code)
+      #expect(try copy.stored(.head, 0) == head)
+    }
+    let nowhere = try TrailReindexing(storage, checkpoints: MemoryCheckpointStore(), signer: fixture.signer)
+    #expect(throws: AuditError.self) { try nowhere.run() }
+    try TrailReindexing(storage, checkpoints: fixture.checkpoints, signer: fixture.signer).run()
+  }
+
   @Test("without keys, or with keys that nobody's erasure explains, no index is made")
   func keys() async throws {
     _ = try await trail()
     let genuine = storage.copy()
-    let reindexing = try TrailReindexing(storage, signer: fixture.signer, sliceCount: 256)
+    let reindexing = try TrailReindexing(
+      storage, checkpoints: fixture.checkpoints, signer: fixture.signer, sliceCount: 256)
     func code() -> AuditError.Code? {
       do {
         try reindexing.run()
@@ -88,6 +117,11 @@ import TransparencyLog
       } catch { return error.code }
     }
     try storage.write { try ErasureKeys.forget([77], in: $0) }
+    #expect(code() == .tampered)
+    try storage.set(to: genuine)
+    // The keys of before an erasure put back: not for want of a quiet moment.
+    try await fixture.open().erase(entry: 5)
+    try genuine.read { reader in try storage.write { try $0.replace([.covers, .keys], byThoseOf: reader) } }
     #expect(code() == .tampered)
     try storage.set(to: genuine)
     try storage.write { try $0.remove(.keys, in: .min ... .max, erasing: true) }

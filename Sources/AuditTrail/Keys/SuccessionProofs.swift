@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// The proofs of the entries by which the keys of a trail were replaced, as they are stored or were exported, to be
+/// compared with the entries themselves.
+struct SuccessionProofs {
+  let proofs: [LogProof]
+
+  /// Why these are not the proofs of the entries; `nil` if they are.
+  ///
+  /// - Parameters:
+  ///   - entries: The indexes of all entries by which the key was replaced, in order.
+  ///   - trusted: A key of the trail. Its first key is in none of its entries: the signature of the first proof is only
+  ///     verified if that key is the one that is trusted.
+  ///   - root: Gives the root of the first so many entries.
+  /// - Throws: What `root` throws.
+  func fault(
+    entries: [UInt64], trusting trusted: NoteVerifierKey, root: (UInt64) throws -> TreeHash
+  ) throws -> String? {
+    guard proofs.map(\.index) == entries else {
+      return
+        "The trail's key was replaced by \(Self.name(entries)); there are proofs of \(Self.name(proofs.map(\.index)))."
+    }
+    guard let first = proofs.first else { return nil }
+    var keys = KeySuccession(first, by: trusted) == nil ? [] : [trusted]
+    for proof in proofs {
+      let checkpoint = proof.checkpoint.unverifiedCheckpoint
+      let isSigned = keys.last.map { KeySuccession(proof, by: $0) != nil } ?? true
+      guard isSigned, let key = KeySuccession.key(in: proof), checkpoint.origin == trusted.name,
+        checkpoint.size == proof.index + 1, try checkpoint.root == root(checkpoint.size),
+        proof.checkpoint.note.signatures.count == 1, Self.isIncluded(proof)
+      else {
+        return "The proof of entry \(proof.index), which replaced the trail's key, is not one of the trail."
+      }
+      keys.append(key)
+    }
+    return keys.contains(trusted)
+      ? nil : "The proofs of the entries that replaced the trail's key do not lead to it."
+  }
+
+  private static func isIncluded(_ proof: LogProof) -> Bool {
+    let checkpoint = proof.checkpoint.unverifiedCheckpoint
+    do {
+      try MerkleTree.verifyInclusion(
+        leafHash: .leaf(proof.extra ?? []), index: proof.index, size: checkpoint.size, root: checkpoint.root,
+        proof: proof.inclusionProof)
+      return true
+    } catch { return false }
+  }
+
+  private static func name(_ indexes: [UInt64]) -> String {
+    indexes.isEmpty ? "none" : "entries " + indexes.map(String.init).joined(separator: ", ")
+  }
+}
