@@ -15,4 +15,21 @@ int COpenSSL_ERR_is_refusal(unsigned long code) {
   return (reason & ERR_RFLAG_COMMON) == 0;
 }
 
-int COpenSSL_ERR_is_fatal(unsigned long code) { return ERR_FATAL_ERROR(code); }
+int COpenSSL_ERR_is_inability(unsigned long code) {
+  if (ERR_FATAL_ERROR(code)) return 1;
+  int library = ERR_GET_LIB(code), reason = ERR_GET_REASON(code);
+  // Reasons that every library shares; ERR_R_EVP_LIB and its like are numbered as the libraries are.
+  if (reason & ERR_RFLAG_COMMON) return (reason & ~(ERR_RFLAG_COMMON | ERR_RFLAG_FATAL)) > ERR_LIB_USER;
+  switch (library) {
+    case ERR_LIB_RSA:
+      return reason == RSA_R_DIGEST_NOT_ALLOWED;
+    case ERR_LIB_EC:
+    case ERR_LIB_ASN1:
+    case ERR_LIB_BN:
+    case ERR_LIB_X509:
+    case ERR_LIB_OBJ:
+      return 0;
+    default:
+      return 1;
+  }
+}

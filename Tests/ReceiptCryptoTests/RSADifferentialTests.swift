@@ -70,7 +70,8 @@ import Testing
     let base64 = key.pem.split(separator: "\n").dropFirst().dropLast().joined()
     for contents in [
       key.subjectPublicKeyInfo, Array(key.pem.utf8), Array(base64.utf8), Array(" \(base64)\r\n".utf8),
-      Array("text before\n\(key.pem)".utf8),
+      Array("text before\n\(key.pem)".utf8), Array("\u{FEFF}\(base64)".utf8),
+      Array("\u{FEFF}\(key.pem)".utf8),
     ] {
       #expect(try PublicKey(inFile: contents) == key)
     }

@@ -5,14 +5,15 @@ package import ReceiptCrypto
 /// What makes a record a repeat of an earlier one.
 ///
 /// A record with an identifier is entered once for each kind and identifier. Any other record is entered once for each
-/// receipt, verdict and policy, whatever the spelling of the receipt; for the records that follow the verdict on an app
-/// receipt their kind and original transaction (the transaction, where a receipt of Xcode states no original) count
-/// too. What does not count: the time, the reason, the checkers' answers. A record with neither (an erasure, an anchor) is
+/// receipt, verdict and policy, whatever the spelling of the receipt; for the records that follow the verdict on a receipt
+/// with several purchases their kind, original transaction (the transaction, where a receipt of Xcode states no original)
+/// and product count too: one order at Google Play may be of several products. What does not count: the time, the reason, the checkers' answers. A record with neither (an erasure, an anchor) is
 /// never a repeat.
 ///
 /// The key is SHA-256 of, for a record with an identifier: line feed; the kind, line feed; the identifier. For any
 /// other: the kind, line feed; the receipt's digest, 32 bytes; 1 if that is the digest of the receipt's encoding, else
-/// 0; the original transaction, line feed; the verdict's word, line feed; the policy's digest. Texts are as the entry
+/// 0; the original transaction, line feed; the verdict's word, line feed; the policy's digest; for a purchase its product.
+/// Texts are as the entry
 /// spells them, absent values are empty, so that no two different combinations are the same bytes. The 1 or 0 keeps
 /// apart a receipt and a file that contains no more than what the receipt's signature covers.
 package enum ExactlyOnce {
@@ -22,7 +23,8 @@ package enum ExactlyOnce {
     if let id = facts.id { return key(kind[...], id: EntryText.encoded(id)[...]) }
     return key(
       kind[...], facts.receipt, facts.encoding, facts.verdict, facts.policy,
-      original: EntryText.encoded(facts.original ?? facts.transaction ?? "")[...])
+      original: EntryText.encoded(facts.original ?? facts.transaction ?? "")[...],
+      product: facts.kind == .purchase ? EntryText.encoded(facts.product ?? "")[...] : [])
   }
 
   /// The key of an entry; `nil` for one that is never a repeat.
@@ -30,7 +32,8 @@ package enum ExactlyOnce {
     if let id = keys.id { return key(entry[keys.kind], id: entry[id]) }
     return key(
       entry[keys.kind], keys.receipt, keys.encoding, keys.verdict, keys.policy,
-      original: entry[keys.original ?? keys.transaction ?? 0..<0])
+      original: entry[keys.original ?? keys.transaction ?? 0..<0],
+      product: keys.isOf(.purchase, in: entry.span) ? entry[keys.product ?? 0..<0] : [])
   }
 
   private static func key(_ kind: ArraySlice<UInt8>, id: ArraySlice<UInt8>) -> SHA256Digest {
@@ -41,7 +44,7 @@ package enum ExactlyOnce {
   private static func key(
     _ kind: ArraySlice<UInt8>, _ receipt: SHA256Digest?, _ encoding: SHA256Digest?,
     _ verdict: RecordedVerdict?,
-    _ policy: SHA256Digest?, original: ArraySlice<UInt8>
+    _ policy: SHA256Digest?, original: ArraySlice<UInt8>, product: ArraySlice<UInt8>
   ) -> SHA256Digest? {
     guard let receipt else { return nil }
     var bytes: [UInt8] = []
@@ -55,6 +58,8 @@ package enum ExactlyOnce {
     if let verdict { bytes.append(contentsOf: verdict.rawValue.utf8) }
     bytes.append(UInt8(ascii: "\n"))
     policy?.append(to: &bytes)
+    // The digest before it has a fixed length.
+    bytes += product
     return SHA256Digest(of: bytes)
   }
 }

@@ -112,29 +112,43 @@ public struct TrailView {
   ///
   /// - Parameters:
   ///   - original: The original transaction's identifier.
+  ///   - scope: Only entries that this may contain: other apps, environments and stores may have the same identifier.
   ///   - before: Only entries with a smaller index, for the next page.
   ///   - limit: The greatest number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
-  public func history(original: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
+  public func history(
+    original: String, in scope: PurchaseScope? = nil, before: UInt64 = .max, limit: Int = .max
+  ) throws -> [RecordedEntry] {
     var found: [RecordedEntry] = []
     guard limit > 0 else { return found }
     try PurchaseHistory(original: original, index: state.index, key: key, entries: entries)
       .forEach(before: before) { recorded in
-        found.append(recorded)
+        if scope?.mayContain(recorded.entry) != false { found.append(recorded) }
         return found.count < limit
       }
     return found
   }
 
   /// The entries of a transaction, newest first.
-  public func entries(transaction: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry]
-  {
+  ///
+  /// - Parameters:
+  ///   - transaction: The transaction's identifier.
+  ///   - scope: Only entries that this may contain: other apps, environments and stores may have the same identifier.
+  ///   - before: Only entries with a smaller index, for the next page.
+  ///   - limit: The greatest number of results.
+  /// - Returns: The entries.
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  public func entries(
+    transaction: String, in scope: PurchaseScope? = nil, before: UInt64 = .max, limit: Int = .max
+  ) throws -> [RecordedEntry] {
     let name = EntryText.encoded(transaction)
     var found: [RecordedEntry] = []
     var candidates = candidates(.transaction, name, before: before)
     while found.count < limit, let index = try candidates.next() {
-      if try isValue(name, at: index, \.transaction) { found.append(try entry(at: index)) }
+      guard try isValue(name, at: index, \.transaction) else { continue }
+      let recorded = try entry(at: index)
+      if scope?.mayContain(recorded.entry) != false { found.append(recorded) }
     }
     return found
   }
@@ -150,11 +164,18 @@ public struct TrailView {
   public func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
+    try entries(receipt: digest, before: before, limit: limit) { _ in true }
+  }
+
+  /// The entries of a receipt that are wanted, newest first: the limit is of these.
+  func entries(
+    receipt digest: SHA256Digest, before: UInt64, limit: Int, where isWanted: (EntryFacts) -> Bool
+  ) throws -> [RecordedEntry] {
     var found: [RecordedEntry] = []
     var candidates = candidates(.receipt, digest.bytes, before: before)
     while found.count < limit, let index = try candidates.next() {
       let recorded = try entry(at: index)
-      if recorded.entry.receipt == digest { found.append(recorded) }
+      if recorded.entry.receipt == digest, isWanted(recorded.entry.facts) { found.append(recorded) }
     }
     return found
   }

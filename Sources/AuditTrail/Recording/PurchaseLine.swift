@@ -3,7 +3,8 @@
 internal import ReceiptCodec
 package import ReceiptVerification
 
-/// The transactions of one original transaction, by the newest of them.
+/// The transactions of one original transaction, by the newest of them; of an order of several products at Google Play one
+/// of the products.
 struct PurchaseLine {
   var newest: Transaction
 
@@ -15,14 +16,17 @@ struct PurchaseLine {
   /// The lines of purchases of a receipt, in the order in which each is first named.
   static func lines(_ receipt: VerifiedReceipt) -> [PurchaseLine] {
     var lines: [PurchaseLine] = []
-    var places: [[UInt8]: Int] = [:]
+    var places: [[[UInt8]]: Int] = [:]
+    let isDetached = receipt.kind.isDetached
     for transaction in transactions(of: receipt) {
       // Strings are equal by canonical equivalence; identifiers by their bytes.
       let identifier = Array((transaction.lineIdentifier ?? transaction.eventIdentifier ?? "").utf8)
-      if let place = places[identifier], !identifier.isEmpty {
+      // The products of one order at Google Play share its identifiers.
+      let product = isDetached ? Array((transaction.productId ?? "").utf8) : []
+      if let place = places[[identifier, product]], !identifier.isEmpty {
         if isNewer(transaction, than: lines[place].newest) { lines[place].newest = transaction }
       } else {
-        places[identifier] = lines.count
+        places[[identifier, product]] = lines.count
         lines.append(PurchaseLine(newest: transaction))
       }
     }

@@ -43,9 +43,7 @@ extension TrailView {
     -> [RecordedEntry]
   {
     let found = try [receipt.identity, receipt.encoding].compactMap(\.self).flatMap { digest in
-      try entries(receipt: digest, before: before, limit: limit).filter {
-        receipt.areNamed(in: $0.entry.facts)
-      }
+      try entries(receipt: digest, before: before, limit: limit, where: receipt.areNamed)
     }
     return Array(found.sorted { $0.index > $1.index }.prefix(limit))
   }

@@ -25,28 +25,101 @@ extension AuditLog {
     }
     try requirePublishing()
     if mode == .witnessed { try admitWitnessed() }
-    let decisions = try await blocking { log throws(AuditError) in
-      let (once, interval) = (log.configuration.once, log.options.flushInterval)
-      let decisions = try log.change { writer throws(AuditError) in
-        try writer.writeUnsynchronized { state, storage in
-          try state.flushIndex(every: interval, in: storage)
-          return try state.grant(requests, once: once, in: storage)
-        }
-      }
-      try log.synchronizeAll()
-      if mode != .durable { try log.publishCheckpoint() }
-      return decisions
-    }
+    let decisions = try await decide(requests, mode)
     scheduleCheckpoint()
     mergeIndexIfFlushed()
     if mode == .witnessed { try await makeQuorum() }
     return decisions
   }
+
+  /// Decides and records all requests, in one transaction unless one of them is about a purchase with a long history.
+  private func decide(
+    _ requests: [GrantRequest], _ mode: AcknowledgementMode
+  ) async throws(AuditError) -> [GrantDecision] {
+    var decisions: [GrantDecision] = []
+    var known = KnownGrants()
+    var attempts = 0
+    while true {
+      let rest = requests[decisions.count...]
+      // A purchase whose owners are erased again and again while this searches: the transaction reads all of its history.
+      let isBounded = attempts < Self.maximumSearches
+      let longest = isBounded ? KnownGrants.maximumEntryCount : .max
+      if !isBounded { known = KnownGrants() }
+      let decided = try await blocking { [known] log throws(AuditError) in
+        let (once, interval) = (log.configuration.once, log.options.flushInterval)
+        let decided = try log.change { writer throws(AuditError) in
+          try writer.writeUnsynchronized { state, storage in
+            try state.flushIndex(every: interval, in: storage)
+            return try state.grant(rest, known, longest: longest, once: once, in: storage)
+          }
+        }
+        guard decided.count == rest.count else { return decided }
+        try log.synchronizeAll()
+        if mode != .durable { try log.publishCheckpoint() }
+        return decided
+      }
+      decisions += decided
+      guard decisions.count < requests.count else { return decisions }
+      attempts = decided.isEmpty ? attempts + 1 : 1
+      let questions = requests[decisions.count].questions
+      do { known = try await read { view in try KnownGrants(of: questions, in: view) } } catch {
+        throw AuditError(error)
+      }
+    }
+  }
+
+  /// How often a history that is too long is read outside the transaction for one request.
+  private static let maximumSearches = 3
+}
+
+/// The grants that answer questions about purchases with long histories, found outside the transaction that decides: others
+/// write meanwhile, and the transaction has to read only what is newer.
+private struct KnownGrants: Sendable {
+  /// The most entries of one purchase that a transaction reads.
+  static let maximumEntryCount = 512
+
+  private var size: UInt64 = 0
+  private var answers: [ReplayQuestion: GrantSearch] = [:]
+
+  init() {}
+
+  init(of questions: [ReplayQuestion], in view: TrailView) throws {
+    size = view.size
+    for question in questions {
+      answers[question] = try view.earlierGrant(question, KnownGrants(), longest: .max)
+    }
+  }
+
+  /// The grant that was found.
+  func grant(_ question: ReplayQuestion) -> EarlierGrant? {
+    guard case .grant(let grant) = answers[question] else { return nil }
+    return grant
+  }
+
+  /// How many entries of the trail were searched for an answer.
+  func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
+}
+
+/// An entry that recorded a grant.
+private struct EarlierGrant: Sendable {
+  let recorded: RecordedEntry
+  /// Its customer, where the question is about one.
+  let owner: String?
+}
+
+/// What looking for an earlier grant found.
+private enum GrantSearch: Sendable {
+  case grant(EarlierGrant)
+  case none
+  /// There are more entries than are to be read.
+  case tooLong
 }
 
 extension TrailState {
+  /// Decides and records requests in order; stops before the first one whose purchase has too long a history.
   fileprivate mutating func grant(
-    _ requests: [GrantRequest], once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
+    _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int,
+    once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
   ) throws -> [GrantDecision] {
     var decisions: [GrantDecision] = []
     for request in requests {
@@ -56,12 +129,14 @@ extension TrailState {
       // or not recorded: the next customer must find this one.
       var isFirstOfCustomer = false
       for question in request.questions where verdict.receipt != nil {
-        guard let (index, owner) = try view.earlierGrant(question) else {
-          if case .customer = question { isFirstOfCustomer = true }
-          continue
-        }
-        if let replay = question.replay(grantedIn: index, to: owner) {
-          verdict = verdict.refused(by: "replay", replay)
+        switch try view.earlierGrant(question, known, longest: longest) {
+        case .tooLong: return decisions
+        case .none: if case .customer = question { isFirstOfCustomer = true }
+        case .grant(let grant):
+          let (index, entry) = (grant.recorded.index, grant.recorded.entry)
+          if let replay = question.replay(grantedIn: index, entry, to: grant.owner) {
+            verdict = verdict.refused(by: "replay", replay)
+          }
         }
       }
       let records = PreparedRecord.prepare(request.records(verdict), context.keys.fingerprints)
@@ -87,25 +162,57 @@ extension TrailView {
 
   /// An earlier grant that answers a question: of a customer the first that still names one, else the newest.
   ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - known: What was found before; the entries that were searched are not read again.
+  ///   - longest: The most entries that are read.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
-  fileprivate func earlierGrant(_ question: ReplayQuestion) throws -> (index: UInt64, owner: String?)? {
+  fileprivate func earlierGrant(
+    _ question: ReplayQuestion, _ known: KnownGrants, longest: Int
+  ) throws -> GrantSearch {
+    if let earlier = known.grant(question) {
+      guard earlier.owner != nil else { return .grant(earlier) }
+      // An entry stays; its customer may have been erased since.
+      guard let token = try erasablePart(at: earlier.recorded.index)?.customerToken else { return .tooLong }
+      return .grant(EarlierGrant(recorded: earlier.recorded, owner: token))
+    }
+    let searched = known.searchedCount(question)
     var before = UInt64.max
-    var owner: (UInt64, String?)?
-    while true {
-      let page =
-        switch question {
-        case .receipt(let identity): try entries(receipt: identity, before: before, limit: Self.pageSize)
-        case .consumable(.transaction(let transaction)), .customer(.transaction(let transaction), _, _):
-          try entries(transaction: transaction, before: before, limit: Self.pageSize)
-        case .consumable(.original(let original)), .customer(.original(let original), _, _):
-          try history(original: original, before: before, limit: Self.pageSize)
+    var count = 0
+    var named: [UInt64] = []
+    search: while true {
+      let page = try entries(question, before: before)
+      for recorded in page {
+        guard recorded.index >= searched else { break search }
+        count += 1
+        guard count <= longest else { return .tooLong }
+        guard recorded.entry.verdict == .valid, question.scope?.mayContain(recorded.entry) != false else {
+          continue
         }
-      for recorded in page where recorded.entry.verdict == .valid {
-        guard case .customer = question else { return (recorded.index, nil) }
-        if let token = try erasablePart(at: recorded.index)?.customerToken { owner = (recorded.index, token) }
+        guard case .customer = question else {
+          return .grant(EarlierGrant(recorded: recorded, owner: nil))
+        }
+        if recorded.entry.commitment != nil { named.append(recorded.index) }
       }
-      guard let last = page.last, page.count == Self.pageSize else { return owner }
+      guard let last = page.last, page.count == Self.pageSize else { break }
       before = last.index
+    }
+    // The oldest that still names its customer. All others may be newer grants to the same one: none is decrypted.
+    for index in named.reversed() {
+      guard let token = try erasablePart(at: index)?.customerToken else { continue }
+      return .grant(EarlierGrant(recorded: try entry(at: index), owner: token))
+    }
+    return .none
+  }
+
+  /// A page of the entries that a question is about, newest first, those of other scopes among them.
+  private func entries(_ question: ReplayQuestion, before: UInt64) throws -> [RecordedEntry] {
+    switch question {
+    case .receipt(let identity): try entries(receipt: identity, before: before, limit: Self.pageSize)
+    case .consumable(.transaction(let transaction), _), .customer(.transaction(let transaction), _, _, _):
+      try entries(transaction: transaction, before: before, limit: Self.pageSize)
+    case .consumable(.original(let original), _), .customer(.original(let original), _, _, _):
+      try history(original: original, before: before, limit: Self.pageSize)
     }
   }
 }

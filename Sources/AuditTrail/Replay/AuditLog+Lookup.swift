@@ -3,16 +3,19 @@
 public import ReceiptCrypto
 
 extension AuditLog: AuditLookup {
-  /// The entries that name a purchase event, oldest first; of more than `limit` the newest.
-  public func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {
+  /// The entries in a scope that name a purchase event, oldest first; of more than `limit` the newest.
+  public func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]
+  {
     try await read { view in
-      try Self.oldestFirst(view.entries(transaction: transaction, limit: limit))
+      try Self.oldestFirst(view.entries(transaction: transaction, in: scope, limit: limit))
     }
   }
 
-  /// The entries of an original transaction, oldest first; of more than `limit` the newest.
-  public func entries(original: String, limit: Int) async throws -> [EarlierEntry] {
-    try await read { view in try Self.oldestFirst(view.history(original: original, limit: limit)) }
+  /// The entries in a scope of an original transaction, oldest first; of more than `limit` the newest.
+  public func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
+    try await read { view in
+      try Self.oldestFirst(view.history(original: original, in: scope, limit: limit))
+    }
   }
 
   /// The entries about a receipt, oldest first; of more than `limit` the newest.

@@ -16,13 +16,14 @@ public struct EarlierEntry: Sendable, Hashable {
   }
 }
 
-/// What a trail must be able to answer so that replays are noticed. Identifiers are compared byte for byte.
+/// What a trail must be able to answer so that replays are noticed. Identifiers are compared byte for byte, and mean
+/// nothing without their scope: return only entries that it may contain (``PurchaseScope/mayContain(_:)``).
 public protocol AuditLookup: Sendable {
-  /// The entries that name a purchase event, oldest first; of more than `limit` the newest.
-  func entries(transaction: String, limit: Int) async throws -> [EarlierEntry]
+  /// The entries in a scope that name a purchase event, oldest first; of more than `limit` the newest.
+  func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]
 
-  /// The entries of an original transaction, oldest first; of more than `limit` the newest.
-  func entries(original: String, limit: Int) async throws -> [EarlierEntry]
+  /// The entries in a scope of an original transaction, oldest first; of more than `limit` the newest.
+  func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]
 
   /// The entries about a receipt, by what they state as ``EntryFacts/receipt``, oldest first; of more than `limit` the
   /// newest.

@@ -65,13 +65,15 @@ public struct ReplayChecker: RemoteChecker {
     {
       let grants = try await earlier(question).filter { $0.entry.verdict == .valid }
       guard case .customer = question else {
-        if let first = grants.first { return question.replay(grantedIn: first.index) }
+        if let first = grants.first { return question.replay(grantedIn: first.index, first.entry) }
         continue
       }
       // An erased customer cannot be compared: the owner is the first customer that is still recorded.
       for grant in grants {
         guard let owner = try await trail.customer(at: grant.index) else { continue }
-        if let replay = question.replay(grantedIn: grant.index, to: owner) { return replay }
+        if let replay = question.replay(grantedIn: grant.index, grant.entry, to: owner) {
+          return replay
+        }
         break
       }
     }
@@ -83,10 +85,12 @@ public struct ReplayChecker: RemoteChecker {
     let found =
       switch question {
       case .receipt(let identity): try await trail.entries(receipt: identity, limit: limit)
-      case .consumable(.transaction(let transaction)), .customer(.transaction(let transaction), _, _):
-        try await trail.entries(transaction: transaction, limit: limit)
-      case .consumable(.original(let original)), .customer(.original(let original), _, _):
-        try await trail.entries(original: original, limit: limit)
+      case .consumable(.transaction(let transaction), let scope),
+        .customer(.transaction(let transaction), let scope, _, _):
+        try await trail.entries(transaction: transaction, in: scope, limit: limit)
+      case .consumable(.original(let original), let scope),
+        .customer(.original(let original), let scope, _, _):
+        try await trail.entries(original: original, in: scope, limit: limit)
       }
     // The first grant may be among those that are not shown.
     guard found.count < limit else { throw TooManyEntries() }
@@ -101,7 +105,8 @@ public struct ReplayChecker: RemoteChecker {
 }
 
 /// What counts as a replay. A replay is a genuine receipt that is presented once too often: only the record of what was
-/// granted before can tell. Only entries with a valid verdict count.
+/// granted before can tell. Only entries with a valid verdict count, and of purchases only those of the same store, app
+/// and environment (``PurchaseScope``).
 public struct ReplayRule: RawRepresentable, Sendable, Hashable {
   /// The name, as `receipt-tool` has it.
   public let rawValue: String

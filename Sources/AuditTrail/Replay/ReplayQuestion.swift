@@ -10,11 +10,11 @@ enum ReplayQuestion: Sendable, Hashable {
   /// Whether the receipt, by what was signed, was accepted before.
   case receipt(SHA256Digest)
   /// Whether the consumable of a purchase was granted before.
-  case consumable(Purchase)
+  case consumable(Purchase, in: PurchaseScope)
   /// Whether a purchase, of the transaction `name`, was granted first to a customer other than `customer`.
-  case customer(Purchase, name: String, customer: String)
+  case customer(Purchase, in: PurchaseScope, name: String, customer: String)
 
-  /// How a trail names a purchase.
+  /// How a trail names a purchase, within its scope.
   enum Purchase: Sendable, Hashable {
     case original(String)
     case transaction(String)
@@ -30,10 +30,11 @@ enum ReplayQuestion: Sendable, Hashable {
   static func questions(
     about receipt: VerifiedReceipt, _ rules: Set<ReplayRule>, customer: String?, consumables: Set<String>
   ) -> [ReplayQuestion] {
+    let scope = PurchaseScope(of: receipt)
     var questions: [ReplayQuestion] = []
     if rules.contains(.sameReceipt) { questions.append(.receipt(SHA256Digest(identityOf: receipt))) }
     if rules.contains(.consumableAgain) {
-      questions += consumablePurchases(of: receipt, consumables).map { .consumable($0) }
+      questions += consumablePurchases(of: receipt, consumables).map { .consumable($0, in: scope) }
     }
     let customer = customer ?? receipt.appAccountToken.map(RecordingOptions.canonicalCustomer)
     if rules.contains(.anotherCustomer), let customer {
@@ -42,10 +43,22 @@ enum ReplayQuestion: Sendable, Hashable {
           line.newest.lineIdentifier.map(Purchase.original)
           ?? line.newest.eventIdentifier.map(Purchase.transaction)
         let name = line.newest.eventIdentifier ?? line.newest.lineIdentifier ?? ""
-        if let purchase { questions.append(.customer(purchase, name: name, customer: customer)) }
+        if let purchase {
+          questions.append(.customer(purchase, in: scope, name: name, customer: customer))
+        }
       }
     }
-    return questions
+    // The products of one order have one order and one purchase token.
+    var asked: Set<ReplayQuestion> = []
+    return questions.filter { asked.insert($0).inserted }
+  }
+
+  /// In which scope the purchase is looked for; `nil` for a question about a receipt, which has one identity everywhere.
+  var scope: PurchaseScope? {
+    switch self {
+    case .receipt: nil
+    case .consumable(_, let scope), .customer(_, let scope, _, _): scope
+    }
   }
 
   /// A consumable of another store is asked about by its order and by its purchase token: either may be all that an
@@ -90,17 +103,21 @@ enum ReplayQuestion: Sendable, Hashable {
   /// Why an earlier grant makes the receipt a replay.
   ///
   /// - Parameters:
-  ///   - index: The entry of the grant.
+  ///   - index: The index of the grant's entry.
+  ///   - entry: The grant's entry.
   ///   - owner: Its customer, where the question is about one.
   /// - Returns: `nil` if it does not.
-  func replay(grantedIn index: UInt64, to owner: String? = nil) -> String? {
+  func replay(grantedIn index: UInt64, _ entry: AuditEntry, to owner: String? = nil) -> String? {
+    let finding: String
     switch self {
-    case .receipt: return "This receipt was accepted before, in entry \(index)."
-    case .consumable(let purchase):
-      return "The consumable of transaction \(purchase.name) was granted before, in entry \(index)."
-    case .customer(_, let name, let customer):
+    case .receipt: finding = "This receipt was accepted before, in entry \(index)."
+    case .consumable(let purchase, _):
+      finding = "The consumable of transaction \(purchase.name) was granted before, in entry \(index)."
+    case .customer(_, _, let name, let customer):
       guard let owner, !UTF8Text.isIdentical(owner, customer) else { return nil }
-      return "The purchase of transaction \(name) was granted to another customer, in entry \(index)."
+      finding = "The purchase of transaction \(name) was granted to another customer, in entry \(index)."
     }
+    guard let unstated = scope?.unstated(in: entry) else { return finding }
+    return finding + " The entry does not state its \(unstated), so it may be of another one."
   }
 }

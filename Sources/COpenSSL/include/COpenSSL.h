@@ -42,8 +42,10 @@ long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data);
 /// ERR_GET_LIB and ERR_GET_REASON: 1 where the error is one of RSA, EC or ASN.1 about its input, and not one of those
 /// that any library reports, such as ERR_R_MALLOC_FAILURE.
 int COpenSSL_ERR_is_refusal(unsigned long code);
-/// ERR_FATAL_ERROR: malloc failure and its like.
-int COpenSSL_ERR_is_fatal(unsigned long code);
+/// 1 where the error says that something could not be computed: a malloc failure and its like (ERR_FATAL_ERROR), an
+/// algorithm that a provider lacks, a digest that the system's policy forbids to signatures. Not those about an input,
+/// and not those that only pass on what another library reported, such as ERR_R_EVP_LIB.
+int COpenSSL_ERR_is_inability(unsigned long code);
 
 // MARK: Digests (deprecated since 3.0)
 

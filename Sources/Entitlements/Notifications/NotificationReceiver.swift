@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptVerification
 
@@ -49,7 +50,8 @@ public struct NotificationReceiver: Sendable {
     }
     let jws: UnverifiedJWS
     do throws(MalformedReceipt) {
-      jws = try UnverifiedJWS(parsing: try signedPayload(in: body), limits: verifier.limits)
+      jws = try UnverifiedJWS(
+        parsing: try signedPayload(in: ByteOrderMark.dropped(from: body)), limits: verifier.limits)
     } catch {
       throw .malformed(error)
     }

@@ -65,7 +65,7 @@ public struct DeveloperNotificationReceiver: Sendable {
     }
     let message: DeveloperMessage
     do throws(MalformedReceipt) {
-      message = try Self.message(in: body)
+      message = try Self.message(in: ByteOrderMark.dropped(from: body))
     } catch {
       throw .malformed(error)
     }

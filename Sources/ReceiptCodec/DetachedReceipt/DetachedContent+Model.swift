@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The claims that the kinds have in common. What the data does not state is absent.
 extension DetachedContent {
   /// The purchases that were paid for. Those that were cancelled, refunded or not yet paid for when the data was signed
   /// are in the content alone.
   package var transactions: [Transaction] {
     switch self {
-    case .googlePlayPurchase(let purchase): purchase.isPaid ? [purchase.transaction] : []
-    case .googlePlayOrders(let list): list.orders.filter(\.isPaid).map(\.transaction)
+    case .googlePlayPurchase(let purchase): purchase.isPaid ? purchase.transactions : []
+    case .googlePlayOrders(let list): list.orders.filter(\.isPaid).flatMap(\.transactions)
     case .googlePlayLicense: []
     case .huaweiPurchase(let purchase): purchase.isPaid ? [purchase.transaction] : []
     }
@@ -45,11 +47,29 @@ extension GooglePlayPurchase {
   /// Whether it was paid for when it was signed; the member is absent from some libraries' test data.
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
-  /// The purchase in the terms that all kinds of receipt share. The format has no expiry and no revocation date.
-  public var transaction: Transaction {
-    Transaction(
-      transactionId: orderId?.isEmpty == true ? nil : orderId, productId: productId ?? productIds?.first,
-      quantity: quantity, purchaseDate: purchaseTime, purchaseToken: purchaseToken)
+  /// The products of the order, each once. Google states one (`productId`), several (`productIds`), or both.
+  package var products: [String] {
+    var products: [String] = []
+    for product in (productId.map { [$0] } ?? []) + (productIds ?? [])
+    where !product.isEmpty && !products.contains(where: { UTF8Text.isIdentical($0, product) }) {
+      products.append(product)
+    }
+    return products
+  }
+
+  /// The purchases in the terms that all kinds of receipt share: one for each product of the order. All have its order,
+  /// purchase token, date and quantity. The format has no expiry and no revocation date.
+  public var transactions: [Transaction] {
+    var transaction = Transaction(
+      transactionId: orderId?.isEmpty == true ? nil : orderId, productId: productId, quantity: quantity,
+      purchaseDate: purchaseTime, purchaseToken: purchaseToken)
+    let products = products
+    // Test data of some libraries names no product.
+    guard !products.isEmpty else { return [transaction] }
+    return products.map { product in
+      transaction.productId = product
+      return transaction
+    }
   }
 }
 

@@ -111,9 +111,26 @@ public indirect enum DetachedContent: Sendable, Hashable {
   /// The kind that data claims to be, told without decoding it.
   package static func claimedKind(of bytes: [UInt8]) -> ReceiptKind {
     guard isJSON(bytes) else { return .googlePlayLicense }
-    let isHuawei = huaweiNames.contains { bytes.firstRange(of: Array("\"\($0)\":".utf8)) != nil }
-    return isHuawei ? .huaweiPurchase : .googlePlayPurchase
+    return namesHuaweiMember(bytes) ? .huaweiPurchase : .googlePlayPurchase
   }
+
+  /// Whether one of ``huaweiNames`` stands in it as the name of a member, in one pass.
+  private static func namesHuaweiMember(_ bytes: [UInt8]) -> Bool {
+    let quotationMark = UInt8(ascii: "\"")
+    var start = 0
+    while let index = ByteSearch.firstIndex(of: quotationMark, in: bytes.span, from: start) {
+      start = index + 1
+      // Both letters with which the names begin; nearly no other quotation mark is looked at further.
+      guard start < bytes.count, bytes[start] == UInt8(ascii: "a") || bytes[start] == UInt8(ascii: "p") else {
+        continue
+      }
+      let rest = bytes[start...]
+      if quotedHuaweiNames.contains(where: { rest.starts(with: $0) }) { return true }
+    }
+    return false
+  }
+
+  private static let quotedHuaweiNames = huaweiNames.map { Array("\($0)\":".utf8) }
 
   /// Licence responses begin with a number. All else is taken for JSON, whose reader says what is wrong.
   private static func isJSON(_ bytes: [UInt8]) -> Bool {

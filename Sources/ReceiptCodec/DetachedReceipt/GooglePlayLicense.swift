@@ -87,20 +87,29 @@ public struct GooglePlayLicense: Sendable, Hashable {
 
   /// Decodes a response.
   ///
-  /// - Throws: ``MalformedReceipt``: `invalidUTF8`, `missing` or `trailingData` for another number of fields than six,
+  /// - Throws: ``MalformedReceipt``: `tooLarge`, `invalidUTF8`, `missing` or `trailingData` for another number of fields than six,
   ///   `invalidValue` for one that is no number.
   package init(decoding bytes: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
-    guard bytes.count <= limits.maximumByteCount, let text = UTF8Text.string(bytes.span) else {
+    guard bytes.count <= limits.maximumByteCount else {
       throw MalformedReceipt(
-        .invalidUTF8, at: .byteOffset(0, within: "data"), "The licence response is not valid UTF-8.")
+        .tooLarge, at: .whole,
+        "The licence response is longer than the limit of \(limits.maximumByteCount) bytes.")
     }
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let fields = parts[0].split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-    guard fields.count == 6 else {
+    if let offset = UTF8Text.firstInvalidByte(bytes.span) {
       throw MalformedReceipt(
-        fields.count < 6 ? .missing : .trailingData, at: .byteOffset(0, within: "data"),
+        .invalidUTF8, at: .byteOffset(offset, within: "data"), "The licence response is not valid UTF-8.")
+    }
+    // By bytes: splitting a string looks for the bounds of its characters.
+    let parts = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+    let separatorCount = parts[0].reduce(0) { $0 + ($1 == UInt8(ascii: "|") ? 1 : 0) }
+    guard separatorCount == 5 else {
+      throw MalformedReceipt(
+        separatorCount < 5 ? .missing : .trailingData, at: .byteOffset(0, within: "data"),
         "A licence response has six fields between \"|\": responseCode, nonce, packageName, versionCode, userId and "
-          + "timestamp; this has \(fields.count).")
+          + "timestamp; this has \(separatorCount + 1).")
+    }
+    let fields = parts[0].split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false).map {
+      String(decoding: $0, as: UTF8.self)
     }
     func number(_ index: Int, _ name: String) throws(MalformedReceipt) -> Int64 {
       guard let number = Int64(fields[index]), String(number) == fields[index] else {
@@ -117,7 +126,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     versionCode = fields[3]
     userId = fields[4]
     timestamp = Timestamp(millisecondsSince1970: Double(try number(5, "timestamp")))
-    extras = parts.count > 1 ? String(parts[1]) : nil
+    extras = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
     guard !packageName.isEmpty else {
       throw MalformedReceipt(
         .missing, at: .byteOffset(0, within: "data"), "The licence response names no package.")

@@ -97,25 +97,46 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
 
 /// What became of a signature in base64 on its way.
 enum SignatureDamage {
+  /// What is wrong with it, told in one pass over the text.
   static func explanation(of text: ArraySlice<UInt8>, _ error: Base64Error) -> String {
-    func contains(_ part: String) -> Bool { text.firstRange(of: Array(part.utf8)) != nil }
-    let found: String? =
-      if contains("\\") {
-        "JSON escapes such as \"\\/\" or \"\\u003d\" stand in it: it was taken out of JSON without decoding the string."
-      } else if contains("%2") || contains("%3") {
-        "Percent-encoding such as \"%2B\" stands in it: decode the form or the URL first."
-      } else if contains(" ") {
-        "A space stands where \"+\" belongs: it passed through a form or a URL in which \"+\" was not written %2B."
-      } else if contains("-") || contains("_") {
-        "It has characters of base64url; the store writes standard base64."
-      } else if contains("\n") || contains("\r") || contains("\t") {
-        "It has line breaks or tabs; the store writes one line."
-      } else if text.count % 4 != 0, !contains("=") {
-        "The padding (\"=\") at its end is missing, or it was cut short."
-      } else {
-        nil
+    var found = [Bool](repeating: false, count: Sign.allCases.count)
+    var previous: UInt8 = 0
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\\"): found[Sign.escape.rawValue] = true
+      case UInt8(ascii: "2"), UInt8(ascii: "3"):
+        if previous == UInt8(ascii: "%") { found[Sign.percent.rawValue] = true }
+      case 0x20: found[Sign.space.rawValue] = true
+      case UInt8(ascii: "-"), UInt8(ascii: "_"): found[Sign.urlSymbol.rawValue] = true
+      case 0x09, 0x0A, 0x0D: found[Sign.lineBreak.rawValue] = true
+      case UInt8(ascii: "="): found[Sign.padding.rawValue] = true
+      default: break
       }
-    return
-      "The signature is not standard base64. \(found ?? error.message) Pass it exactly as the store gave it."
+      previous = byte
+    }
+    let sign = Sign.allCases.first { $0 != .padding && found[$0.rawValue] }
+    let isCut = sign == nil && text.count % 4 != 0 && !found[Sign.padding.rawValue]
+    let cause = sign?.explanation ?? (isCut ? cut : error.message)
+    return "The signature is not standard base64. \(cause) Pass it exactly as the store gave it."
+  }
+
+  private static let cut = "The padding (\"=\") at its end is missing, or it was cut short."
+
+  /// What stands in a signature, the most telling first.
+  private enum Sign: Int, CaseIterable {
+    case escape, percent, space, urlSymbol, lineBreak, padding
+
+    var explanation: String? {
+      switch self {
+      case .escape:
+        "JSON escapes such as \"\\/\" or \"\\u003d\" stand in it: it was taken out of JSON without decoding the string."
+      case .percent: "Percent-encoding such as \"%2B\" stands in it: decode the form or the URL first."
+      case .space:
+        "A space stands where \"+\" belongs: it passed through a form or a URL in which \"+\" was not written %2B."
+      case .urlSymbol: "It has characters of base64url; the store writes standard base64."
+      case .lineBreak: "It has line breaks or tabs; the store writes one line."
+      case .padding: nil
+      }
+    }
   }
 }

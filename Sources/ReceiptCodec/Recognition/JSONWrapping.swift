@@ -9,6 +9,9 @@ enum JSONWrapping {
     "receipt-data", "latest_receipt",
   ]
 
+  /// Members of answers of the store that hold lists of receipts.
+  private static let listNames = ["signedTransactions", "notificationHistory"]
+
   /// What JSON holds.
   enum Unwrapped {
     /// The text of a receipt.
@@ -39,6 +42,14 @@ enum JSONWrapping {
         return .detached(receipt)
       }
       if let inner = try unwrapFramework(members, limits: limits) { return inner }
+      if let list = members.first(where: { member in
+        member.value.array != nil && listNames.contains { UTF8Text.isIdentical($0, member.name) }
+      }) {
+        throw MalformedReceipt(
+          .unsupported, at: .jsonPath("$.\(list.name)"),
+          "The JSON object is an answer of the store with a list of receipts, \"\(list.name)\". Pass each element by itself, "
+            + "for example one a line (receipt-tool: --lines).")
+      }
       throw MalformedReceipt(
         .unrecognized, at: .jsonPath("$"),
         "The JSON object has none of the members \(names.joined(separator: ", ")), nor data and signature.")

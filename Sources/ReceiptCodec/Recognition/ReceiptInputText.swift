@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// What spreadsheets and editors put around a receipt.
 package enum ReceiptInputText {
-  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
   /// The receipt without a byte order mark (UTF-8) before it, and without one pair of quotation marks around it. A JSON
   /// string with escapes is left as it is: it is read as one. White space, carriage returns among it, does not matter.
   package static func stripped(_ bytes: [UInt8]) -> [UInt8] {
-    guard let first = bytes.first, first == byteOrderMark[0] || first == UInt8(ascii: "\"") || first <= 0x20
+    guard let first = bytes.first,
+      first == ByteOrderMark.bytes[0] || first == UInt8(ascii: "\"") || first <= 0x20
     else { return bytes }
-    let text =
-      bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
+    let text = ByteOrderMark.dropped(from: bytes)
     let trimmed = ReceiptText.trimming(text)
     guard trimmed.count > 2, trimmed.first == UInt8(ascii: "\""), trimmed.last == UInt8(ascii: "\"") else {
       return text

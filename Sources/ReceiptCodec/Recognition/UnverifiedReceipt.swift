@@ -17,7 +17,10 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   /// - a JWS in compact form;
   /// - an app receipt in binary;
   /// - the property list of a transaction receipt;
-  /// - base64 of either of these two, in lines or not, also with the alphabet of base64url or without padding;
+  /// - base64 of one of these three, in lines or not, also with the alphabet of base64url or without padding, and base64
+  ///   of that base64;
+  /// - one of the above after `Bearer`, in a data URI, in a PEM block, percent-encoded, or in hexadecimal in angle brackets,
+  ///   as `NSData` describes itself;
   /// - a JSON string that holds one of the above, and a JSON object with exactly one of the members
   ///   `signedTransactionInfo`, `signedRenewalInfo`, `signedAppTransactionInfo`, `signedPayload`,
   ///   `receipt-data` and `latest_receipt`, whose value is one of the above, but not JSON once more;
@@ -28,8 +31,10 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   /// - Parameters:
   ///   - bytes: The whole receipt.
   ///   - limits: Bounds on size, nesting and number of elements.
+  /// Only the signed bytes inside matter, so that more than one spelling of what is around them does no harm.
+  ///
   /// - Throws: ``MalformedReceipt``: `empty`; `tooLarge`, before anything is looked at; `unrecognized`;
-  ///   `unsupported` for JSON with several receipts or JSON inside JSON; `wrongType` for one of the members
+  ///   `unsupported` for JSON with several receipts, JSON inside JSON, or more than three layers of other wrappings; `wrongType` for one of the members
   ///   that is not a string; and whatever the kind that was recognized throws.
   public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
@@ -47,24 +52,11 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     guard let first = text.first else {
       throw MalformedReceipt(.empty, at: .whole, "There is only white space.")
     }
-    let shape = ReceiptText.shape(of: text.span)
-    switch shape {
-    case .jsonString, .jsonObject:
-      let inner: [UInt8]
-      switch try JSONWrapping.unwrap(text, limits: limits) {
-      case .detached(let receipt):
-        self = .detached(receipt)
-        return
-      case .text(let text): inner = ReceiptText.trimming(text)
-      }
-      self = try Self.parse(
-        inner, as: ReceiptText.shape(of: inner.span), isInsideJSON: true, limits: limits)
-    case .unknown where first == UInt8(ascii: "["):
+    guard first != UInt8(ascii: "[") else {
       throw MalformedReceipt(
         .unrecognized, at: .jsonPath("$"), "A JSON array is not a receipt; pass its elements one by one.")
-    default:
-      self = try Self.parse(text, as: shape, isInsideJSON: false, limits: limits)
     }
+    self = try Self.parse(text, isInsideJSON: false, layers: 0, limits: limits)
   }
 
   /// Which kind it is. The payload of a JWS, or the data beside a signature, is decoded to tell, since nothing else does.
@@ -115,19 +107,38 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
+  /// Parses text without white space around it, `layers` of wrappings having been removed.
   private static func parse(
-    _ text: [UInt8], as shape: ReceiptText.Shape, isInsideJSON: Bool, limits: ReceiptLimits
+    _ text: [UInt8], isInsideJSON: Bool, layers: Int, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
-    switch shape {
+    if let content = try TextWrapping.content(of: text) {
+      try requireLayer(layers)
+      switch content {
+      case .text(let text):
+        return try parse(text, isInsideJSON: isInsideJSON, layers: layers + 1, limits: limits)
+      case .bytes(let bytes): return try parseDecoded(bytes, layers: layers + 1, limits: limits)
+      }
+    }
+    switch ReceiptText.shape(of: text.span) {
     case .jws: return .jws(try UnverifiedJWS(parsing: text, limits: limits))
     case .propertyList:
       return .transactionReceipt(try UnverifiedTransactionReceipt(parsing: text, limits: limits))
-    case .base64: return try parseDecoded(try ReceiptText.decodeBase64(text), limits: limits)
+    case .base64: return try parseBase64(text, isInsideJSON: isInsideJSON, layers: layers, limits: limits)
     case .jsonString, .jsonObject:
-      throw MalformedReceipt(
-        .unsupported, at: .jsonPath("$"), "There is JSON inside the JSON; unwrap the receipt first.")
+      guard !isInsideJSON else {
+        throw MalformedReceipt(
+          .unsupported, at: .jsonPath("$"), "There is JSON inside the JSON; unwrap the receipt first.")
+      }
+      switch try JSONWrapping.unwrap(text, limits: limits) {
+      case .detached(let receipt): return .detached(receipt)
+      case .text(let inner):
+        return try parse(ReceiptText.trimming(inner), isInsideJSON: true, layers: layers, limits: limits)
+      }
     case .unknown:
-      if text.isEmpty { throw MalformedReceipt(.empty, at: .whole, "The JSON holds an empty text.") }
+      if text.isEmpty {
+        throw MalformedReceipt(
+          .empty, at: .whole, "The \(isInsideJSON ? "JSON" : "wrapping") holds an empty text.")
+      }
       throw MalformedReceipt(
         .unrecognized, at: isInsideJSON ? .jsonPath("$") : .byteOffset(0, within: "input"),
         "This is neither a JWS, nor an app receipt, nor a transaction receipt, nor base64 or JSON with one in it."
@@ -135,25 +146,55 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Parses what base64 held.
+  private static func requireLayer(_ layers: Int) throws(MalformedReceipt) {
+    guard layers < TextWrapping.maximumLayers else {
+      throw MalformedReceipt(
+        .unsupported, at: .whole,
+        "There are more than \(TextWrapping.maximumLayers) wrappings around the receipt; unwrap it first.")
+    }
+  }
+
+  /// Parses text that seems to be base64. If it is none, what was done to it may be undone or told.
+  private static func parseBase64(
+    _ text: [UInt8], isInsideJSON: Bool, layers: Int, limits: ReceiptLimits
+  ) throws(MalformedReceipt) -> UnverifiedReceipt {
+    do throws(MalformedReceipt) {
+      return try parseDecoded(try ReceiptText.decodeBase64(text), layers: layers, limits: limits)
+    } catch {
+      if let plain = try TextWrapping.percentDecoded(text) {
+        try requireLayer(layers)
+        return try parse(plain, isInsideJSON: isInsideJSON, layers: layers + 1, limits: limits)
+      }
+      throw TextWrapping.damage(toBase64: text) ?? error
+    }
+  }
+
+  /// Parses what base64 or hexadecimal held.
   private static func parseDecoded(
-    _ bytes: [UInt8], limits: ReceiptLimits
+    _ bytes: [UInt8], layers: Int, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
     if bytes.first == 0x30 {
       return .appReceipt(try UnverifiedAppReceipt(parsing: bytes, limits: limits))
     }
-    switch ReceiptText.shape(of: ReceiptText.trimming(bytes).span) {
+    let text = ReceiptText.trimming(bytes)
+    switch ReceiptText.shape(of: text.span) {
     case .propertyList:
       return .transactionReceipt(try UnverifiedTransactionReceipt(parsing: bytes, limits: limits))
+    case .jws: return .jws(try UnverifiedJWS(parsing: text, limits: limits))
+    case .base64:
+      // Most bytes that begin like base64 are none.
+      guard let inner = try? ReceiptText.decodeBase64(text) else { break }
+      try requireLayer(layers)
+      return try parseDecoded(inner, layers: layers + 1, limits: limits)
     case .jsonObject:
       throw MalformedReceipt(
         .unrecognized, at: .byteOffset(0, within: "decoded base64"),
         "The base64 holds JSON. If it is a part of a JWS, pass all three parts with the dots between them.")
-    default:
-      throw MalformedReceipt(
-        .unrecognized, at: .byteOffset(0, within: "decoded base64"),
-        "The base64 holds neither an app receipt nor a transaction receipt.")
+    case .jsonString, .unknown: break
     }
+    throw MalformedReceipt(
+      .unrecognized, at: .byteOffset(0, within: "decoded base64"),
+      "The base64 holds neither an app receipt, nor a transaction receipt, nor a JWS.")
   }
 }
 

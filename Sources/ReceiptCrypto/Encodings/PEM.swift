@@ -20,6 +20,7 @@ struct PEMBlock: Sendable {
 
   /// Every block of `text`, in order.
   static func blocks(in text: [UInt8]) throws(CryptoError) -> [PEMBlock] {
+    let text = ByteOrderMark.dropped(from: text)
     var blocks: [PEMBlock] = []
     var open: (label: String, start: Int)?
     var lineStart = 0

@@ -38,8 +38,23 @@ enum ErrorQueue {
 
   /// Whether these errors say that the input itself was refused.
   static func isRefusal(_ errors: [OpenSSLError]) -> Bool {
-    errors.contains { COpenSSL_ERR_is_refusal($0.code) == 1 }
-      && !errors.contains { COpenSSL_ERR_is_fatal($0.code) == 1 }
+    errors.contains { COpenSSL_ERR_is_refusal($0.code) == 1 } && !isInability(errors)
+  }
+
+  /// Whether these errors say that something could not be computed, from which nothing follows for the input.
+  static func isInability(_ errors: [OpenSSLError]) -> Bool {
+    errors.contains { COpenSSL_ERR_is_inability($0.code) == 1 }
+  }
+
+  /// What is thrown where a signature could not be checked.
+  static func inability(_ errors: [OpenSSLError], digest: DigestAlgorithm) -> CryptoError {
+    let policy =
+      digest == .sha1
+      ? " The system's policy may forbid signatures with SHA-1 (rh-allow-sha1-signatures on RHEL and its kin: "
+        + "update-crypto-policies --set DEFAULT:SHA1)." : ""
+    return CryptoError(
+      .internalFailure, "libcrypto could not check a signature with \(digest.rawValue).\(policy)",
+      openSSLErrors: errors)
   }
 
   static func error(_ code: CryptoError.Code, _ message: String) -> CryptoError {

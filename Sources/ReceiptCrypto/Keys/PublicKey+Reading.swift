@@ -4,16 +4,18 @@ internal import ReceiptBytes
 
 extension PublicKey {
   /// Reads a public key file: a SubjectPublicKeyInfo in DER; in PEM (`PUBLIC KEY`); or in base64 without PEM's lines, as
-  /// the Play Console and AppGallery Connect show it. White space in base64 is ignored.
+  /// the Play Console and AppGallery Connect show it. White space in base64 is ignored, and a byte order mark
+  /// in front of a text.
   ///
   /// - Throws: ``CryptoError/Code/malformedPEM`` or ``CryptoError/Code/malformedKey``.
   public init(inFile contents: [UInt8]) throws(CryptoError) {
+    let contents = ByteOrderMark.dropped(from: contents)
     // DER begins with 0x30, a digit in text, in which a SubjectPublicKeyInfo begins with "M".
     if contents.first == 0x30 {
       try self.init(subjectPublicKeyInfo: contents)
       return
     }
-    if contents.firstRange(of: Array("-----BEGIN".utf8)) != nil {
+    if ByteSearch.contains("-----BEGIN", in: contents.span) {
       try self.init(pem: String(decoding: contents, as: UTF8.self))
       return
     }

@@ -23,6 +23,13 @@ package enum CertificationPath {
     package static let expired = Int(X509_V_ERR_CERT_HAS_EXPIRED)
     /// `X509_V_ERR_CERT_SIGNATURE_FAILURE`.
     package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
+
+    /// Whether a security level of the system refused the strength of a digest or key. Which are strong enough is decided
+    /// here, at level 0, so that nothing follows for the certificate.
+    fileprivate var isPolicy: Bool {
+      [X509_V_ERR_CA_MD_TOO_WEAK, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_EE_KEY_TOO_SMALL].contains(
+        Int32(errorCode))
+    }
   }
 
   /// The most intermediates that are looked at; genuine receipts have one.
@@ -59,8 +66,9 @@ package enum CertificationPath {
         errorCode: Failure.unspecified, depth: index, text: "key of kind \(path[index].publicKey.kind)")
     }
     var failure: Failure?
+    var errors: [OpenSSLError] = []
     let isValid: Void? = try Libcrypto.confirming { () throws(CryptoError) in
-      failure = try self.failure(of: path)
+      failure = try self.failure(of: path, &errors)
       return failure == nil ? () : nil
     }
     guard isValid == nil else { return secondsSince1970.flatMap { expiry(of: path, at: $0) } }
@@ -68,10 +76,19 @@ package enum CertificationPath {
     for certificate in path.dropLast() {
       if let digest = certificate.signatureDigest, !digest.isAvailable { throw digest.unavailable }
     }
+    // Nor does it tell one that the system forbids from one that is wrong, except in the errors that it leaves.
+    if let failure, path.indices.contains(failure.depth), let digest = path[failure.depth].signatureDigest,
+      failure.isPolicy || failure.errorCode == Failure.badSignature && ErrorQueue.isInability(errors)
+    {
+      throw ErrorQueue.inability(errors, digest: digest)
+    }
     return failure
   }
 
-  private static func failure(of path: [Certificate]) throws(CryptoError) -> Failure? {
+  /// - Parameter errors: What libcrypto left in its queue.
+  private static func failure(
+    of path: [Certificate], _ errors: inout [OpenSSLError]
+  ) throws(CryptoError) -> Failure? {
     guard let leaf = path.first, let anchor = path.last else { return nil }
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
@@ -94,6 +111,7 @@ package enum CertificationPath {
     unsafe TrustStore.configure(parameters, at: nil)
     return try withExtendedLifetime(path) { () throws(CryptoError) in
       guard unsafe X509_verify_cert(verification) == 1 else {
+        errors = ErrorQueue.drain()
         let failure = unsafe failure(of: verification)
         if failure.errorCode == Int(X509_V_ERR_OUT_OF_MEM) { throw Libcrypto.outOfMemory }
         return failure

@@ -69,8 +69,17 @@ extension PublicKey {
     defer { ErrorQueue.clear() }
     let answer = ask()
     guard answer == .failed, !ErrorQueue.isRefusal(ErrorQueue.drain()) else { return answer == .valid }
+    var errors: [OpenSSLError] = []
+    let confirmed = try Libcrypto.confirming { () -> Answer? in
+      let answer = ask()
+      errors = answer == .failed ? ErrorQueue.drain() : []
+      return answer.unlessFailed
+    }
+    guard !ErrorQueue.isInability(errors) else {
+      throw ErrorQueue.inability(errors, digest: algorithm.digestAlgorithm)
+    }
     // Some encodings are refused without an error.
-    return try Libcrypto.confirming { () -> Answer? in ask().unlessFailed } == .valid
+    return confirmed == .valid
   }
 
   /// The digest that a signature of RSASSA-PKCS1-v1_5 by this key covers; `nil` where it is no such signature. It says

@@ -19,8 +19,9 @@ extension InspectionSummary {
   }
 
   private mutating func add(_ purchase: GooglePlayPurchase) {
-    let products = listed(purchase.productId) ?? purchase.productIds?.joined(separator: ", ")
-    collected.add("product", product(products, nil, purchase.quantity))
+    let products = purchase.products
+    if products.isEmpty { collected.add("product", product(nil, nil, purchase.quantity)) }
+    for name in products { collected.add("product", product(name, nil, purchase.quantity)) }
     addBought(purchase.purchaseTime, first: nil)
     addPayment(
       purchase.isPaid, purchase.purchaseState.map { meaning($0.meaning, of: $0.rawValue) } ?? "not stated")

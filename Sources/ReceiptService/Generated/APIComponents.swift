@@ -1801,6 +1801,16 @@
           "format": "date-time",
           "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
          },
+         "expirationDate": {
+          "description": "An app receipt of the volume purchase programme: when it expires.",
+          "type": "string",
+          "format": "date-time",
+          "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+         },
+         "isExpired": {
+          "description": "Whether that was before the instant of `--time`, or before now; with `--keyed` only where `--time` is an instant.",
+          "type": "boolean"
+         },
          "assurance": {
           "description": "What the verdict rests on.",
           "$ref": "#/components/schemas/Assurance"

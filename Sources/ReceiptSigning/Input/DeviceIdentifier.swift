@@ -3,11 +3,12 @@
 /// The identifier of a device as people write it.
 public enum DeviceIdentifier {
   /// Reads a UUID with hyphens (`identifierForVendor`) or plain hexadecimal digits, two a byte, which colons
-  /// or hyphens may separate (the hardware address of a Mac).
+  /// or hyphens may separate, one between two bytes (the hardware address of a Mac).
   ///
   /// - Returns: 16 or 6 bytes; `nil` when the text is neither.
   public static func bytes(_ text: String) -> [UInt8]? {
     var digits: [UInt8] = []
+    var endsWithSeparator = true
     for character in text.utf8 {
       switch character {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): digits.append(character - UInt8(ascii: "0"))
@@ -15,12 +16,15 @@ public enum DeviceIdentifier {
       case UInt8(ascii: "A")...UInt8(ascii: "F"): digits.append(character - UInt8(ascii: "A") + 10)
       case UInt8(ascii: "-"), UInt8(ascii: ":"):
         // Separators stand between whole bytes.
-        guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
+        guard !endsWithSeparator, digits.count.isMultiple(of: 2) else { return nil }
+        endsWithSeparator = true
+        continue
       default: return nil
       }
+      endsWithSeparator = false
       guard digits.count <= 32 else { return nil }
     }
-    guard digits.count == 32 || digits.count == 12 else { return nil }
+    guard !endsWithSeparator, digits.count == 32 || digits.count == 12 else { return nil }
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 }

@@ -96,7 +96,15 @@ struct SignerResolver: Sendable {
     switch requirements.path {
     case .embedded:
       let root = certificates[certificates.count - 1]
-      guard trust.contains(root) else {
+      // A path ends at a trusted name and key: a certificate of that name and key that was issued again, or by another
+      // authority, adds nothing to it and takes nothing away.
+      let roots =
+        trust.contains(root)
+        ? [root]
+        : trust.certificates.filter {
+          $0.subjectDER == root.subjectDER && $0.publicKey == root.publicKey
+        }
+      guard !roots.isEmpty else {
         throw .invalid(
           .chainUntrusted, at: "certificate 2",
           "The root \"\(root.subject)\" with SHA-256 \(root.sha256FingerprintHex) is not trusted. If the receipt is "
@@ -105,7 +113,7 @@ struct SignerResolver: Sendable {
       // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so that no other root and no
       // issuer from elsewhere counts.
       builder = SigningPathBuilder(
-        intermediates: [certificates[1]], trustedRoots: [root], isComplete: true,
+        intermediates: [certificates[1]], trustedRoots: roots, isComplete: true,
         markers: markers(for: requirements),
         acceptsSHA1: acceptsSHA1(requirements))
     case .searched:

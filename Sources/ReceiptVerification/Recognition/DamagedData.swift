@@ -11,16 +11,15 @@ struct DamagedData {
   private let text: [UInt8]
   private let value: JSONValue?
 
-  /// Longer data is not explained: it would cost too much.
-  private static let maximumByteCount = 16_384
+  /// Longer data is not explained: it is written again in dozens of ways, which would cost more than a valid receipt of
+  /// the same length. The longest purchases of the stores have 2 KB.
+  private static let maximumByteCount = 4096
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    text = ReceiptText.trimming(bytes.starts(with: Self.byteOrderMark) ? Array(bytes.dropFirst(3)) : bytes)
+    text = ReceiptText.trimming(ByteOrderMark.dropped(from: bytes))
     value = bytes.count <= Self.maximumByteCount ? try? JSONValue(parsing: text) : nil
   }
-
-  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// The app that the data claims to be of, where it can still be read.
   var packageName: String? {
@@ -54,8 +53,8 @@ struct DamagedData {
 
   /// What was put in front of the data or after it, or taken away.
   private func endsExplanation(_ isSigned: ([UInt8]) -> Bool) -> String? {
-    let hasMark = bytes.starts(with: Self.byteOrderMark)
-    let withoutMark = hasMark ? Array(bytes.dropFirst(3)) : bytes
+    let withoutMark = ByteOrderMark.dropped(from: bytes)
+    let hasMark = withoutMark.count < bytes.count
     if hasMark, isSigned(withoutMark) { return "a byte order mark was put in front of the data." }
     if text != withoutMark, isSigned(text) {
       return hasMark
@@ -222,7 +221,7 @@ private struct EscapeStyle {
 
   /// Whether the style's own escapes stand in a text.
   func isIn(_ text: [UInt8]) -> Bool {
-    func contains(_ part: String) -> Bool { text.firstRange(of: Array(part.utf8)) != nil }
+    func contains(_ part: StaticString) -> Bool { ByteSearch.contains(part, in: text.span) }
     return contains("\\/") == escapesSlash && contains("\\u00") == escapesHTML
       && (escapesNonASCII || !contains("\\u") || escapesHTML)
   }

@@ -50,7 +50,9 @@ package struct DetachedReport {
   private static func unpaid(
     _ purchases: [GooglePlayPurchase]
   ) -> [(orderId: String?, productId: String?, state: Int64)] {
-    purchases.filter { !$0.isPaid }.map { ($0.orderId, $0.productId, $0.purchaseState?.rawValue ?? 0) }
+    purchases.filter { !$0.isPaid }.flatMap { purchase in
+      purchase.transactions.map { (purchase.orderId, $0.productId, purchase.purchaseState?.rawValue ?? 0) }
+    }
   }
 
   private func appendUnpaid(to object: inout JSONWriter) {

@@ -43,6 +43,8 @@ extension VerifiedReceipt {
     object.member("bundleId", bundleId)
     object.member("appAppleId", appAppleId)
     object.member("signedDate", signedAt)
+    object.member("expirationDate", expirationDate)
+    if let instant { object.member("isExpired", expirationDate.map { $0 <= instant }) }
     object.member("assurance", assurance.rawValue)
     object.name("signer")
     object.beginObject()

@@ -5,7 +5,8 @@ public import ReceiptCrypto
 
 /// The roots that a verifier accepts.
 ///
-/// A root is trusted by its whole certificate, or by the SHA-256 of that certificate; never by name or key.
+/// A root is trusted by its whole certificate, or by the SHA-256 of that certificate; never by name or key. Where a
+/// receipt embeds another certificate of a trusted root's name and key, the path ends at the trusted one.
 /// Where only the fingerprint is known, the certificate itself may come with the receipt: it is a candidate
 /// until its fingerprint matches, and every signature of the path is checked with it all the same.
 public struct TrustAnchors: Sendable, Hashable {

@@ -43,6 +43,12 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// When it was signed: `signedDate`, `receiptCreationDate`, attribute 12, or the purchase date of a
   /// transaction receipt or of one of another store; for a notification without one, the latest of its signed parts.
   public let signedAt: Timestamp?
+  /// When the receipt itself expires: attribute 21 of an app receipt from the volume purchase programme. `nil` for one
+  /// that does not. The subscriptions in a receipt have dates of their own (``transactions``).
+  public var expirationDate: Timestamp? {
+    guard case .appReceipt(let payload) = content else { return nil }
+    return payload.expirationDate
+  }
   /// Who signed it.
   public let signer: SignerInformation
   /// What the verdict rests on.

@@ -20,7 +20,7 @@ public import ReceiptVerification
 /// | signed transaction | `appAccountToken` | `expiresDate`; what does not expire is current |
 /// | signed renewal info | `appAccountToken` | `renewalDate`; while billing is retried, `gracePeriodExpiresDate` |
 /// | signed notification | that of its signed transaction, or else of its renewal info | both together, as `Entitlement` |
-/// | app receipt, transaction receipt | states none: refused | of the subscriptions one must run |
+/// | app receipt, transaction receipt | states none: refused | of the subscriptions one must run; not after its own `expirationDate` |
 /// | app transaction, realtime request | states none: refused | states none: refused |
 /// | Google Play purchase | `obfuscatedAccountId` | states none: refused |
 /// | Huawei purchase | states none: refused | `expirationDate`; what does not expire is current |
@@ -140,6 +140,11 @@ public struct SignedContentChecker: RemoteChecker {
       return CheckerResponse(.revoked(at: revocation))
     }
     guard requirements.requiresCurrentSubscription else { return confirmed }
+    // The copy of the app was bought for a time, and everything in it with the copy.
+    if let end = receipt.expirationDate {
+      guard now < end else { return refused("The receipt itself expired at \(end.iso8601).") }
+      if standing.isEmpty { return confirmed }
+    }
     let isHistory = receipt.kind == .appReceipt || receipt.kind == .transactionReceipt
     guard isHistory, !standing.isEmpty else {
       return refused("The receipt states no purchase, and until when.")

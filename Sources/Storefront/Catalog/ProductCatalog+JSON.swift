@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 
 extension ProductCatalog {
@@ -11,6 +12,8 @@ extension ProductCatalog {
   /// People write this file, so unknown members are errors: with a misspelt `isForSale` the product would be sold. The first
   /// fault is thrown, syntactic or semantic.
   public init(json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
+    // Editors put a byte order mark in front.
+    let json = ByteOrderMark.dropped(from: json)
     let document: CatalogDocument
     do throws(MalformedReceipt) {
       document = try CatalogDocument(json: json, part: "catalogue", limits: limits, isStrict: true)

@@ -75,6 +75,7 @@ struct LineVerification: Sendable {
 
     var failure: ReadFailure?
     var hasLineWithoutKey = false
+    var isFirst = true
     reading: while true {
       var piece: [UInt8] = []
       do throws(ReadFailure) { piece = try input.read(atMost: 1 << 18) } catch { failure = error }
@@ -83,6 +84,9 @@ struct LineVerification: Sendable {
       let lines = !piece.isEmpty ? splitter.split(piece) : failure == nil ? splitter.finish() : []
       for line in lines {
         if isKeyed {
+          // A byte order mark in front of the input is no part of the first key.
+          let line = isFirst ? ByteOrderMark.dropped(from: line) : line
+          isFirst = false
           guard let keyed = KeyedLine(line) else {
             hasLineWithoutKey = true
             break reading

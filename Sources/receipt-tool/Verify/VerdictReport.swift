@@ -77,6 +77,10 @@ struct VerdictReport {
       add("app", receipt.bundleId)
       add("environment", environment)
       add("signed", receipt.signedAt?.iso8601)
+      if let date = receipt.expirationDate {
+        let isExpired = instant.map { date <= $0 } == true
+        add(isExpired ? "EXPIRED" : "expires", date.iso8601)
+      }
       add("signer", "\(receipt.signer.subject) (\(receipt.signer.algorithm.rawValue))")
       if receipt.assurance == .pinnedTestCertificate {
         add("NOTE", "test data under a pinned certificate: this proves no purchase")

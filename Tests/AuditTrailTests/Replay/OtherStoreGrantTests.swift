@@ -125,6 +125,33 @@ import Testing
     #expect(try await grant(next).isGranted)
   }
 
+  @Test("an order of several products is entered with each of them, once, and granted once")
+  func severalProducts() async throws {
+    func order(_ acknowledged: Bool) throws -> [UInt8] {
+      try playPurchase {
+        $0.acknowledged = acknowledged
+        $0.productId = nil
+        $0.productIds = ["com.example.app.coins", "com.example.app.badge"]
+      }
+    }
+    let rules: Set<ReplayRule> = [.anotherCustomer, .consumableAgain]
+    let first = try await grant(order(false), rules, as: "anna")
+    #expect(first.isGranted && first.acknowledgements.map(\.index) == [0, 1, 2])
+    let token = try #require(SampleReceipts.googlePlayPurchase.purchaseToken)
+    let (line, badges) = try log.withView { view in
+      (try view.history(original: token), try view.entries(product: "com.example.app.badge"))
+    }
+    #expect(line.map(\.index) == [2, 1] && badges.map(\.index) == [2])
+    #expect(line.map { $0.entry.product } == ["com.example.app.badge", "com.example.app.coins"])
+    let again = try await log.append(
+      [AuditRecord](
+        verifier.verify(order(false)), receipt: order(false), policy: verifier.policy,
+        at: RecordingFixture.now))
+    #expect(again.map(\.index) == [0, 1, 2] && again.allSatisfy(\.isRepeat))
+    expectReplay(try await grant(order(true), rules, as: "anna"), "was granted before, in entry")
+    expectReplay(try await grant(order(true), [.anotherCustomer], as: "bert"), "another customer, in entry 1")
+  }
+
   @Test("a purchase of another app, with an order and a purchase token of its own, is no replay")
   func otherApp() async throws {
     #expect(try await grant(receipts.googlePlayPurchase()).isGranted)

@@ -33,11 +33,17 @@ import Testing
       return entries.withLock { $0.map(\.entry).filter { matches($0.entry.facts) }.suffix(limit) }
     }
 
-    func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {
-      try find(limit) { $0.transaction.map { Array($0.utf8) } == Array(transaction.utf8) }
+    func entries(
+      transaction: String, in scope: PurchaseScope, limit: Int
+    ) async throws -> [EarlierEntry] {
+      try find(limit) {
+        $0.transaction.map { Array($0.utf8) } == Array(transaction.utf8) && scope.mayContain(AuditEntry($0))
+      }
     }
-    func entries(original: String, limit: Int) async throws -> [EarlierEntry] {
-      try find(limit) { $0.original.map { Array($0.utf8) } == Array(original.utf8) }
+    func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
+      try find(limit) {
+        $0.original.map { Array($0.utf8) } == Array(original.utf8) && scope.mayContain(AuditEntry($0))
+      }
     }
     func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
       try find(limit) { $0.receipt == receipt }

@@ -52,6 +52,27 @@ import Testing
     return try verified(receipts.signedNotification { $0.data = data })
   }
 
+  @Test("an app receipt that itself has expired is not current, whatever subscription runs in it")
+  func expiredReceipt() async throws {
+    let current = PurchaseRequirements(requiresCurrentSubscription: true)
+    let end = SampleReceipts.expiresAt.addingSeconds(-1000)
+    func receipt(_ change: (inout AppReceiptPayload) -> Void) throws -> VerifiedReceipt {
+      try #require(try RemoteFixture.verifier().verify(TestReceipts().appReceipt(change)).receipt)
+    }
+    let limited = try receipt { $0.expirationDate = end }
+    let empty = try receipt {
+      $0.expirationDate = end
+      $0.inAppPurchases = []
+    }
+    for receipt in [limited, empty] {
+      #expect(await check(receipt, current, at: end.addingSeconds(-1)) == .confirmed)
+      expectRefused(await check(receipt, current, at: end), "The receipt itself expired at \(end.iso8601)")
+      #expect(await check(receipt, PurchaseRequirements(), at: end) == .confirmed)
+    }
+    let unlimited = try receipt { $0.inAppPurchases = [] }
+    expectRefused(await check(unlimited, current), "states no purchase")
+  }
+
   // MARK: Account
 
   @Test("the account in a transaction, renewal info or notification must be the required one")

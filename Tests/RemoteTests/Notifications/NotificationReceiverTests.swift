@@ -45,7 +45,10 @@ import Testing
   @Test("a notification and its parts, from the POST body, with white space around it, or the JWS alone")
   func accepted() throws {
     let jws = try receipts.signedNotification()
-    for body in [body(jws), Array(" \n{ \"signedPayload\" : \"\(jws)\" }\r\n".utf8), Array("\(jws)\n".utf8)] {
+    for body in [
+      body(jws), Array(" \n{ \"signedPayload\" : \"\(jws)\" }\r\n".utf8), Array("\(jws)\n".utf8),
+      Array("\u{FEFF}".utf8) + body(jws), Array("\u{FEFF}\(jws)".utf8),
+    ] {
       let notification = try receiver.receive(body)
       #expect(notification.type == .subscribed)
       #expect(notification.subtype == .initialBuy)

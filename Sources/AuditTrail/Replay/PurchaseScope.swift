@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCodec
+public import ReceiptVerification
+
+/// Where the identifiers of purchases are unique: one app, in one environment of one store.
+///
+/// The App Store numbers the transactions of production and of the sandbox apart, and Xcode begins with 0 in each app. So
+/// transaction 70001 of an app's sandbox is another purchase than transaction 70001 in production, or than that of
+/// another app.
+///
+/// What is not stated may be anything: a receipt of Google Play states no environment, an old app receipt neither, and an
+/// entry that another program recorded may lack all three. Such an entry counts as one of the same scope, so that no
+/// purchase is granted twice.
+public struct PurchaseScope: Sendable, Hashable {
+  /// Who sold it. The two other stores have names of their own for it (`PurchaseStore`).
+  enum Store: Sendable, Hashable {
+    case appStore
+    case other(PurchaseStore)
+  }
+
+  let store: Store?
+  let bundle: String?
+  let environment: ReceiptEnvironment.Category?
+
+  /// The scope of what a receipt names. An environment that its signature does not cover is none, unless a checker found
+  /// the purchase in it.
+  public init(of receipt: VerifiedReceipt) {
+    store = Store(receipt.kind)
+    bundle = receipt.bundleId?.isEmpty == false ? receipt.bundleId : nil
+    environment = receipt.isEnvironmentProven ? receipt.environment?.category : nil
+  }
+
+  /// The scope of what an entry names.
+  public init(of entry: AuditEntry) {
+    let facts = entry.facts
+    store = facts.format.flatMap(ReceiptKind.init(rawValue:)).map(Store.init)
+    bundle = facts.bundle
+    environment = facts.environment.flatMap { ReceiptEnvironment(rawValue: $0).category }
+  }
+
+  /// Whether an entry may be of this scope: whether nothing that both state differs.
+  public func mayContain(_ entry: AuditEntry) -> Bool {
+    let other = PurchaseScope(of: entry)
+    if let bundle, let stated = other.bundle, !UTF8Text.isIdentical(bundle, stated) { return false }
+    return Self.mayBeEqual(store, other.store) && Self.mayBeEqual(environment, other.environment)
+  }
+
+  /// What this scope states and an entry does not; `nil` if it states all of it.
+  func unstated(in entry: AuditEntry) -> String? {
+    let other = PurchaseScope(of: entry)
+    var missing: [String] = []
+    if store != nil, other.store == nil { missing.append("store") }
+    if bundle != nil, other.bundle == nil { missing.append("app") }
+    if environment != nil, other.environment == nil { missing.append("environment") }
+    return missing.isEmpty ? nil : missing.formatted()
+  }
+
+  private static func mayBeEqual<Value: Equatable>(_ one: Value?, _ other: Value?) -> Bool {
+    one == nil || other == nil || one == other
+  }
+}
+
+extension PurchaseScope.Store {
+  init(_ kind: ReceiptKind) {
+    switch kind {
+    case .signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedNotification,
+      .signedRealtimeRequest, .appReceipt, .transactionReceipt:
+      self = .appStore
+    case .googlePlayPurchase, .googlePlayLicense: self = .other(.googlePlay)
+    case .huaweiPurchase: self = .other(.huawei)
+    }
+  }
+}
+
+extension [String] {
+  /// The words as a list in a sentence.
+  fileprivate func formatted() -> String {
+    guard count > 1, let last else { return first ?? "" }
+    return dropLast().joined(separator: ", ") + " or " + last
+  }
+}
