@@ -7,13 +7,14 @@ internal import TransparencyLog
 struct SuccessionProofs {
   let proofs: [LogProof]
 
-  /// Why these are not the proofs of the entries; `nil` if they are.
+  /// Compares the proofs with the entries.
   ///
   /// - Parameters:
   ///   - entries: The indexes of all entries by which the key was replaced, in order.
   ///   - trusted: A key of the trail. Its first key is in none of its entries: the signature of the first proof is only
   ///     verified if that key is the one that is trusted.
   ///   - root: Gives the root of the first so many entries.
+  /// - Returns: Why these are not the proofs of the entries; `nil` if they are.
   /// - Throws: What `root` throws.
   func fault(
     entries: [UInt64], trusting trusted: NoteVerifierKey, root: (UInt64) throws -> TreeHash

@@ -243,12 +243,13 @@ struct TrailWriter {
     try published(in: checkpoints, keys) { _ = try storage.read { try keys.head(in: $0) } }
   }
 
-  /// The checkpoint in its place; `nil` if the place is empty.
+  /// Reads the checkpoint in its place.
   ///
   /// - Parameters:
   ///   - checkpoints: The place.
   ///   - keys: The keys of the trail.
   ///   - refresh: Has the keys follow the trail if they do not verify the checkpoint.
+  /// - Returns: The checkpoint; `nil` if the place is empty.
   /// - Throws: ``AuditError/Code/tampered`` or ``AuditError/Code/forked`` if it is not one of the trail.
   static func published(
     in checkpoints: any CheckpointStore, _ keys: TrailKeys, refresh: () throws -> Void = {}

@@ -108,7 +108,11 @@ public struct TileDirectory: Sendable {
 
   /// The entries of a bundle, if they are in its file as they are in the tree.
   ///
-  /// - Parameter hashes: Their leaf hashes.
+  /// - Parameters:
+  ///   - bundle: The bundle.
+  ///   - hashes: Their leaf hashes.
+  /// - Returns: The entries; `nil` if they are not there.
+  /// - Throws: ``StorageError``.
   func entries(of bundle: TileCoordinates, _ hashes: some Collection<TreeHash>) throws(StorageError)
     -> [[UInt8]]?
   {
