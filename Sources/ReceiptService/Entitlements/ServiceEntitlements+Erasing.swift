@@ -46,8 +46,9 @@
         try note(session, purchases)
         return (purchases, erasure.tables)
       }
-      // Rewriting tables keeps others waiting: not for customers of whom there was nothing.
-      let changedTables = changed.union(tables)
+      // Rewriting tables keeps others waiting: not for customers of whom there was nothing. Where there was something, rows
+      // that were overwritten earlier may have been theirs, too.
+      let changedTables = changed.isEmpty ? tables : ServiceSchema.personalTables
       if !changedTables.isEmpty { try await database.scrub(changedTables) }
       return purchases
     }

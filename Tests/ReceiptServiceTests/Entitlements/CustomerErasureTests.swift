@@ -215,7 +215,7 @@
         #expect(try await entitlements.erase(app: "other", customer: F.customer) == [])
         #expect(database.scrubbed.withLock { $0 } == [])
         #expect(try await entitlements.erase(app: "shop", customer: F.customer) == ["2000000001"])
-        #expect(database.scrubbed.withLock { $0 } == [["ledgers", "changes"]])
+        #expect(database.scrubbed.withLock { $0 } == [ServiceSchema.personalTables])
       }
     }
 
