@@ -23,8 +23,9 @@
     }
 
     private static func sender(
-      _ apps: [AppConfiguration], _ entitlements: ServiceEntitlements, lease: Duration = .seconds(30)
+      _ apps: [AppConfiguration], _ entitlements: ServiceEntitlements, lease: Duration = .seconds(1_000_000)
     ) -> WebhookSender {
+      // Leases outlast the clock, which is advanced faster than an attempt takes.
       var limits = WebhookSender.Limits()
       limits.pollInterval = .milliseconds(10)
       limits.lease = lease
