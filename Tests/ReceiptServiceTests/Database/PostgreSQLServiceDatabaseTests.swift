@@ -153,6 +153,66 @@
       await database.close()
     }
 
+    @Test func queuesWhereTheRoleHasFewConnections() async throws {
+      let role = "few\(UUID().uuidString.lowercased().filter { $0 != "-" })"
+      try server.connection(server.url()).execute(
+        "CREATE ROLE \(role) LOGIN CONNECTION LIMIT 2; GRANT CREATE ON DATABASE postgres TO \(role)")
+      let database = try await counting(server.url(user: role), connections: 8)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<200 {
+          group.addTask {
+            try await database.write { session in
+              try session.run("INSERT INTO counters VALUES (?1, 0)", .text("\(number)"))
+              if number < 50 { try session.run("SELECT pg_sleep(0.01)") }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await database.read { try $0.run("SELECT count(*) FROM counters").first?.values } == [200])
+      await database.close()
+    }
+
+    @Test func failsAllThatWaitWhereTheServerIsGone() async throws {
+      let other = try TemporaryPostgreSQL()
+      let database = try await counting(other.url(), connections: 4)
+      other.stop()
+      let failures = await withTaskGroup(of: DatabaseError?.self) { group in
+        for _ in 0..<40 {
+          group.addTask {
+            do {
+              try await database.write { _ = try $0.run("INSERT INTO counters VALUES ('a', 0)") }
+              return nil
+            } catch {
+              return error as? DatabaseError
+            }
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1?.code) }
+      }
+      #expect(failures == Array(repeating: .unavailable, count: 40))
+      await database.close()
+    }
+
+    @Test func givesUpAServerThatHangs() async throws {
+      let url = server.url()
+      await (try await counting(url, connections: 1)).close()
+      let database = try PostgreSQLServiceDatabase(
+        url, maximumConnections: 1, answerLimit: .milliseconds(500))
+      let process = pid_t(
+        try await database.read { try $0.run("SELECT pg_backend_pid()").first?.integer(0) } ?? 0)
+      try #require(process > 1 && kill(process, SIGSTOP) == 0)
+      defer { kill(process, SIGCONT) }
+      let error = try await failure {
+        try await database.write { _ = try $0.run("INSERT INTO counters VALUES ('a', 0)") }
+      }
+      #expect(error.code == .unavailable)
+      #expect(error.message.contains("did not answer"))
+      // The next one has another connection.
+      #expect(try await database.read { try $0.run("SELECT 1 FROM counters").isEmpty })
+      await database.close()
+    }
+
     @Test func closesWhenWhatIsUnderWayIsDone() async throws {
       let url = server.url()
       let database = try await counting(url, connections: 2)

@@ -48,8 +48,16 @@
     }
 
     /// The URL of a schema; of a new one where none is named.
-    func url(schema: String = "t\(UUID().uuidString.lowercased().filter { $0 != "-" })") -> String {
-      "\(baseURL)&schema=\(schema)"
+    func url(
+      schema: String = "t\(UUID().uuidString.lowercased().filter { $0 != "-" })", user: String = "postgres"
+    ) -> String {
+      "\(baseURL.replacing("user=postgres", with: "user=\(user)"))&schema=\(schema)"
+    }
+
+    /// Ends it before the process does.
+    func stop() {
+      try? input.fileHandleForWriting.close()
+      process.waitUntilExit()
     }
 
     /// A session with a schema, for what no database does.

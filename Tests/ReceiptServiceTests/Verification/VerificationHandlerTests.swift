@@ -137,6 +137,39 @@
       }
     }
 
+    @Test(
+      "receipts that arrive together under different policies, or for different apps, are each judged by their own"
+    )
+    func policies() async throws {
+      let other = ReceiptVerifier(
+        trust: try TestAuthority.es256().trustAnchors,
+        policy: VerificationPolicy(bundleIds: .oneOf(["com.example.other"]), environments: [.sandbox]),
+        clock: FixedClock(F.day(2000)).reading)
+      let change: (inout ServiceConfiguration) -> Void = { configuration in
+        configuration.apps[0].policies["other"] = other
+        if let second = try? AppConfiguration(name: "second", policies: ["default": other]) {
+          configuration.apps.append(second)
+        }
+      }
+      try await Self.withAPI(change) { service, _ in
+        let queries = ["app=shop", "app=shop&policy=other", "app=second", "app=shop&policy=default"]
+        var channels: [NIOAsyncTestingChannel] = []
+        for query in queries + queries.reversed() {
+          let channel = try await service.connection()
+          try await service.send(
+            [service.head(.post, "/v1/verify?\(query)"), service.body, .end(nil)], on: channel)
+          channels.append(channel)
+        }
+        await service.loop.run()
+        var verdicts: [Bool] = []
+        for channel in channels {
+          let (_, body) = try #require(try await service.answer(channel))
+          verdicts.append(body.contains(#""verdict":"valid""#))
+        }
+        #expect(verdicts == [true, false, false, true, true, false, false, true])
+      }
+    }
+
     @Test("requests that may be answered with anything but a verdict go to the router untouched")
     func routed() async throws {
       try await Self.withAPI { service, _ in

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import NIOCore
+  import NIOEmbedded
+  @testable import ReceiptService
+  import Testing
+
+  /// Who gets a place, and who keeps nobody out.
+  @Suite struct PlacesTests {
+    @Test func placesAreTakenAndGivenBack() throws {
+      let places = RequestPlaces(maximum: 2)
+      try places.take()
+      try places.take()
+      for _ in 0..<3 { #expect(throws: Problem.self) { try places.take() } }
+      places.giveBack()
+      try places.take()
+      #expect(throws: Problem.self) { try places.take() }
+    }
+
+    @Test func oneAppLeavesPlacesForBatchesOfOthers() {
+      let places = BatchPlaces(maximum: 8, appCount: 3)
+      var own: [BatchPlaces.Place] = []
+      while let place = places.take(for: "a") { own.append(place) }
+      #expect(own.count == 6)
+      let others = [places.take(for: "b"), places.take(for: "c")]
+      #expect(others.allSatisfy { $0 != nil })
+      #expect(places.take(for: "b") == nil)
+      #expect(places.take(for: "a") == nil)
+      own = []
+      #expect(places.take(for: "b") != nil)
+    }
+
+    @Test func oneAppAloneGetsAllPlaces() {
+      let places = BatchPlaces(maximum: 3, appCount: 1)
+      let taken = (0..<3).compactMap { _ in places.take(for: "a") }
+      #expect(taken.count == 3)
+      #expect(places.take(for: "a") == nil)
+    }
+
+    @Test func manyAppsDoNotKeepOneFromHalfOfThePlaces() {
+      let places = BatchPlaces(maximum: 8, appCount: 100)
+      var own: [BatchPlaces.Place] = []
+      while let place = places.take(for: "a") { own.append(place) }
+      #expect(own.count == 4)
+    }
+
+    private static func channel() throws -> EmbeddedChannel {
+      let channel = EmbeddedChannel()
+      try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+      return channel
+    }
+
+    @Test func bodiesWithoutAKeyAreBoundedTogether() throws {
+      let requests = OpenRequests(maximumByteCount: 100, maximumCount: 10)
+      let channels = try (0..<3).map { _ in try Self.channel() }
+      let ids = channels.enumerated().map { requests.begin(from: "\($0)", on: $1) }
+      for id in ids { try requests.add(40, to: id) }
+      #expect(requests.byteCount == 80)
+      #expect(channels.map(\.isActive) == [false, true, true])
+      #expect(throws: Problem.self) { try requests.add(1, to: ids[0]) }
+      #expect(!requests.end(ids[0]))
+      #expect(requests.end(ids[1]))
+      #expect(requests.byteCount == 40)
+      try requests.add(60, to: ids[2])
+      #expect(channels[2].isActive)
+    }
+
+    @Test func oneAddressKeepsNoOtherOut() throws {
+      let requests = OpenRequests(maximumByteCount: 100, maximumCount: 2)
+      let (other, own) = (try Self.channel(), try (0..<4).map { _ in try Self.channel() })
+      let id = requests.begin(from: "other", on: other)
+      for channel in own { _ = requests.begin(from: "own", on: channel) }
+      #expect(own.map(\.isActive) == [false, false, true, true])
+      #expect(other.isActive)
+      #expect(requests.end(id))
+    }
+
+    @Test func noiseIsLeftOutAndCounted() {
+      let start = ContinuousClock.now
+      let noise = NoiseLimit(at: start)
+      let first = (0..<100).map { _ in noise.leftOutCount(at: start) }
+      #expect(first == Array(repeating: 0, count: 20) + Array(repeating: nil, count: 80))
+      #expect(noise.leftOutCount(at: start + .milliseconds(900)) == nil)
+      #expect(noise.leftOutCount(at: start + .milliseconds(1100)) == 81)
+      #expect(noise.leftOutCount(at: start + .milliseconds(1200)) == nil)
+      #expect(noise.leftOutCount(at: start + .milliseconds(2500)) == 1)
+    }
+  }
+#endif
