@@ -249,6 +249,7 @@ struct TrailWriter {
   ///   - checkpoints: The place.
   ///   - keys: The keys of the trail.
   ///   - refresh: Has the keys follow the trail if they do not verify the checkpoint.
+  /// - Returns: The checkpoint; `nil` if there is none in its place.
   /// - Returns: The checkpoint; `nil` if the place is empty.
   /// - Throws: ``AuditError/Code/tampered`` or ``AuditError/Code/forked`` if it is not one of the trail.
   static func published(

@@ -166,6 +166,7 @@ extension TrailView {
   ///   - question: The question.
   ///   - known: What was found before; the entries that were searched are not read again.
   ///   - longest: The most entries that are read.
+  /// - Returns: The grant, if there is one, or that there are more entries than are to be read.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   fileprivate func earlierGrant(
     _ question: ReplayQuestion, _ known: KnownGrants, longest: Int

@@ -85,7 +85,7 @@ package enum CertificationPath {
     return failure
   }
 
-  /// - Parameter errors: What libcrypto left in its queue.
+  /// Has libcrypto verify a path. `errors` takes what it left in its queue.
   private static func failure(
     of path: [Certificate], _ errors: inout [OpenSSLError]
   ) throws(CryptoError) -> Failure? {
