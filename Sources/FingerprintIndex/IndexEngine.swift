@@ -16,6 +16,8 @@
 package struct IndexEngine: Sendable {
   private var runs: ResidentRuns
   private var memtable: Memtable
+  /// What is taken out of tables that readers share when the transaction is committed.
+  private var removals: [(table: Memtable, kind: IndexKind, records: [IndexRecord])] = []
 
   /// Reads and verifies the catalogue, fences and filters.
   ///
@@ -79,6 +81,13 @@ package struct IndexEngine: Sendable {
   /// Inserts many records, or asks for many of those in memory: of entries from ``indexedSize`` on.
   package func withMemory<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
     memtable.withRecords(body)
+  }
+
+  /// Has the snapshots that were made before lose what was removed, once the transaction is committed: what the records
+  /// lead to is not there any more.
+  package mutating func didCommit() {
+    for removal in removals { removal.table.remove(removal.kind, removal.records) }
+    removals = []
   }
 
   /// Takes back the records in memory of entries from `size` on.
@@ -153,7 +162,8 @@ package struct IndexEngine: Sendable {
       try removal.run(&catalogue.merges[number].progress, in: writer)
     }
     if catalogue != runs.catalogue { try reloadIfChanged(to: catalogue.write(in: writer), in: writer) }
-    // Snapshots that were made before keep the records until the transaction is committed and others take their place.
+    // Snapshots that were made before share the table: they keep the records unless the transaction is committed.
+    if inMemory > 0 { removals.append((memtable, kind, records)) }
     memtable = rest
     return removed
   }

@@ -43,6 +43,11 @@ final class Memtable: Sendable {
   /// Takes back the records of entries from `size` on.
   func rollback(to size: UInt64) { withRecords { $0.rollback(to: size) } }
 
+  /// Removes records.
+  func remove(_ kind: IndexKind, _ removed: [IndexRecord]) {
+    withRecords { records in for record in removed { _ = records.remove(kind, record) } }
+  }
+
   /// A table without these records, and how many of them there were; this one stays as it is, since its readers see it
   /// before the removal is committed, and when it never is.
   func without(_ kind: IndexKind, _ removed: [IndexRecord]) -> (Memtable, removed: Int) {

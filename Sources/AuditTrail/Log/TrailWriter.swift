@@ -83,7 +83,7 @@ struct TrailWriter {
     var current = state
     state = nil
     do {
-      let (result, state) = try storage.writeUnsynchronized { writer in
+      let (result, written) = try storage.writeUnsynchronized { writer in
         var next: TrailState
         if let known = current {
           current = nil
@@ -95,6 +95,8 @@ struct TrailWriter {
         let result = try body(&next, writer)
         return (result, next)
       }
+      var state = written
+      state.index.didCommit()
       self.seen.note(state.head)
       self.state = state
       return result
