@@ -118,8 +118,8 @@
         arguments: [
           (
             """
-            CREATE FUNCTION public.copy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END';
-            CREATE TRIGGER copies AFTER DELETE ON ledgers FOR EACH ROW EXECUTE FUNCTION public.copy()
+            CREATE FUNCTION copy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END';
+            CREATE TRIGGER copies AFTER DELETE ON ledgers FOR EACH ROW EXECUTE FUNCTION copy()
             """, "trigger copies of ledgers"
           ),
           ("CREATE RULE keeps AS ON DELETE TO ledgers DO INSTEAD NOTHING", "rule keeps of ledgers"),
@@ -143,7 +143,6 @@
         let database = try PostgreSQLServiceDatabase(url, maximumConnections: 1)
         await (try PostgreSQLServiceDatabase(url, maximumConnections: 1)).close()
         let connection = try server.connection(url)
-        defer { _ = try? connection.execute("DROP FUNCTION IF EXISTS public.copy() CASCADE") }
         try connection.execute(sql)
         await expectRefusal(name) { try await database.scrub() }
         await expectRefusal(name) { _ = try PostgreSQLServiceDatabase(url, maximumConnections: 1) }
