@@ -153,13 +153,12 @@ struct CheckRun {
       .notes,
       outside: [TrailNotes.configuration...last, TrailNotes.policyList...TrailNotes.policies.upperBound])
     // Their roots are computed from the tiles, which must be right.
-    let isSound = faults.isEmpty
+    guard faults.isEmpty || proofs.map(\.index) != lines.successions else { return }
     let reader = CheckedTiles(storage: storage, upper: upper, tail: tailHashes)
     let fault = try SuccessionProofs(proofs: proofs).fault(
       entries: lines.successions, trusting: keys.chain.first
     ) { size in
-      guard isSound, size <= head.size else { return .empty }
-      return try MerkleTree.root(size: size, reader: reader)
+      size <= head.size ? try MerkleTree.root(size: size, reader: reader) : .empty
     }
     if let fault { faults.append(TrailFault(.keySuccession, at: "notes", fault)) }
   }
