@@ -142,7 +142,15 @@ extension TrailState {
       let records = PreparedRecord.prepare(request.records(verdict), context.keys.fingerprints)
       var found = try lookUp(records, once: once, in: writer)
       if isFirstOfCustomer, verdict.receipt != nil {
-        for number in found.indices { found[number].first = nil }
+        for number in found.indices where found[number].first != nil {
+          found[number].first = nil
+          // Nobody looked for it where the record seemed a repeat. Without it the line would end here, and the owners
+          // before it would be lost.
+          guard let original = records[number].fingerprints.original else { continue }
+          found[number].previous = try view.state.index.newest(
+            .original, original, check: records[number].fingerprints.originalCheck, before: head.size,
+            in: IndexRows(base: writer))
+        }
       }
       let entered = try append(records, found: found, once: once, in: writer)
       decisions.append(GrantDecision(verdict: verdict, acknowledgements: entered))
