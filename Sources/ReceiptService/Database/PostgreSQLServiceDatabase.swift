@@ -46,6 +46,14 @@
         }
       }
 
+      /// An idle worker that has a connection, which may be lost by now.
+      mutating func takeConnected() -> Worker? {
+        let index = idle.lastIndex { worker in
+          unconnected[ObjectIdentifier(worker)] == nil && worker.connection.withLock { $0 != nil }
+        }
+        return index.map { idle.remove(at: $0) }
+      }
+
       /// What a worker does next, which is idle otherwise.
       mutating func next(for worker: Worker) -> Job? {
         if waiting.isEmpty {
@@ -234,17 +242,20 @@
           }
         case .unconnected(let error):
           next = nil
-          let failed = state.withLock { state -> [Job] in
+          let (connected, failed) = state.withLock { state -> (Worker?, [Job]) in
+            // The server may allow fewer connections: those that there are go on with what waits.
+            let connected = state.takeConnected()
             state.idle.insert(worker, at: 0)
             state.unconnected[ObjectIdentifier(worker)] = .now
-            // The server may allow fewer connections: those that there are go on with what waits.
+            if connected != nil { return (connected, []) }
             if state.isServed(by: workers) {
               state.waiting.insert(job, at: 0)
-              return []
+              return (nil, [])
             }
             defer { state.waiting = [] }
-            return [job] + state.waiting
+            return (nil, [job] + state.waiting)
           }
+          if let connected { connected.queue.async { self.serve(job, on: connected) } }
           for job in failed { job.fail(error) }
         case .silent(let error):
           // Those that waited all the while need not find out one after the other.
