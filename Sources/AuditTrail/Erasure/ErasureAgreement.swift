@@ -26,17 +26,25 @@ struct ErasureAgreement {
     if facts.isOf(.key, in: entry.span) { successions.append(index) }
   }
 
-  /// The entries that were erased and whose keys are there all the same, in order.
-  var undone: [UInt64] { erasures.keys.filter { !forgotten.contains($0) }.sorted() }
+  /// Finds the entries that were erased and whose keys are there all the same.
+  ///
+  /// - Returns: The entries, in order.
+  /// - Throws: As ``add(_:at:)``.
+  mutating func undone() throws -> [UInt64] {
+    var found: [UInt64] = []
+    for entry in erasures.keys.sorted() where try keys.key(of: entry) != nil { found.append(entry) }
+    return found
+  }
 
   /// Requires that both agree.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` with the first entry of which they do not.
-  func require() throws(AuditError) {
-    if let unconfirmed = forgotten.filter({ erasures[$0] == nil }).min() {
+  /// - Parameter isWhole: Whether all entries were taken in; otherwise an erasure may be among those that were not.
+  /// - Throws: ``AuditError/Code/tampered`` with the first entry of which they do not agree; ``StorageError``.
+  mutating func require(isWhole: Bool = true) throws {
+    if isWhole, let unconfirmed = forgotten.filter({ erasures[$0] == nil }).min() {
       throw ErasureLookup.unconfirmed(unconfirmed)
     }
-    if let entry = undone.first, let erasure = erasures[entry] {
+    if let entry = try undone().first, let erasure = erasures[entry] {
       throw ErasureLookup.keyIsBack(of: entry, erasure: erasure)
     }
   }

@@ -62,8 +62,8 @@ public struct ErasureKeyBackup: Sendable {
       do {
         _ = try keys.checkRows()
         var agreement = ErasureAgreement(writer)
-        try StoredRows(reader: writer).forEachReadable { try agreement.add($1.entry, at: $0) }
-        try agreement.require()
+        let isWhole = try StoredRows(reader: writer).forEachReadable { try agreement.add($1.entry, at: $0) }
+        try agreement.require(isWhole: isWhole)
       } catch let error as AuditError {
         throw AuditError(
           .wrongKey, at: error.place,

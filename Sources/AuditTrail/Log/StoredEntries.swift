@@ -176,18 +176,31 @@ struct StoredRows {
     }
   }
 
-  /// Calls the closure with all entries that there are, in order, whatever the head says. Bundles that cannot be read are
+  /// Calls the closure with all entries that there are, in order, whatever the head says. Rows that cannot be read are
   /// left out.
-  func forEachReadable(_ body: (UInt64, StoredEntry) throws -> Void) throws {
+  ///
+  /// - Parameter body: The closure.
+  /// - Returns: Whether all rows could be read.
+  /// - Throws: ``StorageError``, and what `body` throws.
+  func forEachReadable(_ body: (UInt64, StoredEntry) throws -> Void) throws -> Bool {
+    var isWhole = true
     try reader.forEach(.bundles, in: 0...Int64(UInt32.max)) { bundle, row in
-      guard let stored = try? Self.entries(of: row, bundle: bundle) else { return true }
+      guard let stored = try? Self.entries(of: row, bundle: bundle) else {
+        isWhole = false
+        return true
+      }
       for (position, entry) in stored.enumerated() { try body(UInt64(bundle) << 8 | UInt64(position), entry) }
       return true
     }
     try reader.forEach(.tail, in: 0...Int64(TrailLimits.entries)) { index, row in
-      if let stored = TailRow.decode(row) { try body(UInt64(index), stored) }
+      guard let stored = TailRow.decode(row) else {
+        isWhole = false
+        return true
+      }
+      try body(UInt64(index), stored)
       return true
     }
+    return isWhole
   }
 
   private func lengths(of bundle: Int64) throws -> [UInt8]? {

@@ -59,7 +59,10 @@ extension AuditLog {
       throw AuditError(
         .tampered, at: "entries below \(size)", "What was stored does not have the export's root.")
     }
-    try storage.read { try state.erasureAgreement(in: $0).require() }
+    try storage.read { reader in
+      var agreement = try state.erasureAgreement(in: reader)
+      try agreement.require()
+    }
     try storage.write { try $0.put(.notes, TrailNotes.checkpoint, checkpoint.signed.encoded) }
     let old = try checkpoints.load()
     guard try old == checkpoint.signed.encoded || checkpoints.replace(old, with: checkpoint.signed.encoded)

@@ -136,12 +136,13 @@ public struct TrailMigration: Sendable {
   private func carryOutErasures(
     in target: any TrailStorage, _ state: inout TrailState
   ) throws -> ErasureAgreement? {
-    let agreement = try target.read { try state.erasureAgreement(in: $0) }
-    let undone = agreement.undone
-    guard !undone.isEmpty else {
-      try agreement.require()
-      return agreement
+    let (agreement, undone) = try target.read { reader in
+      var agreement = try state.erasureAgreement(in: reader)
+      let undone = try agreement.undone()
+      if undone.isEmpty { try agreement.require() }
+      return (agreement, undone)
     }
+    guard !undone.isEmpty else { return agreement }
     try target.write { try state.carryOutErasures(of: undone, in: $0) }
     return nil
   }
