@@ -6,25 +6,36 @@ import Testing
 
 @Suite("Executor of one thread")
 struct SerialTaskExecutorTests {
+  private final class Counts: Sendable {
+    private let counts = Mutex((running: 0, most: 0, steps: 0))
+
+    func step() {
+      counts.withLock {
+        $0.running += 1
+        $0.most = max($0.most, $0.running)
+        $0.steps += 1
+      }
+      counts.withLock { $0.running -= 1 }
+    }
+
+    var result: (most: Int, steps: Int) { counts.withLock { ($0.most, $0.steps) } }
+  }
+
   @Test("Steps of tasks run one at a time, and all of them")
   func oneAtATime() async {
     let executor = SerialTaskExecutor(label: "test")
-    let running = Atomic(0)
-    let most = Atomic(0)
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<20 {
-        group.addTask(executorPreference: executor) {
-          for _ in 0..<10 {
-            let count = running.add(1, ordering: .sequentiallyConsistent).newValue
-            most.max(count, ordering: .sequentiallyConsistent)
-            running.subtract(1, ordering: .sequentiallyConsistent)
-            await Task.yield()
-          }
+    let counts = Counts()
+    let tasks = (0..<20).map { _ in
+      Task(executorPreference: executor) {
+        for _ in 0..<10 {
+          counts.step()
+          await Task.yield()
         }
       }
     }
-    #expect(most.load(ordering: .sequentiallyConsistent) == 1)
-    #expect(running.load(ordering: .sequentiallyConsistent) == 0)
+    for task in tasks { await task.value }
+    #expect(counts.result.most == 1)
+    #expect(counts.result.steps == 200)
   }
 
   @Test("What an executor was preferred for returns and throws as without it")
