@@ -55,6 +55,10 @@
     /// The longest time that an endpoint may ask for, in seconds.
     static let maximumDelay: Double = 86_400
 
+    /// After how many seconds a lane that waits for another one is looked at again at the latest: what wakes it passes it
+    /// over if its row is locked.
+    private static let longestWait: Double = 30
+
     let database: any ServiceDatabase
 
     /// Creates the queue of a database.
@@ -146,7 +150,8 @@
           }
           for other in first.lanes where other != lane {
             if let instant = try lanes.wait(for: other, before: first, at: now) {
-              try lanes.set(lane, due: instant, leased: 0, at: now)
+              let latest = now.addingSeconds(Self.longestWait)
+              try lanes.set(lane, due: min(instant, latest), leased: 0, at: now)
               return nil
             }
           }
