@@ -9,19 +9,24 @@ extension EntitlementLedger {
   package var withdrawals: EntitlementLedger? {
     var found = EntitlementLedger()
     for (id, line) in lines {
-      guard line.revocation != nil || line.transaction?.transaction.revocationDate != nil else { continue }
+      guard
+        line.revocation != nil || line.revocationOfLine != nil
+          || line.transaction?.transaction.revocationDate != nil
+      else { continue }
       var kept = PurchaseLine()
       kept.transaction = line.transaction.map {
         TransactionFact(signedDate: $0.signedDate, transaction: $0.transaction.withoutCustomer)
       }
       kept.revocation = line.revocation.map(\.withoutReason)
       kept.reversal = line.reversal.map(\.withoutReason)
+      kept.revocationOfLine = line.revocationOfLine.map(\.withoutReason)
+      kept.reversalOfLine = line.reversalOfLine.map(\.withoutReason)
       found.lines[id] = kept
     }
     for (id, line) in playLines {
-      guard line.voided != nil else { continue }
+      guard line.voids != nil else { continue }
       var kept = PlayPurchaseLine()
-      kept.voided = line.voided
+      kept.voids = line.voids
       found.playLines[id] = kept
     }
     return found == EntitlementLedger() ? nil : found

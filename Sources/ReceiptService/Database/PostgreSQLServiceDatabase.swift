@@ -134,7 +134,7 @@
     /// - Throws: ``PostgreSQLFault``
     static func check(_ url: String) throws -> Bool {
       let location = try location(url)
-      let connection = try ServiceConnection(location)
+      let connection = try ServiceConnection(location, answerLimit: .seconds(10))
       try connection.requireFsync()
       return try connection.connection.execute(
         "SELECT count(*) FROM pg_class WHERE oid = to_regclass('\(location.schema).layout')"
