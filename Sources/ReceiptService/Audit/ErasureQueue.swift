@@ -204,17 +204,21 @@
       return try await auditLog.read { view in
         var found: Set<UInt64> = []
         var originals = purchases
-        for recorded in try view.entries(customer: customer)
+        // Also what was erased before and whose key came back.
+        func recorded(under name: String) throws -> [RecordedEntry] {
+          try view.entriesToErase(customer: name).map { try view.entry(at: $0) }
+        }
+        for recorded in try recorded(under: customer)
         where try Self.isRecorded(recorded, by: app, in: view) {
           found.insert(recorded.index)
           if let original = recorded.entry.original { originals.insert(original) }
         }
-        var others = try aliases.flatMap { try view.entries(customer: $0) }
+        var others = try aliases.flatMap { try recorded(under: $0) }
         for original in originals.sorted() { others += try view.history(original: original) }
         for recorded in others
         where recorded.entry.commitment != nil && !found.contains(recorded.index) {
           guard try Self.isRecorded(recorded, by: app, in: view),
-            let part = try view.erasablePart(at: recorded.index)
+            let part = try view.partToErase(at: recorded.index)
           else { continue }
           let isUnnamed = part.customerToken == nil && recorded.entry.original.map(purchases.contains) == true
           if isUnnamed || part.receipt.map({ ReceiptNames.contain(customer, in: $0) }) == true {

@@ -35,7 +35,7 @@
         return try await database.read(body)
       }
 
-      func scrub() async throws {}
+      func scrub(_ tables: Set<String>) async throws {}
       func close() async {}
     }
 

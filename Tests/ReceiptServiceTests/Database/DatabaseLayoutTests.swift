@@ -47,7 +47,7 @@
       try await withFile { path in
         let database = try SQLiteServiceDatabase(at: path)
         try run(sql, on: path)
-        await expectRefusal(name) { try await database.scrub() }
+        await expectRefusal(name) { try await database.scrub(ServiceSchema.personalTables) }
         await expectRefusal(name) { _ = try SQLiteServiceDatabase(at: path) }
         await database.close()
       }
@@ -68,7 +68,7 @@
           #expect(error?.code == .unavailable)
           #expect(error?.message.contains("restart the server") == true)
         }
-        await #expect(throws: DatabaseError.self) { try await database.scrub() }
+        await #expect(throws: DatabaseError.self) { try await database.scrub(ServiceSchema.personalTables) }
         #expect(try await database.read { try $0.run("SELECT * FROM notifications").count } == 0)
         await database.close()
         let restarted = try SQLiteServiceDatabase(at: path)
@@ -101,7 +101,7 @@
           #expect(
             try await database.read { try $0.run("PRAGMA user_version").map(\.values) }
               == [[.integer(ServiceSchema.version)]])
-          try await database.scrub()
+          try await database.scrub(ServiceSchema.personalTables)
           await database.close()
         }
       }
@@ -144,7 +144,7 @@
         await (try PostgreSQLServiceDatabase(url, maximumConnections: 1)).close()
         let connection = try server.connection(url)
         try connection.execute(sql)
-        await expectRefusal(name) { try await database.scrub() }
+        await expectRefusal(name) { try await database.scrub(ServiceSchema.personalTables) }
         await expectRefusal(name) { _ = try PostgreSQLServiceDatabase(url, maximumConnections: 1) }
         await database.close()
       }
