@@ -83,11 +83,16 @@ package struct IndexEngine: Sendable {
     memtable.withRecords(body)
   }
 
-  /// Has the snapshots that were made before lose what was removed, once the transaction is committed: what the records
-  /// lead to is not there any more.
-  package mutating func didCommit() {
-    for removal in removals { removal.table.remove(removal.kind, removal.records) }
-    removals = []
+  /// Has the snapshots that share this engine's table lose what was removed, once the transaction is committed: what the
+  /// records lead to is not there any more.
+  ///
+  /// - Returns: What was removed, for snapshots of an engine before this one: ``IndexSnapshot/remove(_:_:)``.
+  package mutating func didCommit() -> [(kind: IndexKind, records: [IndexRecord])] {
+    defer { removals = [] }
+    return removals.map { removal in
+      removal.table.remove(removal.kind, removal.records)
+      return (removal.kind, removal.records)
+    }
   }
 
   /// Takes back the records in memory of entries from `size` on.

@@ -11,6 +11,9 @@ package struct IndexSnapshot: Sendable {
   /// `nil` if the runs alone are asked.
   let memtable: Memtable?
 
+  /// Takes records out of the table in memory, which other snapshots may share: they were removed, and that is committed.
+  package func remove(_ kind: IndexKind, _ records: [IndexRecord]) { memtable?.remove(kind, records) }
+
   /// The same snapshot with the runs that `reader` has; itself where they are the same.
   ///
   /// The filters of runs that it does not know are not read: for some lookups a page more is cheaper.

@@ -166,7 +166,8 @@ def test_mutated_requests(target, has_key):
         statuses = [int(answer[9:12]) for answer in answers]
         counts[statuses[0] if statuses else None] += 1
         where = (SEED, number, request[:600], received[:600])
-        assert all(status < 500 for status in statuses), where
+        # No fault: an entry of a moment ago is in no checkpoint yet.
+        assert all(status < 500 or b'"not-yet-published"' in answer for status, answer in zip(statuses, answers)), where
         if not has_key:
             for status, answer in zip(statuses, answers):
                 body = answer.partition(b"\r\n\r\n")[2]

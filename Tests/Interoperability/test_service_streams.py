@@ -35,6 +35,7 @@ def service(store, tmp_path):
         other = json.loads(json.dumps(app))
         configuration["apps"].append("other")
         configuration["app"]["other"] = other
+        configuration["allowSharedBundleIds"] = True
         configuration["limits"] = {"maximumEventStreamsPerApp": 3}
 
     service.configure(configure)

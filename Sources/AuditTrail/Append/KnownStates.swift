@@ -56,6 +56,14 @@ final class KnownStates: Sendable {
   /// What the writer has.
   var written: PublishedTrail { states.withLock { $0.written } }
 
+  /// Takes index records out of what readers see: the keys of what they lead to are gone, whether or not that survives the
+  /// loss of power yet.
+  func remove(_ removed: [(kind: IndexKind, records: [IndexRecord])]) {
+    guard !removed.isEmpty else { return }
+    let published = published
+    for (kind, records) in removed { published.index.remove(kind, records) }
+  }
+
   /// Takes in what the writer has now, and shows it to readers where all of it is durable.
   func take(_ now: PublishedTrail) {
     states.withLock {

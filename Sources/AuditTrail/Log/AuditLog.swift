@@ -103,6 +103,7 @@ public final class AuditLog: Sendable {
   ) throws(AuditError) -> Result {
     let outcome: Swift.Result<Result, AuditError> = writer.withLock { writer in
       let outcome = Swift.Result { () throws(AuditError) in try body(&writer) }
+      states.remove(writer.takeRemoved())
       if let now = writer.written { states.take(now) }
       return outcome
     }

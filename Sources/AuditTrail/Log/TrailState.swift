@@ -57,7 +57,9 @@ struct TrailState {
       let fingerprints = try parts.fingerprints(of: entry, at: position, context.keys.fingerprints)
       index.withMemory { fingerprints.insert(into: &$0, at: position) }
     }
-    if !isUnfinished { try requireErasures(parts.forgotten, in: reader) }
+    guard !isUnfinished else { return }
+    try requireErasures(parts.forgotten, in: reader)
+    try requireErased(parts.damaged, in: reader)
   }
 
   /// Follows what other processes wrote since.
@@ -89,6 +91,18 @@ struct TrailState {
       for (position, fingerprints) in followed { fingerprints.insert(into: &memory, at: position) }
     }
     try requireErasures(parts.forgotten, in: reader)
+    try requireErased(parts.damaged, in: reader)
+  }
+
+  /// A part that cannot be read is in order only if it was erased: its key came back, and with it something else than the
+  /// part. It can be erased again.
+  private func requireErased(
+    _ damaged: [(position: UInt64, fault: AuditError)], in reader: any StorageReader
+  ) throws {
+    guard !damaged.isEmpty else { return }
+    let erasures = ErasureLookup(
+      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
+    for (position, fault) in damaged where try erasures.erasure(of: position) == nil { throw fault }
   }
 
   static func rolledBack(from size: UInt64, to found: UInt64) -> AuditError {
@@ -160,6 +174,8 @@ struct IndexedParts: ~Copyable {
   /// Without keys, entries are not found by their customers: ``TrailView`` says so to those who ask.
   private let hasKeys: Bool
   private(set) var forgotten: [UInt64] = []
+  /// Entries whose parts are not those that they commit to.
+  private(set) var damaged: [(position: UInt64, fault: AuditError)] = []
 
   init(_ reader: any StorageReader, hasKeys: Bool) {
     parts = ErasableParts(reader)
@@ -172,10 +188,14 @@ struct IndexedParts: ~Copyable {
     let keys = try TrailState.keys(of: stored.entry, at: position)
     var erasable: [UInt8] = []
     if hasKeys, let commitment = keys.commitment {
-      if let bytes = try parts.bytes(at: position, stored, commitment: commitment) {
-        erasable = bytes
-      } else {
-        forgotten.append(position)
+      do {
+        if let bytes = try parts.bytes(at: position, stored, commitment: commitment) {
+          erasable = bytes
+        } else {
+          forgotten.append(position)
+        }
+      } catch let fault as AuditError where fault.code == .tampered {
+        damaged.append((position, fault))
       }
     }
     do {

@@ -19,6 +19,8 @@ struct TrailWriter {
   private(set) var stopped: AuditError?
   /// The checkpoint that was last seen in its place.
   private var checkpoint: VerifiedCheckpoint?
+  /// Index records that were removed since they were last taken: what readers see may still have them.
+  private var removed: [(kind: IndexKind, records: [IndexRecord])] = []
   /// Shared with the threads that sync appends.
   let durable = DurableSize()
 
@@ -61,6 +63,12 @@ struct TrailWriter {
     state.map { PublishedTrail($0, checkpoint: checkpoint) }
   }
 
+  /// What was removed from the index since the last call.
+  mutating func takeRemoved() -> [(kind: IndexKind, records: [IndexRecord])] {
+    defer { removed = [] }
+    return removed
+  }
+
   // MARK: - Writing
 
   /// Changes the trail in one transaction: all of `body`, durable when this returns, or nothing.
@@ -96,7 +104,7 @@ struct TrailWriter {
         return (result, next)
       }
       var state = written
-      state.index.didCommit()
+      removed += state.index.didCommit()
       self.seen.note(state.head)
       self.state = state
       return result

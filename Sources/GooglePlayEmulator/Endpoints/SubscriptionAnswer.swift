@@ -37,19 +37,22 @@ struct SubscriptionAnswer {
       answer.externalAccountIdentifiers = ids
     }
     answer.lineItems = [lineItem]
-    // The wire types do not have these contexts yet.
-    let declined = JSONValue.members(
-      ("renewalDeclined", .members(("pendingOrderId", .string(record.nextOrderId)))))
     switch answer.subscriptionState {
-    case .inGracePeriod?:
-      answer.unknownFields.append(
-        JSONMember(name: "inGracePeriodStateContext", value: declined))
-    case .onHold?: answer.unknownFields.append(JSONMember(name: "onHoldStateContext", value: declined))
+    case .inGracePeriod?: answer.inGracePeriodStateContext = declinedContext
+    case .onHold?: answer.onHoldStateContext = declinedContext
     default: break
     }
     answer.etag = Base64.encodeToString(
       Array(Digest.hash(answer.encodedJSON(), using: .sha256).prefix(12)))
     return answer
+  }
+
+  private var declinedContext: PlayRenewalProblemContext {
+    var declined = PlayRenewalDeclined()
+    declined.pendingOrderId = record.nextOrderId
+    var context = PlayRenewalProblemContext()
+    context.renewalDeclined = declined
+    return context
   }
 
   private var canceledContext: PlayCanceledStateContext? {

@@ -102,13 +102,11 @@
         // The lane of the customer who had the entitlement before: a transfer waits for both lanes. lanes.noted: when due and
         // leased were set, which tells that the clock was ahead then.
         "ALTER TABLE deliveries ADD COLUMN previous_lane TEXT",
-        """
-        CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)
-        WHERE previous_lane IS NOT NULL
-        """,
-        "ALTER TABLE lanes ADD COLUMN noted BIGINT NOT NULL DEFAULT 0",
+        "CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)",
+        // Without a default: what a default computes could be changed in the database.
+        "ALTER TABLE lanes ADD COLUMN noted BIGINT", "UPDATE lanes SET noted = 0",
         // How often the store was asked in vain since it last said something.
-        "ALTER TABLE ledgers ADD COLUMN questions BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE ledgers ADD COLUMN questions BIGINT", "UPDATE ledgers SET questions = 0",
         "CREATE INDEX ledgers_evaluated ON ledgers(evaluated)",
         "DROP INDEX ledgers_reconcile",
         "CREATE INDEX ledgers_app_reconcile ON ledgers(app, reconcile)",

@@ -83,12 +83,13 @@
       try session.run(
         """
         INSERT INTO ledgers(
-          app, name, identifier, customer, ledger, snapshot, evaluated, next_change, heard, reconcile)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+          app, name, identifier, customer, ledger, snapshot, evaluated, next_change, heard, reconcile,
+          questions)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0)
         ON CONFLICT(app, name) DO UPDATE SET
           customer = excluded.customer, ledger = excluded.ledger, snapshot = excluded.snapshot,
           evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
-          reconcile = excluded.reconcile, questions = 0
+          reconcile = excluded.reconcile, questions = excluded.questions
         """,
         .text(app), .text(name), .text(identifier), .text(new?.customer ?? customer),
         .bytes(ledger.encoded()), new.map { .bytes($0.json) } ?? .null, .integer(instant.milliseconds),

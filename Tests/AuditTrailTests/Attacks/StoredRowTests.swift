@@ -27,13 +27,16 @@ import TransparencyLog
       }
       for policy in policies { try log.keep(policy: policy) }
       let digests = policies.map { SHA256Digest(of: $0) }
-      try await log.append(
-        (0..<600).map { number in
-          var record = TrailFixture.record(number, token: "customer \(number % 5)")
-          record.facts.policy = digests[number % 2]
-          if number == 590 { record.receiptBytes = sampleBytes(5_000) }
-          return record
-        })
+      // In two parts: an append makes runs of the index records that there are before it.
+      for numbers in [0..<300, 300..<600] {
+        try await log.append(
+          numbers.map { number in
+            var record = TrailFixture.record(number, token: "customer \(number % 5)")
+            record.facts.policy = digests[number % 2]
+            if number == 590 { record.receiptBytes = sampleBytes(5_000) }
+            return record
+          })
+      }
       try await log.erase(entries: [3])
       try log.publishCheckpoint()
       let next = try NoteSignerKey.generate(name: TrailFixture.origin)
@@ -82,8 +85,9 @@ import TransparencyLog
     for (table, key) in rows {
       let row = try #require(try place.storage.stored(table, key))
       var altered = row
-      // Of a row of keys the first is in use; a page of the index begins with what its fence vouches for.
-      altered[[.keys, .pages, .personal, .runs].contains(table) ? 5 : row.count / 2] ^= 1
+      // Of a row of keys the first is in use; a page of the index begins with what its fence vouches for; a note with its
+      // text, before signatures by several keys.
+      altered[[.keys, .pages, .personal, .runs, .notes].contains(table) ? 5 : row.count / 2] ^= 1
       for edited in [altered, nil] {
         try place.storage.write { writer in
           guard let edited else { return try writer.remove(table, in: key...key, erasing: false) }

@@ -173,14 +173,22 @@ struct AppendPathTests {
     let count = 8
     let storage = StallingStorage(MemoryStorage())
     let durable = DurableSize()
-    let started = Atomic(0)
+    final class Started: Sendable { let count = Atomic(0) }
+    let started = Started()
     unsafe storage.beforeSync = {
-      while started.load(ordering: .sequentiallyConsistent) < count { usleep(1000) }
+      while started.count.load(ordering: .sequentiallyConsistent) < count { usleep(1000) }
     }
-    DispatchQueue.concurrentPerform(iterations: count) { number in
-      started.add(1, ordering: .sequentiallyConsistent)
-      try? durable.reach(UInt64(number + 1), in: storage) { UInt64(count) }
+    // Threads of their own: Dispatch has no more at a time than there are processors.
+    let group = DispatchGroup()
+    for number in 0..<count {
+      group.enter()
+      Thread.detachNewThread {
+        started.count.add(1, ordering: .sequentiallyConsistent)
+        try? durable.reach(UInt64(number + 1), in: storage) { UInt64(count) }
+        group.leave()
+      }
     }
+    group.wait()
     #expect(durable.value == UInt64(count))
     #expect(storage.syncs == 1)
   }

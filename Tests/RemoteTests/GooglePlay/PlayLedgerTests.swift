@@ -286,7 +286,7 @@ import Testing
         try DatabaseFile(path), .writing, timeout: BusyTimeout(.zero), pragmas: "")
       try connection.use { try $0.execute("CREATE TABLE other(key BLOB) STRICT") }
       let error = #expect(throws: SQLiteError.self) { try EntitlementStore(at: path) }
-      #expect(error?.code == .unsupported)
+      #expect(error?.code == .corrupt)
       #expect(try connection.use { try $0.integer("PRAGMA user_version") } == 1)
     }
   }

@@ -46,7 +46,7 @@ import Testing
       options: LivingYear.options(seed: 1, gracePeriodDays: gracePeriodDays))
     await store.sendNotifications(to: wire.url, over: transport, timeout: UnreliableWire.timeout)
 
-    var year = LivingYear(subscriptions: Self.subscriptions, seed: 3, at: store)
+    var year = LivingYear(subscriptions: Self.subscriptions, seed: 5, at: store)
     try await year.pass()
     await wire.mend()
     // The last attempt is 156 hours after the first.
