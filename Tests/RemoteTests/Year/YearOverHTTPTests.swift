@@ -18,7 +18,7 @@ import Testing
 @Suite struct YearOverHTTPTests {
   private static let isLong = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1"
   /// 1,000 with RECEIPTKIT_FULL_SWEEPS=1.
-  private static let subscriptions = isLong ? 1000 : 45
+  private static let subscriptions = isLong ? 1000 : 30
 
   private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
   private var path: String { folder.appending(path: "state.sqlite").path }
@@ -46,7 +46,7 @@ import Testing
       options: LivingYear.options(seed: 1, gracePeriodDays: gracePeriodDays))
     await store.sendNotifications(to: wire.url, over: transport, timeout: UnreliableWire.timeout)
 
-    var year = LivingYear(subscriptions: Self.subscriptions, seed: 3, at: store)
+    var year = LivingYear(subscriptions: Self.subscriptions, seed: 7, at: store)
     try await year.pass()
     await wire.mend()
     // The last attempt is 156 hours after the first.
