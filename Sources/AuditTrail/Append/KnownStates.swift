@@ -79,7 +79,7 @@ final class KnownStates: Sendable {
     let written = written
     try durable.reach(written.head.size, in: storage) { self.written.head.size }
     states.withLock {
-      // What was written while others synced is shown by whoever has it synced.
+      // Each thread shows only what its own sync covers; later writes are shown after their sync.
       let shown = $0.written.head.size <= durable.value ? $0.written : written
       // A state that was taken in meanwhile may have the same entries and a newer checkpoint.
       if shown.head.size > $0.published.head.size { $0.published = shown }

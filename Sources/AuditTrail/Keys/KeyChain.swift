@@ -123,7 +123,7 @@ public struct KeySuccession: Sendable, Hashable {
     self.proof = proof
   }
 
-  /// The key that took over by the entry of a proof, whoever has signed it.
+  /// The key that took over by the entry of a proof. The signature of the proof is not checked.
   static func key(in proof: LogProof) -> NoteVerifierKey? {
     guard let entry = try? AuditEntry(parsing: proof.extra ?? []), entry.kind == .key else { return nil }
     return entry.key.flatMap { try? NoteVerifierKey($0) }
