@@ -6,6 +6,8 @@ import json
 import pathlib
 import urllib.parse
 
+import pytest
+from conftest import SHARED
 from tool import INVALID, VALID
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "TestVectors"
@@ -47,3 +49,30 @@ def test_wrappings_with_one_reading_are_read_and_others_named(receipt_tool, tmp_
         path.write_text(form)
         run = receipt_tool.run("verify", "--json", *RSA, *ES256, path)
         assert run.code == INVALID and words in run.lines[0]["reason"]["message"], (form[:40], run)
+
+
+def test_the_cases_of_the_field(receipt_tool):
+    cases = SHARED / "cases"
+    if not cases.is_dir():
+        pytest.skip(f"no inputs of the field at {cases}: set RECEIPTKIT_SHARED")
+    own = ["--trust", cases / "ec-root.cer", "--trust", cases / "rsa-root.cer", "--trust", "apple"]
+    apple_test = ["--trust", cases / "testCA.der", "--bundle-id", "com.example"]
+
+    def verdict(*arguments):
+        return receipt_tool.run("verify", "--json", *arguments).lines[0]
+
+    for name in ("testNotification", "transactionInfo"):
+        assert verdict(*apple_test, cases / name)["verdict"] == "valid", name
+        assert verdict(*own, cases / name)["verdict"] == "invalid", name
+    expired = verdict(*own, "--require-current", cases / "f02-vpp-receipt-expired-2021.der")
+    assert expired["verdict"] == "invalid" and "2021-01-01" in expired["reason"]["message"], expired
+    for key in ("play-key.txt", "f13-play-key-bom.txt"):
+        play = verdict("--play-key", f"com.example.app={cases / key}", cases / "f03-play-productIds-two.json")
+        assert [purchase["productId"] for purchase in play["transactions"]] == ["a", "b"], play
+    wrappings = sorted(cases.glob("f11-*.txt"))
+    assert len(wrappings) == 8, wrappings
+    for path in wrappings:
+        ambiguous = path.stem in ("f11-json-signedTransactions", "f11-space-plus")
+        assert verdict(*own, path)["verdict"] == ("invalid" if ambiguous else "valid"), path
+    keyed = receipt_tool.run("verify", "--json", "--lines", "--keyed", *own, cases / "f12-keyed-bom.tsv").lines
+    assert not keyed[0]["key"].startswith("\ufeff") and keyed[0]["verdict"] == "valid", keyed

@@ -20,10 +20,10 @@ extension PlayPurchaseLine {
   /// them are kept depends on their names alone, and not on when they were voided, so that the order in which they came
   /// cannot matter.
   private mutating func joinVoids(_ other: PlayPurchaseLine) {
-    let known = Self.ordered((voids ?? []) + [voided].compactMap(\.self))
+    // Ledgers of version 2, which have one order that was voided, are read into an empty one.
+    let known = voids ?? []
     let added = Self.ordered((other.voids ?? []) + [other.voided].compactMap(\.self))
     let all = added.isEmpty ? known : Self.ordered(known + added)
-    voided = nil
     voids = all.isEmpty ? nil : Array(all.suffix(Self.maximumVoidCount))
   }
 

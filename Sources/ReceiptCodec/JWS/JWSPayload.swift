@@ -22,6 +22,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
   /// | `receiptType` or `receiptCreationDate` | app transaction |
   /// | `autoRenewProductId` or `autoRenewStatus` | renewal info |
   /// | `transactionId` | transaction |
+  /// | `bundleId` and `environment`, and none that a transaction does not have | transaction |
   ///
   /// A payload with the members of two kinds is refused: it would be one receipt to one reader and another to
   /// the next. So is a notification about more than one thing.
@@ -57,7 +58,15 @@ public indirect enum JWSPayload: Sendable, Hashable {
         .unsupported, at: .jsonPath("$"), "A receipt of the kind \(found?.rawValue ?? "") is no JWS payload.")
     case nil:
       // What is not even JSON is reported as such.
-      _ = try JSONValue(parsing: json, part: "JWS payload", limits: limits)
+      let value = try JSONValue(parsing: json, part: "JWS payload", limits: limits)
+      // No other kind has both members. Apple's libraries ship such a transaction as test data.
+      if value["bundleId"] != nil, value["environment"] != nil {
+        let transaction: JWSTransaction = try decode()
+        if transaction.unknownFields.isEmpty {
+          self = .transaction(transaction)
+          break
+        }
+      }
       throw MalformedReceipt(
         .unrecognized, at: .jsonPath("$"),
         "The payload is of no known kind: it has none of "

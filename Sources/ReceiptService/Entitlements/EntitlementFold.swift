@@ -156,7 +156,7 @@
     /// When the store shall be asked: once for a renewal that was due and of which nothing was heard, and again and again
     /// while the store tries to charge for it.
     private func reconciliation(_ ledger: EntitlementLedger, heard: Timestamp) -> Int64? {
-      guard let renewal = ledger.renewal(at: now) else { return nil }
+      guard let renewal = ledger.renewal(at: now, heard: heard) else { return nil }
       let silence = silence / .seconds(1)
       if heard < renewal.due { return renewal.due.addingSeconds(silence).milliseconds }
       return renewal.isAwaited ? heard.addingSeconds(max(silence, 86_400)).milliseconds : nil
@@ -191,7 +191,7 @@
     }
 
     /// When a subscription was or is to be renewed, and whether the store still tries; `nil` where nothing renews.
-    fileprivate func renewal(at instant: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
+    fileprivate func renewal(at instant: Timestamp, heard: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
       if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
         entitlement.transaction.type == .autoRenewableSubscription
       {
@@ -201,9 +201,11 @@
         case .revoked, .refunded, .upgraded: return nil
         }
       }
-      if let purchase = playEntitlements.first, purchase.isSubscription,
-        let expiryTime = purchase.items.compactMap(\.expiryTime).max()
-      {
+      if let purchase = playEntitlements.first, purchase.isSubscription {
+        // A base plan and its add-ons renew each at its own time.
+        let renewals = purchase.items.filter { purchase.state(of: $0, at: instant) != .refunded }
+          .compactMap(\.expiryTime)
+        guard let expiryTime = renewals.filter({ heard < $0 }).min() ?? renewals.max() else { return nil }
         switch purchase.state(at: instant) {
         case .active, .expired: return (expiryTime, false)
         case .inGracePeriod, .onHold, .paused, .pending: return (expiryTime, true)

@@ -20,6 +20,7 @@ struct PayloadKindTests {
       (#""autoRenewStatus":1"#, .signedRenewalInfo), (realtime, .signedRealtimeRequest),
       (#""bundleId":"b","x":{"notificationType":1},"transactionId":"1""#, .signedTransaction),
       (#""\u0074ransactionId":"1""#, .signedTransaction),
+      (#""bundleId":"b","environment":"Sandbox","signedDate":1"#, .signedTransaction),
     ] as [(String, ReceiptKind)])
   func `The members determine the kind`(members: String, kind: ReceiptKind) throws {
     let payload = try JWSPayload(decoding: Array("{\(members)}".utf8))
@@ -28,7 +29,9 @@ struct PayloadKindTests {
   }
 
   @Test(arguments: [
-    "", #""bundleId":"b","environment":"Sandbox","signedDate":1"#, #""requestIdentifier":"x""#,
+    "", #""requestIdentifier":"x""#, #""bundleId":"b","signedDate":1"#, #""environment":"Sandbox""#,
+    #""bundleId":"b","environment":"Sandbox","data":{}"#,
+    #""bundleId":"b","environment":"Sandbox","requestIdentifier":"x""#,
   ])
   func `Without such members it is unrecognized`(members: String) {
     expectMalformed(.unrecognized, at: .jsonPath("$")) { () throws(MalformedReceipt) in

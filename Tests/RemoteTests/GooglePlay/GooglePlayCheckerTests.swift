@@ -115,6 +115,20 @@ import Testing
       }
       #expect((stated.standing == .confirmed) == isCurrent)
     }
+    // A receipt that names no product is about all of the purchase.
+    for (expires, isCurrent) in [(1.0, true), (-1, false)] {
+      let (answer, _) = try await Self.answer(
+        [Self.subscription("ACTIVE", expires: expires)], requirements: current
+      ) {
+        renewing(&$0)
+        $0.productId = nil
+      }
+      guard case .response(let stated) = answer else {
+        Issue.record("\(answer)")
+        continue
+      }
+      #expect((stated.standing == .confirmed) == isCurrent)
+    }
     for state in ["PENDING", "PENDING_PURCHASE_CANCELED"] {
       let (answer, _) = try await Self.answer([Self.subscription(state)], renewing)
       #expect(answer == Self.refused("The purchase is not paid for."))

@@ -139,6 +139,17 @@ import Testing
     }
   }
 
+  @Test("a product of an order that is not known is refunded with any order but that of another product")
+  func unknownOrder() throws {
+    let products = [
+      Self.product("base", order: "GPA.1", expiry: 1000), PlayNews.Product(id: "add-on", expiry: 1000),
+    ]
+    let base = try Self.purchase([Self.subscription(products), Self.voided("GPA.1", 100)])
+    #expect(base.productIds(at: PlayNews.instant(100)) == ["add-on"])
+    let addOn = try Self.purchase([Self.subscription(products), Self.voided("GPA.2", 100)])
+    #expect(addOn.productIds(at: PlayNews.instant(100)) == ["base"])
+  }
+
   @Test("of several products the quantity that was not refunded is told; with none left it is refunded")
   func quantities() throws {
     func bought(_ quantity: Int64, refundable: Int64?) -> PlayNews {
@@ -173,6 +184,13 @@ import Testing
     #expect(try quantity(parts, at: 9) == (.active, 3))
     #expect(try quantity(parts, at: 10) == (.active, 2))
     #expect(try quantity(parts, at: 20) == (.refunded, 0))
+    let together = [
+      bought(3, refundable: nil), Self.voided("GPA.1", 10, quantity: 1),
+      Self.voided("GPA.1", 10, quantity: 2),
+    ]
+    #expect(try quantity(together, at: 10) == (.refunded, 0))
+    // It has but one order, whatever the refund calls it.
+    #expect(try quantity([bought(1, refundable: nil), Self.voided("GPA.9", 10)], at: 10) == (.refunded, 0))
     // The same refund, listed and in the answer, is one.
     #expect(
       try quantity([bought(3, refundable: 2), Self.voided("GPA.1", 10, quantity: 1)], at: 10) == (.active, 2))
@@ -216,7 +234,8 @@ import Testing
 
   @Test("of the orders that were voided the latest 256 are kept, in any order")
   func bounded() throws {
-    let news = (0..<400).map { Self.voided("GPA.1..\($0)", 1000 - $0) }
+    // What names no order concerns all of them, and is kept.
+    let news = [Self.voided(nil, 3000)] + (0..<400).map { Self.voided("GPA.1..\($0)", 1000 - $0) }
     var random = SeededRandom(seed: 1)
     var encoded: Set<[UInt8]> = []
     for _ in 0..<3 {
@@ -228,7 +247,8 @@ import Testing
       let id = try #require(PlayNews.id("t1"))
       #expect(ledger[id]?.state(at: PlayNews.instant(2000)) == .refunded)
       #expect(ledger.playLines[id]?.voids?.count == 256)
-      #expect(ledger.playLines[id]?.voids?.first?.orderId == "GPA.1..144")
+      #expect(ledger.playLines[id]?.voids?.first?.orderId == "GPA.1..145")
+      #expect(ledger.playLines[id]?.voids?.last?.orderId == nil)
     }
     #expect(encoded.count == 1)
   }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import Entitlements
+  import ReceiptCodec
+  @testable import ReceiptService
+  import ReceiptTesting
+  import Testing
+
+  /// The database fails at any one statement of a job: run again, the job has the same result as without the fault, and
+  /// nothing is told twice or not at all.
+  @Suite(.timeLimit(.minutes(2))) struct JobFaultTests {
+    private typealias F = ServiceFixture
+
+    enum Job: String, CaseIterable {
+      case expiring, correcting, reconciling, removing, removingDeliveries, erasing
+
+      /// When it runs, in days after the purchases.
+      var day: Double { self == .correcting ? 1 : 31.5 }
+
+      func run(_ entitlements: ServiceEntitlements) async throws {
+        switch self {
+        case .expiring: try await entitlements.expireDue()
+        case .correcting: try await entitlements.correct()
+        case .reconciling:
+          try await entitlements.reconcile(app: "shop") { _, _ in nil }
+        case .removing: try await entitlements.remove(before: F.day(31))
+        case .removingDeliveries:
+          try await entitlements.removeDeliveries(except: [], before: F.day(400))
+        case .erasing: try await entitlements.erase(app: "shop", customer: "c1")
+        }
+      }
+    }
+
+    /// The result of the job when the given statement of it fails, and how many statements it has.
+    private static func result(
+      of job: Job, failing number: Int?, on kind: DatabaseKind
+    ) async throws -> (rows: [String], statementCount: Int) {
+      let endpoint = WebhookEndpoint(name: "backend", url: "https://example.com", secrets: [])
+      var result: (rows: [String], statementCount: Int) = ([], 0)
+      try await withService(on: kind, webhooks: [endpoint]) { service in
+        let entitlements = service.entitlements()
+        for line in 1...2 {
+          try await entitlements.record(
+            service.notification(.subscribed, day: 0, F.period(1, line: line, customer: "c\(line)")),
+            app: "shop")
+        }
+        // A clock that is ahead expires both; the others find what is due.
+        if [.correcting, .removing, .removingDeliveries].contains(job) {
+          service.clock.now = F.day(365)
+          try await entitlements.expireDue()
+        }
+        service.clock.now = F.day(job.day)
+        let database = FaultyDatabase(service.database) { _, _, count in count == number }
+        let faulty = ServiceEntitlements(
+          database: database, apps: [service.app], clock: service.clock.reading)
+        if let number {
+          // What asks stores takes a fault of one purchase for an answer that did not come.
+          do {
+            try await job.run(faulty)
+            #expect(job == .reconciling, "statement \(number) of \(job.rawValue) failed without a word")
+          } catch { #expect(error is DatabaseError) }
+          service.clock.advance(seconds: 7_200)
+        }
+        try await job.run(faulty)
+        let rows = try await service.database.read { session in
+          try [
+            "SELECT type, customer FROM changes ORDER BY sequence",
+            "SELECT change, endpoint FROM deliveries ORDER BY change",
+            "SELECT lane FROM lanes ORDER BY lane", "SELECT name, customer FROM ledgers ORDER BY name",
+          ].flatMap { query in try session.run(query).map { "\(query): \($0.values)" } }
+        }
+        result = (rows, database.statementCount)
+      }
+      return result
+    }
+
+    @Test("a job that is run again ends as without the fault", arguments: DatabaseKind.all, Job.allCases)
+    func faults(on kind: DatabaseKind, job: Job) async throws {
+      let whole = try await Self.result(of: job, failing: nil, on: kind)
+      try #require(whole.statementCount > 0, "the job has something to do")
+      for number in 0..<whole.statementCount {
+        let found = try await Self.result(of: job, failing: number, on: kind)
+        #expect(found.rows == whole.rows, "statement \(number) of \(job.rawValue)")
+      }
+    }
+  }
+#endif
