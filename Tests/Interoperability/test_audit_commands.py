@@ -344,6 +344,57 @@ def verify_proof(text: str, public_key: str) -> tuple[int, bytes, int]:
     return index, entry, int(size)
 
 
+class TestScopes:
+    """The same identifiers in an app's production, in its sandbox, in another app, and where nothing is stated."""
+
+    PLACES = [("a", "Production"), ("a", "Sandbox"), ("b", "Production"), (None, None)]
+
+    @pytest.fixture
+    def filled(self, receipt_tool, trail):
+        lines = []
+        for number, (bundle, environment) in enumerate(self.PLACES):
+            line = {"kind": "verdict", "verdict": "valid", "transactionId": "70001", "originalTransactionId": "70001",
+                    "customer": f"c{number}"}  # fmt: skip
+            line |= {"bundleId": bundle, "environment": environment} if bundle else {}
+            lines.append(json.dumps(line))
+        assert receipt_tool.run("audit", "append", trail, "-", stdin="\n".join(lines).encode()).code == VALID
+        return trail
+
+    @pytest.mark.parametrize(
+        ("options", "indexes"),
+        [
+            ([], [3, 2, 1, 0]), (["--bundle-id", "a"], [3, 1, 0]), (["--environment", "production"], [3, 2, 0]),
+            (["--bundle-id", "a", "--environment", "sandbox"], [3, 1]), (["--bundle-id", "c"], [3]),
+        ],
+        ids=str,
+    )  # fmt: skip
+    def test_entries_of_one(self, receipt_tool, filled, options, indexes):
+        for search in (["find", filled, "--original", "70001"], ["find", filled, "--transaction", "70001"],
+                       ["history", filled, "70001"]):  # fmt: skip
+            run = receipt_tool.run("audit", *search, *options, "--json")
+            assert run.code == VALID, run.err
+            found = [line["index"] for line in run.lines]
+            assert sorted(found, reverse=True) == indexes, (search, found)
+
+    def test_one_is_erased(self, receipt_tool, filled):
+        scope = ["--bundle-id", "a", "--environment", "production"]
+        run = receipt_tool.run("audit", "erase", filled, "--original", "70001", *scope, "--json")
+        assert run.code == VALID, run.err
+        # What states neither may be of it.
+        assert sorted(line["erased"] for line in run.lines if line["type"] == "audit-erasure") == [0, 3]
+        for customer in ("c1", "c2"):
+            assert receipt_tool.run("audit", "find", filled, "--customer", customer).code == VALID
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [["find", "--product", "p"], ["erase", "0"], ["history", "--customer", "c"], ["history", "1", "--proofs", "p"]],
+        ids=str,
+    )
+    def test_it_is_refused_where_it_has_no_effect(self, receipt_tool, filled, arguments):
+        run = receipt_tool.run("audit", arguments[0], filled, *arguments[1:], "--bundle-id", "a")
+        assert run.code == USAGE, run.err
+
+
 class TestProofs:
     @pytest.fixture
     def filled(self, receipt_tool, trail):

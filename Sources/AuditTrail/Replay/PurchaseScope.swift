@@ -32,6 +32,17 @@ public struct PurchaseScope: Sendable, Hashable {
     environment = receipt.isEnvironmentProven ? receipt.environment?.category : nil
   }
 
+  /// The scope of an app, an environment, or both, in any store.
+  ///
+  /// - Parameters:
+  ///   - bundle: The bundle identifier or package name; `nil` for all apps.
+  ///   - environment: The environment; `nil` for all.
+  public init(bundle: String?, environment: ReceiptEnvironment.Category?) {
+    store = nil
+    self.bundle = bundle
+    self.environment = environment
+  }
+
   /// The scope of what an entry names.
   public init(of entry: AuditEntry) {
     let facts = entry.facts

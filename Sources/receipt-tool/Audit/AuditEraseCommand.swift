@@ -24,7 +24,8 @@ struct AuditEraseCommand: AsyncParsableCommand {
         receipt-tool audit erase verdicts.audit 17 18
         receipt-tool audit erase verdicts.audit \\
           --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
-        receipt-tool audit erase verdicts.audit --original 2000000001
+        receipt-tool audit erase verdicts.audit --original 2000000001 \\
+          --bundle-id com.example.app
 
       EXIT CODES:
         0 erased; 1 there is no such entry, or nothing to erase; 64 wrong command
@@ -34,6 +35,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
 
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var scope: ScopeOptions
 
   @Argument(help: ArgumentHelp("Indexes; the first entry is 0.", valueName: "index"))
   var indexes: [UInt64] = []
@@ -50,6 +52,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
       throw ValidationError(
         "Name entries by their indexes, a customer by --customer, or an original transaction by --original.")
     }
+    try scope.validate(isByPurchase: original != nil, "needs --original")
   }
 
   func run() async throws {
@@ -89,7 +92,8 @@ struct AuditEraseCommand: AsyncParsableCommand {
     }
     guard let original else { return indexes }
     // An anchor, or a record without receipt and customer, has no erasable part.
-    return try view.history(original: original).filter { $0.entry.commitment != nil }.map(\.index).reversed()
+    return try view.history(original: original, in: scope.scope).filter { $0.entry.commitment != nil }
+      .map(\.index).reversed()
   }
 
   private func report(_ index: UInt64, _ erasure: AuditAcknowledgement) throws {

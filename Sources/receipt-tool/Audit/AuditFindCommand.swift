@@ -29,6 +29,7 @@ struct AuditFindCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
+  @OptionGroup var scope: ScopeOptions
 
   @Option(help: ArgumentHelp("The record's own identifier.", valueName: "ID")) var id: String?
   @Option(help: ArgumentHelp("The purchase event.", valueName: "ID")) var transaction: String?
@@ -67,6 +68,7 @@ struct AuditFindCommand: ParsableCommand {
     try refuse(["--after": after != nil], unless: isByTime, "needs --from or --to")
     try refuse(
       ["--before": before != nil], unless: !isByTime, "has no effect with --from or --to: use --after")
+    try scope.validate(isByPurchase: transaction ?? original != nil, "needs --transaction or --original")
     guard limit > 0 else { throw ValidationError("--limit takes a positive number.") }
     guard receipt.map({ RecordInput.digest($0) != nil }) ?? true else {
       throw ValidationError("--receipt takes SHA-256 in 64 hexadecimal digits or in base64.")
@@ -94,10 +96,14 @@ struct AuditFindCommand: ParsableCommand {
   }
 
   private func search() throws -> (TrailView) throws -> [RecordedEntry] {
-    let (before, limit) = (before ?? .max, limit)
+    let (before, limit, scope) = (before ?? .max, limit, scope.scope)
     if let id { return { try $0.entries(id: id, before: before, limit: limit) } }
-    if let transaction { return { try $0.entries(transaction: transaction, before: before, limit: limit) } }
-    if let original { return { try $0.history(original: original, before: before, limit: limit) } }
+    if let transaction {
+      return { try $0.entries(transaction: transaction, in: scope, before: before, limit: limit) }
+    }
+    if let original {
+      return { try $0.history(original: original, in: scope, before: before, limit: limit) }
+    }
     if let product { return { try $0.entries(product: product, before: before, limit: limit) } }
     if let customer {
       let token = RecordingOptions.canonicalCustomer(customer)

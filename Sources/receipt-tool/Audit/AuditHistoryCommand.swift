@@ -35,6 +35,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
+  @OptionGroup var scope: ScopeOptions
 
   @Argument(
     help: ArgumentHelp("The original transaction's identifier.", valueName: "original-transaction-id"))
@@ -56,6 +57,11 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     guard proofs == nil || customer == nil else {
       throw ValidationError("--proofs is of an original transaction.")
     }
+    try scope.validate(isByPurchase: original != nil, "needs an original transaction")
+    // An anchor confirms how many there are with the identifier, whichever app they are of.
+    try refuse(
+      ["--proofs": proofs != nil], unless: scope.scope == nil,
+      "is of all entries; leave out --bundle-id and --environment")
     guard limit ?? 1 > 0 else { throw ValidationError("--limit takes a positive number.") }
     guard proofs == nil || limit == nil else {
       throw ValidationError("--proofs is of all entries; leave out --limit.")
@@ -76,7 +82,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   }
 
   private func entries(_ view: TrailView) throws -> [RecordedEntry] {
-    if let original { return try view.history(original: original, limit: limit ?? .max) }
+    if let original { return try view.history(original: original, in: scope.scope, limit: limit ?? .max) }
     let token = RecordingOptions.canonicalCustomer(customer ?? "")
     return try view.entries(customer: token, limit: limit ?? .max)
   }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import ReceiptCodec
+
+/// Which of several purchases with the same identifier is meant: identifiers are unique within an app and an environment.
+struct ScopeOptions: ParsableArguments {
+  @Option(
+    name: .customLong("bundle-id"),
+    help: ArgumentHelp("Only entries of this app, or that name none.", valueName: "ID"))
+  var bundle: String?
+
+  @Option(
+    name: .customLong("environment"),
+    help: "Only entries of this environment, or that name none.")
+  var environment: ReceiptEnvironment.Category?
+
+  /// `nil` where nothing is asked for.
+  var scope: PurchaseScope? {
+    guard bundle != nil || environment != nil else { return nil }
+    return PurchaseScope(bundle: bundle, environment: environment)
+  }
+
+  /// Refuses the options where they have no effect.
+  func validate(isByPurchase: Bool, _ needs: String) throws {
+    try refuse(
+      ["--bundle-id": bundle != nil, "--environment": environment != nil], unless: isByPurchase, needs)
+  }
+}
