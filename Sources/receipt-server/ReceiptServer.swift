@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptBytes
 
 #if Server
   import NIOCore
@@ -16,6 +17,7 @@ enum Main {
       // of its own.
       _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     #endif
+    if let fault = ProgramArguments.fault { ReceiptServer.exit(withError: ValidationError(fault)) }
     await ReceiptServer.main()
   }
 }

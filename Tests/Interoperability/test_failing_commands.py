@@ -78,9 +78,10 @@ class TestNamesThatAreNotUTF8:
         assert json.loads(done.stdout)["code"] == "usage"
         assert sorted(os.listdir(os.fsencode(world.folder))) == before
 
-    def test_of_the_emulator(self, tmp_path):
+    @pytest.mark.parametrize(("program", "option"), [("STORE_EMULATOR", "--state"), ("RECEIPT_SERVER", "--data")])
+    def test_of_the_servers(self, tmp_path, program, option):
         done = subprocess.run(
-            [os.environ["STORE_EMULATOR"], "--state", os.fsencode(tmp_path) + b"/\xff"], stdin=subprocess.DEVNULL,
+            [os.environ[program], option, os.fsencode(tmp_path) + b"/\xff"], stdin=subprocess.DEVNULL,
             capture_output=True, timeout=60,
         )  # fmt: skip
         assert done.returncode == USAGE and b"is not UTF-8" in done.stderr

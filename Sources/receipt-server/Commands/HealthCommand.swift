@@ -6,6 +6,7 @@
   import NIOCore
   import NIOHTTP1
   import NIOSSL
+  import ReceiptHTTPAsyncHTTPClient
   import ReceiptService
 
   /// `receipt-server health`.
@@ -34,9 +35,11 @@
       if let loopback = ["0.0.0.0": "127.0.0.1", "::": "::1"][listener.host] { listener.host = loopback }
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.certificateVerification = .none
-      let client = HTTPClient(
-        eventLoopGroupProvider: .singleton,
-        configuration: HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow))
+      var settings = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+      settings.httpVersion = .http1Only
+      // Another program may have the port.
+      settings.refuseImpossibleHeads()
+      let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
       let answer: String
       do {
         let response = try await client.execute(
