@@ -176,6 +176,12 @@ import Testing
     #expect(digests.areNamed(in: genuine[0].facts))
     let found = try log.withView { try $0.entries(receipt: digests).map(\.index) }
     #expect(found == [1])
+    // A limit is of what is found, not of what is looked at.
+    var again = forged[0]
+    again.facts.id = "again"
+    #expect(try await log.append([again]).map(\.index) == [2])
+    let first = try log.withView { try $0.entries(receipt: digests, limit: 1).map(\.index) }
+    #expect(first == [1])
   }
 
   @Test("a receipt whose signature is wrong is named by its bytes")

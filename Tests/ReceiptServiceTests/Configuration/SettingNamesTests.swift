@@ -93,6 +93,7 @@
       "variables that only look so",
       arguments: [
         ("PORT", "8080"), ("PORT", "tcp://10.0.0.1"), ("PORT", "http://10.0.0.1:80"), ("PORT", "tcp://:80"),
+        ("PORT", "tcp://10.0.0.1:"), ("PORT", "tcp://10.0.0.1:http"),
         ("LISTEN_PORT", "8080"), ("METRICS_PORT", "9464"), ("SERVICE_PORT", "x"), ("PORT_80_TCP", "80"),
         ("PORT_80_TCP_HOST", "a"), ("PORT_HTTP_TCP_ADDR", "a"), ("PORT_80_HTTP_ADDR", "a"),
         ("HOST", "10.0.0.1"),
