@@ -12,29 +12,13 @@ extension AuditRecord {
     for number in records.indices {
       // Almost all are far below the limits, and need not be encoded to know it.
       let bound = EntryWriter.maximumByteCount(records, number)
-      if bound > TrailLimits.entryByteCount || hasEmptyText(records, number) {
+      if bound > TrailLimits.entryByteCount || records[number].facts.hasEmptyText {
         try requireEntry(records, number)
       }
       let erasable = try erasableByteCount(records, number)
       byteCount += bound + erasable
     }
     return byteCount
-  }
-
-  private static func hasEmptyText(_ records: Span<AuditRecord>, _ number: Int) -> Bool {
-    records[number].facts.kind.rawValue.isEmpty
-      || records[number].facts.id?.isEmpty ?? false
-      || records[number].facts.format?.isEmpty ?? false
-      || records[number].facts.notification?.isEmpty ?? false
-      || records[number].facts.subtype?.isEmpty ?? false
-      || records[number].facts.transaction?.isEmpty ?? false
-      || records[number].facts.original?.isEmpty ?? false
-      || records[number].facts.product?.isEmpty ?? false
-      || records[number].facts.bundle?.isEmpty ?? false
-      || records[number].facts.environment?.isEmpty ?? false
-      || records[number].facts.reason?.isEmpty ?? false
-      || records[number].facts.key?.isEmpty ?? false
-      || records[number].facts.checks.contains { $0.name.isEmpty || $0.answer.rawValue.isEmpty }
   }
 
   /// Encodes the entry as it is longest.
@@ -73,5 +57,16 @@ extension AuditRecord {
         "The receipt and tokens are \(byteCount) bytes; at most \(TrailLimits.erasableByteCount) are kept.")
     }
     return byteCount
+  }
+}
+
+extension EntryFacts {
+  /// Whether a text that is stated is empty, which no entry can say.
+  fileprivate var hasEmptyText: Bool {
+    kind.rawValue.isEmpty || id?.isEmpty ?? false || format?.isEmpty ?? false
+      || notification?.isEmpty ?? false || subtype?.isEmpty ?? false || transaction?.isEmpty ?? false
+      || original?.isEmpty ?? false || product?.isEmpty ?? false || bundle?.isEmpty ?? false
+      || environment?.isEmpty ?? false || reason?.isEmpty ?? false || key?.isEmpty ?? false
+      || checks.contains { $0.name.isEmpty || $0.answer.rawValue.isEmpty }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-internal import ReceiptCodec
+public import ReceiptCodec
 public import ReceiptVerification
 
 /// Where the identifiers of purchases are unique: one app, in one environment of one store.
