@@ -12,7 +12,9 @@ extension AuditRecord {
     for number in records.indices {
       // Almost all are far below the limits, and need not be encoded to know it.
       let bound = EntryWriter.maximumByteCount(records, number)
-      if bound > TrailLimits.entryByteCount || records[number].facts.hasEmptyText {
+      // Not in an operand of `||`: the optimizer of Swift 6.3.1 crashes where a closure captures a span.
+      let hasEmptyText = records[number].facts.hasEmptyText
+      if bound > TrailLimits.entryByteCount || hasEmptyText {
         try requireEntry(records, number)
       }
       let erasable = try erasableByteCount(records, number)

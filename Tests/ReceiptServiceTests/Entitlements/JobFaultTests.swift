@@ -26,7 +26,7 @@
           try await entitlements.reconcile(app: "shop") { _, _ in nil }
         case .removing: try await entitlements.remove(before: F.day(31))
         case .removingDeliveries:
-          try await entitlements.removeDeliveries(except: [], before: F.day(400))
+          _ = try await entitlements.removeDeliveries(except: [], before: F.day(400))
         case .erasing: try await entitlements.erase(app: "shop", customer: "c1")
         }
       }
