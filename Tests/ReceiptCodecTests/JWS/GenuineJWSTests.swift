@@ -68,7 +68,8 @@ struct GenuineJWSTests {
     #expect(jws.signature.count == 64)
 
     guard expected["type"]?.string != "other" else {
-      #expect(throws: MalformedReceipt.self) { try jws.decodePayload() }
+      // The test data of Apple's libraries states its app and environment alone.
+      #expect(try jws.decodePayload().kind == .signedTransaction)
       return
     }
     let payload = try jws.decodePayload()
