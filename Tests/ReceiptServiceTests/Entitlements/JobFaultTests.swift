@@ -66,7 +66,11 @@
         let rows = try await service.database.read { session in
           try [
             "SELECT type, customer FROM changes ORDER BY sequence",
-            "SELECT change, endpoint FROM deliveries ORDER BY change",
+            // Without the sequences: in PostgreSQL those of a transaction that failed are not used again.
+            """
+            SELECT type, customer, endpoint FROM deliveries LEFT JOIN changes ON sequence = change
+            ORDER BY change
+            """,
             "SELECT lane FROM lanes ORDER BY lane", "SELECT name, customer FROM ledgers ORDER BY name",
           ].flatMap { query in try session.run(query).map { "\(query): \($0.values)" } }
         }
@@ -75,7 +79,12 @@
       return result
     }
 
-    @Test("a job that is run again ends as without the fault", arguments: DatabaseKind.all, Job.allCases)
+    /// All jobs in SQLite, one that writes most in PostgreSQL: the statements are the same.
+    private static let cases = DatabaseKind.all.flatMap { kind in
+      (kind == .sqlite ? Job.allCases : [.expiring]).map { (kind, $0) }
+    }
+
+    @Test("a job that is run again ends as without the fault", arguments: cases)
     func faults(on kind: DatabaseKind, job: Job) async throws {
       let whole = try await Self.result(of: job, failing: nil, on: kind)
       try #require(whole.statementCount > 0, "the job has something to do")
