@@ -51,7 +51,7 @@ def test_wrappings_with_one_reading_are_read_and_others_named(receipt_tool, tmp_
         assert run.code == INVALID and words in run.lines[0]["reason"]["message"], (form[:40], run)
 
 
-def test_the_cases_of_the_field(receipt_tool):
+def test_the_cases_of_the_field(receipt_tool, tmp_path):
     cases = SHARED / "cases"
     if not cases.is_dir():
         pytest.skip(f"no inputs of the field at {cases}: set RECEIPTKIT_SHARED")
@@ -69,6 +69,14 @@ def test_the_cases_of_the_field(receipt_tool):
     for key in ("play-key.txt", "f13-play-key-bom.txt"):
         play = verdict("--play-key", f"com.example.app={cases / key}", cases / "f03-play-productIds-two.json")
         assert [purchase["productId"] for purchase in play["transactions"]] == ["a", "b"], play
+    trail = tmp_path / "trail"
+    assert receipt_tool.run("audit", "init", trail, "--origin", "example.com/trail").code == VALID
+    granting = ["--audit", trail, "--refuse-replay", "another-customer", "--customer"]
+    for name in ("a-production-alice", "b-sandbox-bob", "c-other-app-carol"):
+        assert verdict(*own, *granting, name.rpartition("-")[2], cases / f"f05-{name}.jws")["verdict"] == "valid", name
+    assert verdict(*own, *granting, "bob", cases / "f05-a-production-alice.jws")["verdict"] == "invalid"
+    catalogue = ["--store", tmp_path / "shop", "--catalog", cases / "f09-flutter-v1.0.storekit"]
+    assert receipt_tool.run("store", "init", *catalogue).code == VALID
     wrappings = sorted(cases.glob("f11-*.txt"))
     assert len(wrappings) == 8, wrappings
     for path in wrappings:

@@ -190,7 +190,8 @@
       }
     }
 
-    /// When a subscription was or is to be renewed, and whether the store still tries; `nil` where nothing renews.
+    /// When a subscription is to be renewed next after what was heard last, or was, and whether the store still tries; `nil`
+    /// where nothing renews.
     fileprivate func renewal(at instant: Timestamp, heard: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
       if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
         entitlement.transaction.type == .autoRenewableSubscription

@@ -8,7 +8,7 @@ import Testing
 
 /// How many lives a property is tried with: a sample, or 100,000 with RECEIPTKIT_FULL_SWEEPS=1.
 let ledgerLives: Range<UInt64> =
-  ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1" ? 0..<100_000 : 0..<100
+  ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1" ? 0..<100_000 : 0..<300
 
 /// Random sets of orders, voids, refunds, quantities, expiries, replacements and add-ons, against a plain model. The seed is
 /// in the failure's message.
