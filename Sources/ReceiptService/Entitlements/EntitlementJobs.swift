@@ -45,8 +45,10 @@
       var check = ClockCheck()
       while !Task.isCancelled {
         do {
-          if check.isDue(at: entitlements.clock()) { try await correct() }
-          while try await entitlements.expireDue(limit: 100) == 100 {}
+          // One reading of the clock for both: whatever instant expires something, the next check knows of it.
+          let now = entitlements.clock()
+          if check.isDue(at: now) { try await correct() }
+          while try await entitlements.expireDue(at: now, limit: 100) == 100 {}
         } catch {
           logger.error("Entitlements that are due could not be dealt with.", metadata: ["error": "\(error)"])
         }

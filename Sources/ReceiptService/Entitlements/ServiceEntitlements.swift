@@ -166,12 +166,14 @@
 
     /// Enters the changes that the passing of time made, such as that a subscription expired.
     ///
-    /// - Parameter limit: How many entitlements are looked at in one transaction.
+    /// - Parameters:
+    ///   - instant: The present instant; `nil` reads the clock.
+    ///   - limit: How many entitlements are looked at in one transaction.
     /// - Returns: How many were looked at; as many as `limit` where there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
-    package func expireDue(limit: Int = 100) async throws -> Int {
-      let now = clock()
+    package func expireDue(at instant: Timestamp? = nil, limit: Int = 100) async throws -> Int {
+      let now = instant ?? clock()
       return try await reevaluate("next_change <= ?1 ORDER BY next_change", now, at: now, limit: limit)
     }
 
