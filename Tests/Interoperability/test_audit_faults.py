@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Audit trails with failing writes and syncs, crashes and power losses at any of them, and full disks."""
 
+import base64
 import errno
+import json
 import os
+import pathlib
+import random
+import shutil
 import signal
+import sqlite3
 import subprocess
 
 import pytest
@@ -178,6 +184,62 @@ def test_a_backup_that_is_killed_anywhere_leaves_no_keys(base, shim, tmp_path):
     assert len(left) >= count // 2 and sum(path.stat().st_size for path in left) > 0
     assert not holding([tmp_path / "copy", *left], keys)
     trail.check()
+
+
+def large_records(count: int) -> bytes:
+    """Records with receipts of 300 kB: a migration copies some of them in each transaction."""
+    generator = random.Random(20261127)
+    return b"".join(
+        json.dumps(
+            {"kind": "verdict", "id": f"record {number}", "customer": f"customer {number}",
+             "receiptData": base64.b64encode(generator.randbytes(300_000)).decode()}
+        ).encode() + b"\n"
+        for number in range(count)
+    )  # fmt: skip
+
+
+def test_a_migration_that_is_killed_anywhere_brings_nothing_erased_back(receipt_tool, shim, tmp_path):
+    original = Trail.create(receipt_tool, tmp_path / "original")
+    run = receipt_tool.run("audit", "append", original.path, "-", stdin=large_records(40))
+    assert run.code == VALID, run.err
+
+    def keys_of(target):
+        try:
+            return FilePlace.wrapping_keys_of(target)
+        except sqlite3.OperationalError:
+            # There is no file yet, or no table in it.
+            return set()
+
+    def migrate(folder, **plan):
+        return subprocess.run(
+            [receipt_tool.path, "audit", "migrate", folder / "verdicts.audit", folder / "moved.audit"],
+            env=shim.environment(folder / "moved.audit", **plan), capture_output=True, timeout=120,
+        )  # fmt: skip
+
+    counted = original.copy(tmp_path / "counted")
+    assert migrate(counted.folder).returncode == VALID
+    count = sum("moved.audit" in call.path and call.kind == "write" for call in shim.calls())
+    copied = 0
+    for number in places(count, 20):
+        trail = original.copy(tmp_path / f"kill-{number}")
+        done = migrate(trail.folder, at=number, action="kill")
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        run = receipt_tool.run("audit", "erase", trail.path, "3", "17")
+        assert run.code == VALID, run.err
+        target = trail.folder / "moved.audit"
+        before = keys_of(target)
+        again = migrate(trail.folder)
+        assert again.returncode == VALID, f"killed at {number} of {count}: {again.stderr}"
+        run = receipt_tool.run("audit", "fsck", target)
+        assert run.code == VALID, f"killed at {number} of {count}: {run.out}{run.err}"
+        for index, state in ((2, "kept"), (3, "erased"), (17, "erased")):
+            (shown,) = receipt_tool.run("audit", "show", target, str(index), "--json").lines
+            assert shown["erasable"] == state, f"killed at {number} of {count}: {shown}"
+        erased = before - keys_of(target)
+        assert not holding(trail.folder.glob("moved.audit*"), erased)
+        copied += bool(erased)
+        shutil.rmtree(trail.folder)
+    assert copied > 3, "no migration was killed after it had copied what is erased"
 
 
 def test_a_real_disk_that_is_full(receipt_tool, tmp_path):

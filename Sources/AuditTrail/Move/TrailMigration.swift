@@ -92,11 +92,7 @@ public struct TrailMigration: Sendable {
   ) throws -> VerifiedCheckpoint? {
     let published = try loadPublished(keys)
     let encoded = published.signed.encoded
-    if let there = try newCheckpoints.load(), there != encoded {
-      throw AuditError(
-        .alreadyExists, at: "checkpoint",
-        "The new place of the last checkpoint holds another one; choose another place.")
-    }
+    let there = try newCheckpoints.load()
     let note = try source.read { try $0.value(.notes, TrailNotes.configuration) } ?? []
     if let there = try target.read({ try $0.value(.notes, TrailNotes.configuration) }), there != note {
       throw AuditError(.alreadyExists, "There is another trail in the target; choose an empty one.")
@@ -104,6 +100,12 @@ public struct TrailMigration: Sendable {
     // A writer, so that nothing is added or erased behind the copy.
     return try source.write { writer in
       let head = try keys.head(in: writer)
+      guard try there == nil || there == encoded || isEarlier(there, than: published, writer, head, keys)
+      else {
+        throw AuditError(
+          .alreadyExists, at: "checkpoint",
+          "The new place of the last checkpoint holds another one; choose another place.")
+      }
       var state = try copy(writer, head, to: target, keys, progress)
       try compare(target, with: head, published, keys)
       guard let agreement = try carryOutErasures(in: target, &state), isFinal else { return nil }
@@ -117,9 +119,7 @@ public struct TrailMigration: Sendable {
         try StoredPolicies.keep(policies, &state.head, in: $0)
         try state.writeHead(in: $0)
       }
-      let there = try newCheckpoints.load()
-      guard try checkpoints.load() == encoded, there == nil || there == encoded,
-        try newCheckpoints.replace(there, with: encoded)
+      guard try checkpoints.load() == encoded, try newCheckpoints.replace(there, with: encoded)
       else {
         throw AuditError(
           .storageUnavailable, at: "checkpoint",
@@ -127,6 +127,19 @@ public struct TrailMigration: Sendable {
       }
       return published
     }
+  }
+
+  /// Whether a checkpoint was the source's last one once: a try that was cut off after it had handed it over left it there.
+  private func isEarlier(
+    _ checkpoint: [UInt8]?, than published: VerifiedCheckpoint, _ source: any StorageReader,
+    _ head: TrailHead,
+    _ keys: TrailKeys
+  ) throws -> Bool {
+    guard let checkpoint,
+      let earlier = try? keys.chain.verify(SignedCheckpoint(parsing: checkpoint)).checkpoint,
+      earlier.origin == keys.origin, earlier.size <= min(published.checkpoint.size, head.size)
+    else { return false }
+    return try root(of: source, earlier.size, keys) == earlier.root
   }
 
   /// Carries out in the target what was erased in the source after it was copied, or whose key came back in the source.

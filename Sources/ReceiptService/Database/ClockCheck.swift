@@ -17,18 +17,19 @@
     /// Creates one; the first check is due at once.
     init() {}
 
-    /// Says whether a check is due, which is taken to be made then.
+    /// Makes a check if one is due. One that could not be made stays due.
     ///
     /// - Parameters:
     ///   - now: The time of the clock.
     ///   - instant: That of a clock that nobody sets.
-    /// - Returns: Whether it is due.
-    mutating func isDue(at now: Timestamp, _ instant: ContinuousClock.Instant = .now) -> Bool {
+    ///   - check: Makes the check, and says whether it could be made.
+    mutating func ifDue(
+      at now: Timestamp, _ instant: ContinuousClock.Instant = .now, _ check: () async -> Bool
+    ) async {
       let isSetBack = latest.map { now < $0.addingSeconds(-Self.tolerance) } ?? true
       latest = now
-      guard isSetBack || checked.map({ instant - $0 >= Self.interval }) ?? true else { return false }
-      checked = instant
-      return true
+      guard isSetBack || checked.map({ instant - $0 >= Self.interval }) ?? true else { return }
+      checked = await check() ? instant : nil
     }
   }
 #endif

@@ -44,29 +44,40 @@
     private func expire() async {
       var check = ClockCheck()
       while !Task.isCancelled {
-        do {
-          // One reading of the clock for both: whatever instant expires something, the next check knows of it.
-          let now = entitlements.clock()
-          if check.isDue(at: now) { try await correct() }
-          while try await entitlements.expireDue(at: now, limit: 100) == 100 {}
-        } catch {
-          logger.error("Entitlements that are due could not be dealt with.", metadata: ["error": "\(error)"])
-        }
+        // One reading of the clock for both: whatever instant expires something, the next check knows of it.
+        let now = entitlements.clock()
+        await check.ifDue(at: now) { await correct() }
+        await attempt { while try await entitlements.expireDue(at: now, limit: 100) == 100 {} }
         try? await Task.sleep(for: interval)
       }
     }
 
-    private func correct() async throws {
-      var count = 0
-      while true {
-        let found = try await entitlements.correct(limit: 100)
-        count += found
-        guard found == 100 else { break }
+    /// Says whether it was done.
+    @discardableResult
+    private func attempt(_ body: () async throws -> Void) async -> Bool {
+      do {
+        try await body()
+        return true
+      } catch {
+        logger.error("Entitlements that are due could not be dealt with.", metadata: ["error": "\(error)"])
+        return false
       }
-      guard count > 0 else { return }
-      logger.error(
-        "Entitlements were evaluated in the future: the clock of this or another process was ahead. They are corrected.",
-        metadata: ["count": "\(count)"])
+    }
+
+    /// Says whether all could be checked.
+    private func correct() async -> Bool {
+      await attempt {
+        var count = 0
+        while true {
+          let found = try await entitlements.correct(limit: 100)
+          count += found
+          guard found == 100 else { break }
+        }
+        guard count > 0 else { return }
+        logger.error(
+          "Entitlements were evaluated in the future: the clock of this or another process was ahead. They are corrected.",
+          metadata: ["count": "\(count)"])
+      }
     }
 
     private func ask(_ question: @escaping StoreQuestion, of app: String) async {

@@ -87,8 +87,10 @@
           var check = ClockCheck()
           while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let seen = wake.count
-            if check.isDue(at: clock()) { await correctLanes() }
-            await leaseDue { lease, endpoint in
+            // One reading of the clock for both: by whatever instant something is leased, the next check knows of it.
+            let now = clock()
+            await check.ifDue(at: now) { await correctLanes(at: now) }
+            await leaseDue(at: now) { lease, endpoint in
               group.addTask { await self.deliver(lease, to: endpoint) }
             }
             await wake.wait(beyond: seen, atMost: limits.pollInterval)
@@ -99,22 +101,26 @@
       }
     }
 
-    private func correctLanes() async {
+    /// Says whether they could be checked.
+    private func correctLanes(at now: Timestamp) async -> Bool {
       do {
-        let count = try await queue.correct(at: clock())
-        guard count > 0 else { return }
+        let count = try await queue.correct(at: now)
+        guard count > 0 else { return true }
         logger.error(
           "Webhooks were due in the future: the clock of this or another process was ahead. They are sent now.",
           metadata: ["count": "\(count)"])
+        return true
       } catch {
         logger.error(
           "Webhooks could not be checked against the clock.", metadata: ["error": "\(error)"])
+        return false
       }
     }
 
     /// Leases what is due. Each lease is counted and delivered at once: what fails afterwards takes nothing back.
-    private func leaseDue(_ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void) async {
-      let now = clock()
+    private func leaseDue(
+      at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
+    ) async {
       do {
         let counts = underWay.withLock { $0 }
         let open = endpoints.filter { counts[$0.key, default: 0] < share }

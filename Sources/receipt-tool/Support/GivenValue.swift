@@ -29,15 +29,16 @@ enum GivenValue {
 
   /// Whether an option of the command takes a value: after a flag, such as `--json`, stands an argument of its own.
   private static func takesValue(_ option: String, in arguments: [String]) -> Bool {
-    guard var command = try? JSONValue(parsing: Array(ReceiptTool._dumpHelp().utf8))["command"] else {
-      return true
-    }
+    var command: any ParsableCommand.Type = ReceiptTool.self
     for argument in arguments.dropFirst() {
-      let subcommands = command["subcommands"]?.array ?? []
-      guard let next = subcommands.first(where: { $0["commandName"]?.string == argument }) else { break }
+      let subcommands = command.configuration.subcommands
+      guard let next = subcommands.first(where: { $0._commandName == argument }) else { break }
       command = next
     }
-    let isFlag = (command["arguments"]?.array ?? []).contains { argument in
+    guard let described = try? JSONValue(parsing: Array(command._dumpHelp().utf8))["command"] else {
+      return true
+    }
+    let isFlag = (described["arguments"]?.array ?? []).contains { argument in
       argument["kind"]?.string == "flag"
         && (argument["names"]?.array ?? []).contains { name in
           (name["kind"]?.string == "long" ? "--" : "-") + (name["name"]?.string ?? "") == option

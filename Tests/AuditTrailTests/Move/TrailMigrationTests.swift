@@ -189,6 +189,39 @@ struct TrailMigrationTests {
     }
   }
 
+  @Test(
+    "a migration that was cut off after it had handed the checkpoint over can be ended after an erasure",
+    arguments: StorageKind.all)
+  func erasedAfterHandingOver(kind: StorageKind) async throws {
+    let (from, to) = (try kind.make(), try kind.make())
+    let fixture = try await trail(entries: 300, in: from.storage)
+    let checkpoints = MemoryCheckpointStore()
+    let handedOver = try migration(fixture).run(to: to.storage, checkpoints: checkpoints)
+    let log = try fixture.open()
+    try await log.erase(entries: [3, 280])
+    try log.publishCheckpoint()
+    let published = try migration(fixture).run(to: to.storage, checkpoints: checkpoints)
+    #expect(published.checkpoint.size > handedOver.checkpoint.size)
+    #expect(checkpoints.load() == published.signed.encoded)
+    #expect(try left(of: [3, 280], in: to.storage) == Self.nothing)
+    #expect(try faults(fixture, to.storage, checkpoints) == [])
+    #expect(try root(fixture, to.storage) == root(fixture, from.storage))
+  }
+
+  @Test("a checkpoint that the source never had is not replaced, though the source's key signed it")
+  func foreignCheckpoint() async throws {
+    let fixture = try await trail(entries: 300)
+    let another = try TrailFixture(signer: fixture.signer)
+    let log = try another.create()
+    try await log.append((5_000..<5_010).map { TrailFixture.record($0) })
+    try log.publishCheckpoint()
+    let foreign = try #require(try another.checkpoints.load())
+    let checkpoints = MemoryCheckpointStore(foreign)
+    #expect(
+      code { try migration(fixture).run(to: MemoryStorage(), checkpoints: checkpoints) } == .alreadyExists)
+    #expect(checkpoints.load() == foreign)
+  }
+
   /// The keys that are in use for the rows of covers.
   private func wrappingKeys(_ storage: any TrailStorage) throws -> Set<[UInt8]> {
     try storage.read { reader in

@@ -370,20 +370,29 @@
       await receiver.close()
     }
 
-    @Test("the clock is checked at the start, when it was set back, and once a minute")
-    func checks() {
+    @Test(
+      "the clock is checked at the start, when it was set back, once a minute, and again after a check that failed"
+    )
+    func checks() async {
       var check = ClockCheck()
       let start = ContinuousClock.now
-      func isDue(_ wall: Double, _ steady: Double) -> Bool {
-        check.isDue(at: F.day(0).addingSeconds(wall), start + .seconds(steady))
+      func isDue(_ wall: Double, _ steady: Double, succeeds: Bool = true) async -> Bool {
+        var isDue = false
+        await check.ifDue(at: F.day(0).addingSeconds(wall), start + .seconds(steady)) {
+          isDue = true
+          return succeeds
+        }
+        return isDue
       }
-      #expect(isDue(0, 0))
-      #expect(!isDue(1, 1))
-      #expect(!isDue(-298, 2))
-      #expect(!isDue(1_000_000, 3))
-      #expect(isDue(4, 4))
-      #expect(!isDue(63, 63))
-      #expect(isDue(64, 64))
+      #expect(await isDue(0, 0))
+      #expect(await !isDue(1, 1))
+      #expect(await !isDue(-298, 2))
+      #expect(await !isDue(1_000_000, 3))
+      #expect(await isDue(4, 4, succeeds: false))
+      #expect(await isDue(4, 4))
+      #expect(await !isDue(63, 63))
+      #expect(await isDue(64, 64, succeeds: false))
+      #expect(await isDue(64, 64))
     }
   }
 #endif

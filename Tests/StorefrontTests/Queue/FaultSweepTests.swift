@@ -94,6 +94,8 @@ private final class Session {
     try await deliver { _ in true }
     try await trying { try await $0.synchronize() }
     try await expect([:])
+    // What was finished here is told to the store in the background, again where an answer was lost.
+    for _ in 0..<500 where await !store.unfinished.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
     let end = try #require(queue)
     try await end.close()
 
