@@ -28,17 +28,20 @@ request = function() next = next %% #lines + 1; return wrk.format(nil, nil, nil,
 class Server:
     def __init__(self, program: pathlib.Path, folder: pathlib.Path, records: bool, root: str, bundle: str):
         self.folder = folder
-        data = ["--data", str(folder), "--set", "listen.port=0"]
-        subprocess.run([program, "serve", "--check-config", *data], check=True, stdout=subprocess.DEVNULL)
+        self.arguments = [program, "serve", "--json", "--data", str(folder), "--set", "listen.port=0"]
+        # The first time it makes itself a configuration for development.
+        self.start()
+        self.__exit__()
         path = folder / "receipt-server.json"
         configuration = json.loads(path.read_text())
         app = configuration["app"]["demo"]
         app["record"] = records
         app["policy"]["default"] |= {"bundleIds": [bundle], "trust": [root]}
         path.write_text(json.dumps(configuration))
-        self.process = subprocess.Popen(
-            [program, "serve", "--json", *data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         listening = json.loads(self.process.stdout.readline())
         self.url, self.key = listening["url"], listening["key"]
 

@@ -8,6 +8,17 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
+/// How the sources of ``CheckerOptions`` are reached.
+///
+/// These are option groups of the command itself and not of ``CheckerOptions``: a debug build of the argument parser checks
+/// each group again at every level above it, which took most of the time of a verification.
+struct CheckerAccess {
+  let credentials: CredentialOptions
+  let play: PlayAccountOptions
+  let huawei: HuaweiOptions
+  let servers: ServerOptions
+}
+
 /// The remote sources that are asked after the local checks.
 struct CheckerOptions: ParsableArguments {
   @Option(
@@ -56,11 +67,6 @@ struct CheckerOptions: ParsableArguments {
     help: "With ocsp: confirm even if a responder cannot be reached, and state that in the verdict.")
   var softOCSP = false
 
-  @OptionGroup(title: "Credentials") var credentials: CredentialOptions
-  @OptionGroup(title: "Google Play") var play: PlayAccountOptions
-  @OptionGroup(title: "Huawei") var huawei: HuaweiOptions
-  @OptionGroup(title: "Servers") var servers: ServerOptions
-
   func validate() throws {
     for specification in specifications {
       guard
@@ -72,6 +78,11 @@ struct CheckerOptions: ParsableArguments {
             + "\"\(specification)\".")
       }
     }
+  }
+
+  /// Refuses what has no effect on the sources that are named.
+  func validate(_ access: CheckerAccess) throws {
+    let (credentials, servers) = (access.credentials, access.servers)
     let (asksAPI, asksOCSP) = (asks("app-store"), asks("ocsp"))
     let asksStore = asksAPI || asks("verify-receipt")
     try refuse(["--soft-ocsp": softOCSP], unless: asksOCSP, "needs --check ocsp")
@@ -87,8 +98,8 @@ struct CheckerOptions: ParsableArguments {
     try refuse(
       ["--sandbox-base-url": servers.sandboxBase != nil], unless: asksStore,
       "needs --check app-store or verify-receipt")
-    try refuse(play.given, unless: asks("google-play"), "needs --check google-play")
-    try refuse(huawei.given, unless: asks("huawei"), "needs --check huawei")
+    try refuse(access.play.given, unless: asks("google-play"), "needs --check google-play")
+    try refuse(access.huawei.given, unless: asks("huawei"), "needs --check huawei")
     try refuse(
       ["--base-url": servers.base != nil], unless: asksStore || asksOCSP,
       "needs --check app-store, verify-receipt or ocsp")
@@ -130,18 +141,20 @@ struct CheckerOptions: ParsableArguments {
 
   /// The checkers, in the order named.
   func checkers(
-    over transport: any HTTPTransport, policy: VerificationPolicy, trust: TrustOptions.Resolved
+    _ access: CheckerAccess, over transport: any HTTPTransport, policy: VerificationPolicy,
+    trust: TrustOptions.Resolved
   ) throws -> [any RemoteChecker] {
-    try specifications.map { specification in
+    let (credentials, servers) = (access.credentials, access.servers)
+    return try specifications.map { specification in
       switch specification {
-      case "app-store": return try appStore(over: transport, policy: policy, trust: trust)
+      case "app-store": return try appStore(access, over: transport, policy: policy, trust: trust)
       case "google-play":
         // It names the app of each receipt.
-        let client = try play.client(
+        let client = try access.play.client(
           packageName: "", over: transport, retry: servers.retry, allowsPlainHTTP: servers.allowsPlainHTTP)
         return GooglePlayChecker(client: client, requirements: requirements)
       case "huawei":
-        return try huawei.checker(
+        return try access.huawei.checker(
           over: transport, servers: servers, credentials: credentials, policy: policy,
           requirements: requirements)
       case "verify-receipt":
@@ -169,7 +182,8 @@ struct CheckerOptions: ParsableArguments {
   }
 
   private func appStore(
-    over transport: any HTTPTransport, policy: VerificationPolicy, trust: TrustOptions.Resolved
+    _ access: CheckerAccess, over transport: any HTTPTransport, policy: VerificationPolicy,
+    trust: TrustOptions.Resolved
   ) throws -> AppStoreServerChecker {
     var onlyBundle: String?
     if case .oneOf(let bundleIds) = policy.bundleIds {
@@ -178,16 +192,16 @@ struct CheckerOptions: ParsableArguments {
       }
       onlyBundle = bundleIds.first
     }
-    let signer = try credentials.signer(bundleId: onlyBundle)
+    let signer = try access.credentials.signer(bundleId: onlyBundle)
     let clients = try policy.environments.intersection([.production, .sandbox])
       .map { environment in
         var partPolicy = VerificationPolicy(bundleIds: .oneOf([signer.bundleId]), environments: [environment])
         partPolicy.markers = policy.markers
         return AppStoreServerClient(
-          transport: transport, signer: signer, address: try servers.address(environment),
+          transport: transport, signer: signer, address: try access.servers.address(environment),
           verifier: ReceiptVerifier(
             trust: trust.anchors, policy: partPolicy, intermediates: trust.intermediates),
-          retry: servers.retry)
+          retry: access.servers.retry)
       }
     var checker = AppStoreServerChecker(clients: clients, requirements: requirements)
     if offlineSuffices {

@@ -43,6 +43,7 @@ struct SignCommand: ParsableCommand {
       """)
 
   @OptionGroup(title: "Identity") var identity: IdentityOptions
+  @OptionGroup(title: "Identity") var passphraseOptions: PassphraseOptions
 
   @Option(help: "The kind of receipt.")
   var format: ReceiptKind
@@ -74,7 +75,7 @@ struct SignCommand: ParsableCommand {
   }
 
   func run() throws {
-    let signer = ReceiptSigner(identity: try identity.load())
+    let signer = ReceiptSigner(identity: try identity.load(passphrase: passphraseOptions.passphrase()))
     let document = try InputFile.contents(of: input)
     let receipt: [UInt8]
     let signedAt: Timestamp?

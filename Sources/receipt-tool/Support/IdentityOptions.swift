@@ -52,8 +52,6 @@ struct IdentityOptions: ParsableArguments {
       "The certificates, PEM: leaf, intermediate, root. The key of an app has none.", valueName: "FILE"))
   var chainFile: String?
 
-  @OptionGroup var passphraseOptions: PassphraseOptions
-
   func validate() throws {
     let isDirectory = directory != nil && keyFile == nil && chainFile == nil
     let isFiles = directory == nil && keyFile != nil
@@ -72,8 +70,7 @@ struct IdentityOptions: ParsableArguments {
       ["--chain": chainFile != nil], unless: isNeeded, "makes no sense with this --format, which has none")
   }
 
-  func load() throws -> SigningIdentity {
-    let passphrase = try passphraseOptions.passphrase()
+  func load(passphrase: [UInt8]?) throws -> SigningIdentity {
     do throws(SigningError) {
       if let directory {
         CommandInputs.add(identity: directory)

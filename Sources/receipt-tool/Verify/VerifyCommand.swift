@@ -54,6 +54,10 @@ struct VerifyCommand: AsyncParsableCommand {
   @OptionGroup(title: "Data and signature apart") var detached: DetachedFilesOptions
 
   @OptionGroup(title: "Remote checks") var checks: CheckerOptions
+  @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+  @OptionGroup(title: "Google Play") var play: PlayAccountOptions
+  @OptionGroup(title: "Huawei") var huawei: HuaweiOptions
+  @OptionGroup(title: "Servers") var servers: ServerOptions
 
   @OptionGroup(title: "Audit trail") var auditing: RecordingVerdictOptions
 
@@ -102,7 +106,12 @@ struct VerifyCommand: AsyncParsableCommand {
 
   private static let longestReceipt = 1 << 32
 
+  private var access: CheckerAccess {
+    CheckerAccess(credentials: credentials, play: play, huawei: huawei, servers: servers)
+  }
+
   func validate() throws {
+    try checks.validate(access)
     try detached.validate(paths: paths, ["--lines": readsLines])
     try checks.requireAccountToken(isText: appKeys.isGiven && !checks.asks("app-store"))
     try refuse(["--keyed": isKeyed, "--exit-zero": exitsZero], unless: readsLines, "needs --lines")
@@ -119,9 +128,12 @@ struct VerifyCommand: AsyncParsableCommand {
     try appKeys.apply(to: &policy, kinds: self.policy.kinds)
     if checks.offlineSuffices { policy.offlineRule = .sufficient }
     // Created only for remote checks: other verifications need no network.
-    let transport = checks.specifications.isEmpty ? nil : checks.servers.transport()
+    let transport = checks.specifications.isEmpty ? nil : servers.transport()
     defer { transport?.shutdown() }
-    var checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
+    var checkers =
+      try transport.map {
+        try checks.checkers(access, over: $0, policy: policy, trust: resolved)
+      } ?? []
     let recorder = try auditing.recorder(policy)
     if let stated = checks.signedContentChecker(policy) { checkers.append(stated) }
     if let replays = auditing.replayChecker(recorder) { checkers.append(replays) }

@@ -160,6 +160,7 @@
       try await withService(on: kind, webhooks: [Self.endpoint(slow, name: "slow"), Self.endpoint(fast)]) {
         service in
         let entitlements = service.entitlements()
+        let queue = WebhookQueue(service.database)
         for line in 1...20 {
           try await entitlements.record(
             service.notification(.subscribed, day: 0, F.period(1, line: line, customer: nil)), app: "shop")
@@ -171,11 +172,13 @@
         try await Self.running([sender]) {
           try await Self.eventually("the fast one has all") { fast.requests.count == 20 }
           try await Self.eventually("the slow one has some") { slow.requests.count == 4 }
+          // What came of the last request is stored after its answer.
+          try await Self.eventually("what the fast one took is stored") {
+            try await queue.counts(app: "shop")["backend"] == nil
+          }
         }
         #expect(slow.requests.count == 4)
-        let counts = try await WebhookQueue(service.database).counts(app: "shop")
-        #expect(counts["slow"]?.waiting == 20)
-        #expect(counts["backend"] == nil)
+        #expect(try await queue.counts(app: "shop")["slow"]?.waiting == 20)
       }
       await slow.close()
       await fast.close()
