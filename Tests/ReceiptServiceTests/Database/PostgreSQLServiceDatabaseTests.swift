@@ -198,7 +198,7 @@
       let url = server.url()
       await (try await counting(url, connections: 1)).close()
       let database = try PostgreSQLServiceDatabase(
-        url, maximumConnections: 1, answerLimit: .seconds(2))
+        url, maximumConnections: 1, answerLimit: .seconds(10))
       let process = pid_t(
         try await database.read { try $0.run("SELECT pg_backend_pid()").first?.integer(0) } ?? 0)
       try #require(process > 1 && kill(process, SIGSTOP) == 0)
