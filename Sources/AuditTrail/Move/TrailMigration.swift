@@ -119,8 +119,7 @@ public struct TrailMigration: Sendable {
         try StoredPolicies.keep(policies, &state.head, in: $0)
         try state.writeHead(in: $0)
       }
-      guard try checkpoints.load() == encoded, try newCheckpoints.replace(there, with: encoded)
-      else {
+      guard try checkpoints.load() == encoded, try newCheckpoints.replace(there, with: encoded) else {
         throw AuditError(
           .storageUnavailable, at: "checkpoint",
           "The last checkpoint was replaced during the migration; start it again.")
@@ -132,8 +131,7 @@ public struct TrailMigration: Sendable {
   /// Whether a checkpoint was the source's last one once: a try that was cut off after it had handed it over left it there.
   private func isEarlier(
     _ checkpoint: [UInt8]?, than published: VerifiedCheckpoint, _ source: any StorageReader,
-    _ head: TrailHead,
-    _ keys: TrailKeys
+    _ head: TrailHead, _ keys: TrailKeys
   ) throws -> Bool {
     guard let checkpoint,
       let earlier = try? keys.chain.verify(SignedCheckpoint(parsing: checkpoint)).checkpoint,
