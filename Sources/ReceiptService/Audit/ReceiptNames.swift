@@ -3,40 +3,138 @@
 #if Server
   internal import AuditTrail
   internal import ReceiptBytes
+  internal import ReceiptCodec
 
-  /// Looks whether a text can be read in a receipt, verified or not, whole or damaged: in its bytes, or in what they are the
-  /// base64 of, as the parts of a JWS, also within one another.
+  /// The names of customers that can be read in a receipt, verified or not, whole or damaged: in its bytes, or in what they
+  /// are the base64 of, as the parts of a JWS, also within one another.
   enum ReceiptNames {
-    /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
-    private static let maximumNesting = 4
+    /// The members by which receipts name an account: those of the App Store's signed data and of Google Play's.
+    private static let members = ["appAccountToken", "obfuscatedAccountId"].map { Array($0.utf8) }
+    /// The greatest number of accounts that are taken from one receipt.
+    private static let maximumAccountCount = 64
 
     /// Whether the name of a customer can be read in a receipt. Letters of a UUID count in both cases.
     static func contain(_ customer: String, in receipt: [UInt8]) -> Bool {
-      let isUUID = RecordingOptions.canonicalCustomer(customer.uppercased()) != customer.uppercased()
-      let name = Array(customer.utf8)
-      return !name.isEmpty && contain(isUUID ? name.map(lowercased) : name, in: receipt, isUUID, nesting: 0)
+      let isUUID = isUUID(customer)
+      let name = isUUID ? customer.utf8.map(lowercased) : Array(customer.utf8)
+      var layers = EncodedLayers(receipt, minimumRunByteCount: name.count + 1)
+      while let layer = layers.next() {
+        if occurrences(of: name, in: isUUID ? layer.map(lowercased) : layer).contains(where: { _ in true }) {
+          return true
+        }
+      }
+      // As JSON may spell it.
+      return accounts(in: receipt).contains(customer)
     }
 
-    private static func contain(_ name: [UInt8], in bytes: [UInt8], _ ignoresCase: Bool, nesting: Int) -> Bool
-    {
-      if has(name, in: ignoresCase ? bytes.map(lowercased) : bytes) { return true }
-      guard nesting < maximumNesting else { return false }
-      return bytes.split(whereSeparator: { !isBase64($0) }).contains { run in
-        // Base64 of the name is longer than the name.
-        guard run.count > name.count, let decoded = decode(Array(run)) else { return false }
-        return contain(name, in: decoded, ignoresCase, nesting: nesting + 1)
+    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order in which
+    /// they are met. Where no member names one by a UUID, perhaps because it is damaged, every UUID is taken for one.
+    static func accounts(in receipt: [UInt8]) -> [String] {
+      var named: [String] = []
+      var others: [String] = []
+      func add(_ text: String?, to accounts: inout [String]) {
+        guard let text, 1...512 ~= text.utf8.count, accounts.count < maximumAccountCount else { return }
+        let account = RecordingOptions.canonicalCustomer(text)
+        if !accounts.contains(account) { accounts.append(account) }
+      }
+      var layers = EncodedLayers(receipt, minimumRunByteCount: 20)
+      while let layer = layers.next() {
+        for member in members {
+          for place in occurrences(of: member, in: layer) {
+            add(text(after: place + member.count, in: layer), to: &named)
+          }
+        }
+        // The first dash of a UUID stands after eight of its 36 bytes.
+        for dash in occurrences(of: [UInt8(ascii: "-")], in: layer)
+        where dash >= 8 && dash + 28 <= layer.count && layer[dash + 5] == UInt8(ascii: "-") {
+          let text = String(decoding: layer[dash - 8..<dash + 28], as: UTF8.self)
+          if isUUID(text) { add(text, to: &others) }
+        }
+      }
+      return named.contains(where: isUUID) ? named : named + others.filter { !named.contains($0) }
+    }
+
+    /// The string that is the value of a member whose name ends at a place, or what there is of it. All of it may be in a
+    /// string itself, its quotes escaped.
+    private static func text(after place: Int, in bytes: [UInt8]) -> String? {
+      var rest = bytes[place...]
+      rest = rest.drop { $0 == UInt8(ascii: "\\") }
+      guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
+      rest = rest.drop { $0 == UInt8(ascii: " ") }
+      guard rest.popFirst() == UInt8(ascii: ":") else { return nil }
+      rest = rest.drop { $0 == UInt8(ascii: " ") }
+      let isEscaped = rest.first == UInt8(ascii: "\\")
+      rest = rest.drop { $0 == UInt8(ascii: "\\") }
+      guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
+      var end = rest.startIndex
+      while end < rest.endIndex, rest[end] != UInt8(ascii: "\"") {
+        guard rest[end] == UInt8(ascii: "\\") else {
+          end += 1
+          continue
+        }
+        if isEscaped { break }
+        end = min(end + 2, rest.endIndex)
+      }
+      let spelled = Array(rest[..<end])
+      let quoted = [UInt8(ascii: "\"")] + spelled + [UInt8(ascii: "\"")]
+      return (try? JSONValue(parsing: quoted))?.string ?? String(validating: spelled, as: UTF8.self)
+    }
+
+    private static func occurrences(of name: [UInt8], in bytes: [UInt8]) -> some Sequence<Int> {
+      var start = 0
+      return AnyIterator<Int> {
+        guard let first = name.first else { return nil }
+        while let place = ByteSearch.firstIndex(of: first, in: bytes.span, from: start),
+          place + name.count <= bytes.count
+        {
+          start = place + 1
+          if bytes[place..<place + name.count].elementsEqual(name) { return place }
+        }
+        return nil
       }
     }
 
-    private static func has(_ name: [UInt8], in bytes: [UInt8]) -> Bool {
-      guard let first = name.first, bytes.count >= name.count else { return false }
-      return (0...bytes.count - name.count).contains { start in
-        bytes[start] == first && bytes[start..<start + name.count].elementsEqual(name)
-      }
+    /// What is spelled canonically in lower case alone.
+    private static func isUUID(_ text: String) -> Bool {
+      RecordingOptions.canonicalCustomer(text.uppercased()) != text.uppercased()
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
       UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
+    }
+  }
+
+  /// Bytes, what they are the base64 of, and so on.
+  private struct EncodedLayers: IteratorProtocol {
+    /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
+    private static let maximumNesting = 4
+
+    private var pending: [(bytes: [UInt8], nesting: Int)]
+    private let minimumRunByteCount: Int
+    /// What may still be decoded, in bytes: whatever the bytes are, the work is in proportion to their number.
+    private var budget: Int
+
+    init(_ bytes: [UInt8], minimumRunByteCount: Int) {
+      pending = [(bytes, 0)]
+      self.minimumRunByteCount = minimumRunByteCount
+      budget = 16 * bytes.count
+    }
+
+    mutating func next() -> [UInt8]? {
+      guard let (bytes, nesting) = pending.popLast() else { return nil }
+      guard nesting < Self.maximumNesting else { return bytes }
+      var decoded: [(bytes: [UInt8], nesting: Int)] = []
+      // Base64 may be in lines.
+      let text = bytes.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+      for run in text.split(whereSeparator: { !Self.isBase64($0) }) where run.count >= minimumRunByteCount {
+        // After a digit that was altered, lost or added, its groups begin at another place.
+        for shift in 0..<4 where budget >= run.count {
+          budget -= run.count
+          if let layer = Self.decode(run.dropFirst(shift)) { decoded.append((layer, nesting + 1)) }
+        }
+      }
+      pending += decoded.reversed()
+      return bytes
     }
 
     private static func isBase64(_ byte: UInt8) -> Bool {
@@ -50,7 +148,7 @@
     }
 
     /// Decodes base64 of both alphabets, without padding; of a damaged text as much as whole groups have.
-    private static func decode(_ run: [UInt8]) -> [UInt8]? {
+    private static func decode(_ run: ArraySlice<UInt8>) -> [UInt8]? {
       let text = run.map { byte in
         switch byte {
         case UInt8(ascii: "+"): UInt8(ascii: "-")

@@ -189,7 +189,7 @@
       var aliases: Set<CustomerAlias> = []
       let groups = verdicts.map { verification, verdict, receipt in
         let customer = verification.customer(verdict, receipt)
-        if let alias = customer.alias { aliases.insert(alias) }
+        aliases.formUnion(customer.aliases)
         var recording = verification.recording
         recording.customer = customer.name
         return [AuditRecord](verdict, receipt: receipt, policyDigest: digest, at: now, options: recording)
@@ -198,34 +198,26 @@
       return try await log.append(groups: groups)
     }
 
-    /// Under whose name a verdict is recorded, and that the receipt names the customer otherwise: all in which a name can be
-    /// read must be found when it is to be erased.
-    private func customer(_ verdict: Verdict, _ receipt: [UInt8]) -> (name: String?, alias: CustomerAlias?) {
-      let isGenuine = verdict.signatureVerified != nil
+    /// Under whose name a verdict is recorded, and which other accounts the receipt names: all in which a name can be read
+    /// must be found when it is to be erased. What was not found right may name any.
+    private func customer(
+      _ verdict: Verdict, _ receipt: [UInt8]
+    ) -> (name: String?, aliases: [CustomerAlias]) {
+      let genuine = verdict.signatureVerified
       // The record of a genuine receipt takes the account that it names by itself.
-      if recording.customer == nil, presenter == nil, isGenuine { return (nil, nil) }
-      let account =
-        verdict.signatureVerified?.appAccountToken ?? (isGenuine ? nil : Self.claimedAccount(in: receipt))
-      let name = recording.customer ?? (isGenuine ? account : nil) ?? presenter ?? account
-      guard let account, let name else { return (name, nil) }
-      let alias = CustomerAlias(
-        app: app.name, account: RecordingOptions.canonicalCustomer(account),
-        customer: RecordingOptions.canonicalCustomer(name))
-      return (name, alias.account == alias.customer ? nil : alias)
-    }
-
-    /// The account that a receipt names whose signature was not found right.
-    private static func claimedAccount(in receipt: [UInt8]) -> String? {
-      let claims: (json: [UInt8], member: String)
-      switch try? UnverifiedReceipt(parsing: receipt) {
-      case .jws(let jws)?: claims = (jws.payload, "appAccountToken")
-      case .detached(let receipt)?: claims = (receipt.signedBytes, "obfuscatedAccountId")
-      case .appReceipt?, .transactionReceipt?, nil: return nil
-      }
-      guard let account = (try? JSONValue(parsing: claims.json))?[claims.member]?.string,
-        1...512 ~= account.utf8.count
-      else { return nil }
-      return account
+      if recording.customer == nil, presenter == nil, genuine != nil { return (nil, []) }
+      let accounts =
+        genuine.map { $0.appAccountToken.map { [RecordingOptions.canonicalCustomer($0)] } ?? [] }
+        ?? ReceiptNames.accounts(in: receipt)
+      let name = recording.customer ?? (genuine != nil ? accounts.first : nil) ?? presenter ?? accounts.first
+      guard let name else { return (nil, []) }
+      let customer = RecordingOptions.canonicalCustomer(name)
+      return (
+        name,
+        accounts.filter { $0 != customer }.map {
+          CustomerAlias(app: app.name, account: $0, customer: customer)
+        }
+      )
     }
 
     /// The object that is answered: that of `receipt-tool verify --json`.

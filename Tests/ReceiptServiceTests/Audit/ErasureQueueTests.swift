@@ -175,9 +175,8 @@
         var altered = receipt
         altered[altered.count - 5] ^= 1
         var otherwise = receipt
-        // Stays base64: a receipt whose signature is none, recorded under no name, is found by nothing yet.
-        let place = otherwise.count - 6
-        otherwise[place] = otherwise[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        // No base64 any more.
+        otherwise[otherwise.count - 6] = UInt8(ascii: "@")
         let mine = [
           try await Self.record(receipt, api, customer: "4711"),
           try await Self.record(altered, api, customer: "4711"),
