@@ -128,9 +128,7 @@ public final class SQLiteRecordStorage: RecordStorage {
     do throws(SQLiteError) {
       try log.synchronize()
     } catch {
-      let mapped = RecordStorageError(error, at: path)
-      state.stop(mapped)
-      throw mapped
+      throw state.stop(RecordStorageError(error, at: path))
     }
   }
 
@@ -173,8 +171,7 @@ public final class SQLiteRecordStorage: RecordStorage {
       }
     } catch {
       let mapped = RecordStorageError(error, at: path)
-      if mapped.code == .syncFailed { state.stop(mapped) }
-      throw mapped
+      throw mapped.code == .syncFailed ? state.stop(mapped) : mapped
     }
   }
 }

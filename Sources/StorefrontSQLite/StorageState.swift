@@ -15,7 +15,17 @@ final class StorageState: Sendable {
 
   /// Records a failed sync: the kernel may have dropped the unwritten pages, and would report success to the next
   /// attempt.
-  func stop(_ fault: RecordStorageError) { state.withLock { $0.fault = $0.fault ?? fault } }
+  ///
+  /// - Returns: What every use throws from now on, in the words of the first fault.
+  @discardableResult func stop(_ fault: RecordStorageError) -> RecordStorageError {
+    state.withLock { state in
+      let fault =
+        state.fault
+        ?? RecordStorageError(.syncFailed, at: fault.place, "\(fault.message) Open the storage anew.")
+      state.fault = fault
+      return fault
+    }
+  }
 
   /// Closes the storage; returns `false` if it was closed before.
   func close() -> Bool {
@@ -28,10 +38,7 @@ final class StorageState: Sendable {
   func requireUse(at path: String) throws(RecordStorageError) {
     let (fault, isClosed) = state.withLock { ($0.fault, $0.isClosed) }
     if isClosed { throw RecordStorageError(.closed, at: path, "The storage was closed.") }
-    if let fault {
-      throw RecordStorageError(
-        .syncFailed, at: path, "An earlier sync failed: open the storage anew. \(fault.message)")
-    }
+    if let fault { throw fault }
   }
 }
 
