@@ -127,10 +127,12 @@
       // Base64 may be in lines.
       let text = bytes.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
       for run in text.split(whereSeparator: { !Self.isBase64($0) }) where run.count >= minimumRunByteCount {
-        // After a digit that was altered, lost or added, its groups begin at another place.
+        // After a digit that was lost or added its groups begin at another place. What is plain text is whole.
         for shift in 0..<4 where budget >= run.count {
           budget -= run.count
-          if let layer = Self.decode(run.dropFirst(shift)) { decoded.append((layer, nesting + 1)) }
+          guard let layer = Self.decode(run.dropFirst(shift)) else { continue }
+          decoded.append((layer, nesting + 1))
+          if layer.allSatisfy({ $0 < 0x80 }) { break }
         }
       }
       pending += decoded.reversed()

@@ -188,36 +188,35 @@
       let now = first.clock()
       var aliases: Set<CustomerAlias> = []
       let groups = verdicts.map { verification, verdict, receipt in
-        let customer = verification.customer(verdict, receipt)
-        aliases.formUnion(customer.aliases)
-        var recording = verification.recording
-        recording.customer = customer.name
-        return [AuditRecord](verdict, receipt: receipt, policyDigest: digest, at: now, options: recording)
+        let (records, others) = verification.records(of: verdict, on: receipt, policy: digest, at: now)
+        aliases.formUnion(others)
+        return records
       }
       try await first.entitlements.note(aliases)
       return try await log.append(groups: groups)
     }
 
-    /// Under whose name a verdict is recorded, and which other accounts the receipt names: all in which a name can be read
-    /// must be found when it is to be erased. What was not found right may name any.
-    private func customer(
-      _ verdict: Verdict, _ receipt: [UInt8]
-    ) -> (name: String?, aliases: [CustomerAlias]) {
+    /// What is recorded of a verdict, and which accounts the receipt names besides the name that it is recorded under: all in
+    /// which a name can be read must be found when it is to be erased.
+    private func records(
+      of verdict: Verdict, on receipt: [UInt8], policy digest: SHA256Digest, at time: Timestamp
+    ) -> (records: [AuditRecord], aliases: [CustomerAlias]) {
       let genuine = verdict.signatureVerified
+      let account = genuine?.appAccountToken
+      var recording = recording
       // The record of a genuine receipt takes the account that it names by itself.
-      if recording.customer == nil, presenter == nil, genuine != nil { return (nil, []) }
-      let accounts =
-        genuine.map { $0.appAccountToken.map { [RecordingOptions.canonicalCustomer($0)] } ?? [] }
-        ?? ReceiptNames.accounts(in: receipt)
-      let name = recording.customer ?? (genuine != nil ? accounts.first : nil) ?? presenter ?? accounts.first
-      guard let name else { return (nil, []) }
-      let customer = RecordingOptions.canonicalCustomer(name)
-      return (
-        name,
-        accounts.filter { $0 != customer }.map {
-          CustomerAlias(app: app.name, account: $0, customer: customer)
-        }
-      )
+      recording.customer = recording.customer ?? (account == nil ? presenter : nil)
+      var records = [AuditRecord](
+        verdict, receipt: receipt, policyDigest: digest, at: time, options: recording)
+      var accounts = account.map { [RecordingOptions.canonicalCustomer($0)] } ?? []
+      // One that was not found right may name any.
+      if genuine == nil, let kept = records.first?.receiptBytes {
+        accounts = ReceiptNames.accounts(in: kept)
+        records[0].customerToken = records[0].customerToken ?? accounts.first
+      }
+      guard let customer = records.first?.customerToken else { return (records, []) }
+      let others = accounts.filter { $0 != customer }
+      return (records, others.map { CustomerAlias(app: app.name, account: $0, customer: customer) })
     }
 
     /// The object that is answered: that of `receipt-tool verify --json`.
