@@ -52,7 +52,7 @@ struct AttackedTrail: Sendable {
   }
 
   private init() async throws {
-    let storage = MemoryStorage()
+    var storage = MemoryStorage()
     var fixture = try TrailFixture(storage: storage)
     fixture.options.clock = { Timestamp(millisecondsSince1970: 1_760_000_000_000) }
     signer = fixture.signer
@@ -70,6 +70,11 @@ struct AttackedTrail: Sendable {
     try await Self.append(1_000..<Self.indexedCount, to: log, &places)
     earlier.append(storage.copy())
 
+    // The worker of the first log may be late, and would go on with the merges.
+    storage = storage.copy()
+    let options = fixture.options
+    fixture = try TrailFixture(storage: storage, checkpoints: fixture.checkpoints, signer: signer)
+    fixture.options = options
     var merger = try Self.beginMerges(fixture)
     fixture.options.flushInterval = 1 << 40
     log = try fixture.open()
