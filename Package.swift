@@ -411,6 +411,16 @@ let package = Package(
   ]
 )
 
+// scripts/test optimizes nothing but these, on which its tests spend most of their time. A setting of the frontend, since
+// `-Onone` on the command line outweighs settings of the driver.
+var optimized: Set<String> = []
+if Context.environment["RECEIPTKIT_TESTS"] != nil {
+  optimized = [
+    "AuditTrail", "AuditTrailSQLite", "FingerprintIndex", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
+    "ReceiptVerification", "SQLite", "Storefront", "TransparencyLog",
+  ]
+}
+
 // The sanitizers' builds (scripts/test) have no more than the tests in which they can find something, with what these share
 // with others.
 let storefrontSupport = [
@@ -440,6 +450,7 @@ case "address":
     ],
   ]
   for target in package.targets { target.sources = sources[target.name] ?? target.sources }
+  optimized.subtract(["ReceiptCodec", "Storefront"])
 case "thread":
   let sources = [
     "ReceiptVerificationTests": ["Concurrency", "Support"],
@@ -447,6 +458,17 @@ case "thread":
   ]
   package.targets.removeAll { $0.type == .test && sources[$0.name] == nil }
   for target in package.targets { target.sources = sources[target.name] ?? target.sources }
+  // Without the trail, and what only other tests of the store need.
+  let unneeded = [
+    "AuditTrail", "CSQLite", "ReceiptHTTPCurl", "SQLite", "StoreSimulation", "StorefrontSQLite",
+  ]
+  for target in package.targets where ["ReceiptTesting", "StorefrontTests"].contains(target.name) {
+    target.dependencies.removeAll { dependency in
+      if case .byNameItem(let name, _) = dependency { unneeded.contains(name) } else { false }
+    }
+    if target.name == "ReceiptTesting" { target.exclude = ["AuditTrail"] }
+  }
+  optimized = []
 default: break
 }
 
@@ -469,16 +491,6 @@ if Context.environment["RECEIPTKIT_QUICKSTART"] != nil {
   for target in package.targets where target.name == "CBuild" {
     target.cSettings?.append(.define("RECEIPTKIT_QUICKSTART"))
   }
-}
-
-// scripts/test optimizes nothing but these, on which its tests spend most of their time. A setting of the frontend, since
-// `-Onone` on the command line outweighs settings of the driver.
-var optimized: Set<String> = []
-if Context.environment["RECEIPTKIT_TESTS"] != nil {
-  optimized = [
-    "AuditTrail", "AuditTrailSQLite", "FingerprintIndex", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
-    "ReceiptVerification", "SQLite", "Storefront", "TransparencyLog",
-  ]
 }
 
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and

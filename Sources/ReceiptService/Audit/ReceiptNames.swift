@@ -105,19 +105,22 @@
   }
 
   /// Bytes, what they are the base64 of, and so on.
-  private struct EncodedLayers: IteratorProtocol {
+  struct EncodedLayers: IteratorProtocol {
     /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
     private static let maximumNesting = 4
+    /// How many bytes are decoded at most for each byte given, so that the work is in proportion to their number, whatever
+    /// they are. Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four nestings.
+    static let maximumDecodedBytesPerByte = 11
 
     private var pending: [(bytes: [UInt8], nesting: Int)]
     private let minimumRunByteCount: Int
-    /// What may still be decoded, in bytes: whatever the bytes are, the work is in proportion to their number.
+    /// How many bytes may still be decoded.
     private var budget: Int
 
     init(_ bytes: [UInt8], minimumRunByteCount: Int) {
       pending = [(bytes, 0)]
       self.minimumRunByteCount = minimumRunByteCount
-      budget = 16 * bytes.count
+      budget = Self.maximumDecodedBytesPerByte * bytes.count
     }
 
     mutating func next() -> [UInt8]? {

@@ -72,6 +72,18 @@
       #expect(readable >= 4 * (Self.transaction.count - 52))
     }
 
+    /// "lZWV" is base64 of base64 at each of the four places where its groups can begin, and so is what it encodes; the end
+    /// encodes what is no plain text. Without the bound its layers are 9.48 times as long as it is.
+    @Test("however its base64 is nested, the work for a receipt is in proportion to its length")
+    func boundedWork() {
+      let nested = Array((String(repeating: "lZWV", count: 3000) + "____").utf8)
+      var layers = EncodedLayers(nested, minimumRunByteCount: 20)
+      var byteCount = 0
+      while let layer = layers.next() { byteCount += layer.count }
+      #expect(byteCount > 8 * nested.count)
+      #expect(byteCount <= nested.count + EncodedLayers.maximumDecodedBytesPerByte * nested.count * 3 / 4)
+    }
+
     @Test("base64 of base64 names nobody, and of thousands of accounts 64 are taken")
     func hostile() {
       let periodic = Array(String(repeating: "eHh4", count: 50_000).utf8)
