@@ -450,6 +450,7 @@ case "address":
     ],
   ]
   for target in package.targets { target.sources = sources[target.name] ?? target.sources }
+  // Here these take longer to optimize than their tests save.
   optimized.subtract(["ReceiptCodec", "Storefront"])
 case "thread":
   let sources = [
