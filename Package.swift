@@ -308,7 +308,10 @@ let package = Package(
       linkerSettings: [.linkedLibrary("crypto")]),
     .executableTarget(
       name: "allocation-sweep",
-      dependencies: ["CAllocationFaults", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification"],
+      dependencies: [
+        "CAllocationFaults", "ReceiptCrypto", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+        "TransparencyLog",
+      ],
       path: "Tests/AllocationSweep/allocation-sweep"),
 
     .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),

@@ -28,6 +28,7 @@ int COpenSSL_ERR_is_inability(unsigned long code) {
     case ERR_LIB_BN:
     case ERR_LIB_X509:
     case ERR_LIB_OBJ:
+    case ERR_LIB_OCSP:
       return 0;
     default:
       return 1;

@@ -22,6 +22,45 @@ package enum Libcrypto {
     return nil
   }
 
+  /// Reads or checks something, of which a refusal counts only when it is given twice, and libcrypto can allocate.
+  ///
+  /// - Parameters:
+  ///   - outOfMemory: What is thrown where memory is wanting.
+  ///   - ask: Reads or checks it.
+  /// - Returns: What `ask` returns.
+  /// - Throws: A refusal that counts, or `outOfMemory`.
+  static func confirmingRefusal<Value, Failure: Error>(
+    orThrow outOfMemory: Failure, _ ask: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    do throws(Failure) { return try ask() } catch {
+      do throws(Failure) { return try ask() } catch {
+        guard canAllocate else { throw outOfMemory }
+        throw error
+      }
+    }
+  }
+
+  /// Whether libcrypto finds that a signature matches.
+  ///
+  /// - Parameter ask: Asks libcrypto: 1 says that it matches, anything else that it does not, or that libcrypto failed.
+  /// - Returns: Whether it matches.
+  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
+  static func matches(_ ask: () -> Int32) throws(CryptoError) -> Bool {
+    defer { ErrorQueue.clear() }
+    var errors: [OpenSSLError] = []
+    let isMatch = try confirming { () -> Bool? in
+      ErrorQueue.clear()
+      if ask() == 1 { return true }
+      errors = ErrorQueue.drain()
+      return nil
+    }
+    if isMatch == true { return true }
+    guard !ErrorQueue.isInability(errors) else {
+      throw CryptoError(.internalFailure, "libcrypto could not check a signature.", openSSLErrors: errors)
+    }
+    return false
+  }
+
   /// What is thrown where memory is wanting.
   static let outOfMemory = CryptoError(.internalFailure, "libcrypto could not allocate memory.")
 

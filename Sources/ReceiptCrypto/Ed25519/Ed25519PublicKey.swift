@@ -42,17 +42,17 @@ public struct Ed25519PublicKey: Sendable {
   }
 
   /// Whether `signature` is this key's signature of `message`: pure Ed25519, 64 bytes.
-  public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-    guard signature.count == Self.signatureByteCount, let context = unsafe EVP_MD_CTX_new() else {
-      return false
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer, for instance for want
+  ///   of memory. Nothing follows for the signature.
+  public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) throws(CryptoError) -> Bool {
+    guard signature.count == Self.signatureByteCount else { return false }
+    return try Libcrypto.matches {
+      guard let context = unsafe EVP_MD_CTX_new() else { return 0 }
+      defer { unsafe EVP_MD_CTX_free(context) }
+      guard unsafe EVP_DigestVerifyInit(context, nil, nil, nil, backing.key) == 1 else { return 0 }
+      return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count)
     }
-    defer { unsafe EVP_MD_CTX_free(context) }
-    ErrorQueue.clear()
-    let isValid =
-      unsafe EVP_DigestVerifyInit(context, nil, nil, nil, backing.key) == 1
-      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
-    if !isValid { ErrorQueue.clear() }
-    return isValid
   }
 }
 

@@ -25,7 +25,9 @@ public struct CertificateRevocationList: Sendable {
       throw RevocationListError(.tooLarge, "The list has more than \(Self.maximumByteCount) bytes.")
     }
     self.der = der
-    backing = try RevocationListBacking(der: der)
+    backing = try Libcrypto.confirmingRefusal(orThrow: .outOfMemory) { () throws(RevocationListError) in
+      try RevocationListBacking(der: der)
+    }
   }
 
   /// When the list was made, in seconds since 1970.
@@ -46,15 +48,19 @@ public struct CertificateRevocationList: Sendable {
   public func status(
     of certificate: Certificate, issuer: Certificate, at now: Int64
   ) throws(RevocationListError) -> CertificateStatus {
-    try backing.demandSignature(by: issuer)
-    try backing.demandScope(over: certificate, of: issuer)
+    try Libcrypto.confirmingRefusal(orThrow: .outOfMemory) { () throws(RevocationListError) in
+      try backing.demandSignature(by: issuer)
+      try backing.demandScope(over: certificate, of: issuer)
+    }
     guard backing.thisUpdate - OCSPResponse.allowedClockSkew <= now else {
       throw RevocationListError(.notYetValid, "The list is from the future; is the clock right?")
     }
     guard let nextUpdate = backing.nextUpdate, now <= nextUpdate else {
       throw RevocationListError(.stale, "The list is out of date: there must be a newer one.")
     }
-    return CertificateStatus(
-      try backing.standing(of: certificate), thisUpdate: backing.thisUpdate, nextUpdate: nextUpdate)
+    let standing = try Libcrypto.confirmingRefusal(orThrow: .outOfMemory) { () throws(RevocationListError) in
+      try backing.standing(of: certificate)
+    }
+    return CertificateStatus(standing, thisUpdate: backing.thisUpdate, nextUpdate: nextUpdate)
   }
 }

@@ -34,10 +34,16 @@ extension OCSPBasicResponse {
       } else {
         try Self.demandAuthorization(of: try unsafe Self.certificate(found), by: issuer, at: now)
       }
-      // Finds the signer in the same way, and checks the signature alone: who it is was decided above.
-      guard unsafe OCSP_basic_verify(basic, candidates, nil, UInt(OCSP_NOVERIFY)) == 1 else {
-        throw OCSPError(.badSignature, "The signature does not match the response.")
+      let isMatch: Bool
+      do throws(CryptoError) {
+        // Finds the signer in the same way, and checks the signature alone: who it is was decided above.
+        isMatch = try Libcrypto.matches {
+          unsafe OCSP_basic_verify(basic, candidates, nil, UInt(OCSP_NOVERIFY))
+        }
+      } catch {
+        throw OCSPError(.internalFailure, error.message)
       }
+      guard isMatch else { throw OCSPError(.badSignature, "The signature does not match the response.") }
     }
   }
 

@@ -25,8 +25,9 @@ public struct OCSPResponse: Sendable {
       throw OCSPError(.tooLarge, "The response has more than \(Self.maximumByteCount) bytes.")
     }
     self.der = der
-    let response = try OCSPResponseBacking(der: der)
-    try response.demandSuccess()
+    try Libcrypto.confirmingRefusal(orThrow: .outOfMemory) { () throws(OCSPError) in
+      try OCSPResponseBacking(der: der).demandSuccess()
+    }
   }
 
   /// What the response says of a certificate.
@@ -47,13 +48,15 @@ public struct OCSPResponse: Sendable {
     of certificate: Certificate, issuer: Certificate, nonce: [UInt8]? = nil, requiresNonce: Bool = false,
     at now: Int64
   ) throws(OCSPError) -> CertificateStatus {
-    let response = try OCSPResponseBacking(der: der)
-    try response.demandSuccess()
-    let basic = try response.basicResponse()
-    try basic.demandSignature(issuer: issuer, at: now)
-    try basic.demandKnownExtensions()
-    try basic.requireNonce(nonce, requiresNonce: requiresNonce)
-    return try basic.status(of: certificate, issuer: issuer, at: now)
+    try Libcrypto.confirmingRefusal(orThrow: .outOfMemory) { () throws(OCSPError) in
+      let response = try OCSPResponseBacking(der: der)
+      try response.demandSuccess()
+      let basic = try response.basicResponse()
+      try basic.demandSignature(issuer: issuer, at: now)
+      try basic.demandKnownExtensions()
+      try basic.requireNonce(nonce, requiresNonce: requiresNonce)
+      return try basic.status(of: certificate, issuer: issuer, at: now)
+    }
   }
 }
 

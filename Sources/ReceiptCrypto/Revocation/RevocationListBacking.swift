@@ -62,8 +62,15 @@ final class RevocationListBacking {
       throw RevocationListError(
         .badSignature, "The list is signed with the algorithm \(oid), which is not accepted.")
     }
-    guard let key = issuer.publicKey.backing, key.isSupported, unsafe X509_CRL_verify(list, key.key) == 1
-    else {
+    guard let key = issuer.publicKey.backing, key.isSupported else {
+      throw RevocationListError(.badSignature, "The issuer's key is not of a kind that is used here.")
+    }
+    let isMatch: Bool
+    do throws(CryptoError) { isMatch = try Libcrypto.matches { unsafe X509_CRL_verify(list, key.key) } } catch
+    {
+      throw RevocationListError(.internalFailure, error.message)
+    }
+    guard isMatch else {
       throw RevocationListError(.badSignature, "The issuer's signature does not match the list.")
     }
   }

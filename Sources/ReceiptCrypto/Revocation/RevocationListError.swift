@@ -37,6 +37,8 @@ public struct RevocationListError: Error, Sendable, Hashable, CustomStringConver
     self.message = message
   }
 
+  static let outOfMemory = RevocationListError(.internalFailure, "OpenSSL has no memory.")
+
   /// Code and message.
   public var description: String { "\(code.rawValue): \(message)" }
 }

@@ -24,15 +24,17 @@ public struct Cosignature: Sendable, Hashable {
   }
 
   /// Verifies the signature line of a witness; `nil` if it is not that key's.
-  init?(_ signature: NoteSignature, by key: NoteVerifierKey, of text: [UInt8]) {
+  ///
+  /// - Throws: ``NoteError/Code/internalFailure`` where that could not be checked.
+  init?(_ signature: NoteSignature, by key: NoteVerifierKey, of text: [UInt8]) throws(NoteError) {
     // u64 timestamp, opaque ed25519_signature[64]
     guard key.kind == .cosignature, key.isNamed(by: signature),
       signature.signature.count == 8 + Ed25519PublicKey.signatureByteCount
     else { return nil }
     let timestamp = signature.signature.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     guard timestamp <= Self.maximumTimestamp,
-      key.publicKey.isValidSignature(
-        Array(signature.signature.dropFirst(8)), for: Self.message(timestamp: timestamp, text: text))
+      try key.isSignature(
+        Array(signature.signature.dropFirst(8)), of: Self.message(timestamp: timestamp, text: text))
     else { return nil }
     self.key = key
     self.timestamp = timestamp
@@ -65,12 +67,13 @@ extension SignedCheckpoint {
   ///
   /// - Parameter keys: The witnesses' keys, of ``NoteVerifierKey/Kind/cosignature``.
   /// - Returns: One cosignature of each witness that gave one.
-  /// - Throws: ``NoteError/Code/invalidSignature`` where a line names a known key and is not its cosignature.
+  /// - Throws: ``NoteError/Code/invalidSignature`` where a line names a known key and is not its cosignature,
+  ///   ``NoteError/Code/internalFailure`` where that could not be checked.
   public func cosignatures(by keys: [NoteVerifierKey]) throws(NoteError) -> [Cosignature] {
     var found: [Cosignature] = []
     for signature in note.signatures {
       for key in keys where key.kind == .cosignature && key.isNamed(by: signature) {
-        guard let cosignature = Cosignature(signature, by: key, of: note.text) else {
+        guard let cosignature = try Cosignature(signature, by: key, of: note.text) else {
           throw NoteError(.invalidSignature, "the line of \(key.name) is not a cosignature by its key")
         }
         guard cosignature.timestamp > 0 else { continue }

@@ -17,12 +17,13 @@ extension SignedNote {
   ///   are ignored.
   /// - Returns: The note, verified.
   /// - Throws: ``NoteError/Code/invalidSignature`` where a line names a known key and is not its signature,
-  ///   ``NoteError/Code/notSigned`` where no line names a known key.
+  ///   ``NoteError/Code/notSigned`` where no line names a known key, ``NoteError/Code/internalFailure`` where a
+  ///   signature could not be checked.
   public func verified(by keys: [NoteVerifierKey]) throws(NoteError) -> VerifiedNote {
     var signers: [NoteVerifierKey] = []
     for signature in signatures {
       for key in keys where key.kind == .ed25519 && key.isNamed(by: signature) {
-        guard key.publicKey.isValidSignature(signature.signature, for: text) else {
+        guard try key.isSignature(signature.signature, of: text) else {
           throw NoteError(
             .invalidSignature, "the signature line of \(key.name) is not a signature by its key")
         }
@@ -34,6 +35,17 @@ extension SignedNote {
       throw NoteError(.notSigned, "no signature by a known key; wanted one by: \(wanted)")
     }
     return VerifiedNote(text: text, signers: signers)
+  }
+}
+
+extension NoteVerifierKey {
+  /// Whether `signature` is the key's signature of `message`.
+  ///
+  /// - Throws: ``NoteError/Code/internalFailure`` where that could not be checked.
+  func isSignature(_ signature: [UInt8], of message: [UInt8]) throws(NoteError) -> Bool {
+    do throws(CryptoError) { return try publicKey.isValidSignature(signature, for: message) } catch {
+      throw NoteError(.internalFailure, "a signature of \(name) could not be checked: \(error.message)")
+    }
   }
 }
 
@@ -49,6 +61,8 @@ public struct NoteError: Error, Sendable, Hashable, CustomStringConvertible {
     case wrongOrigin = "wrong-origin"
     /// The cosignatures do not make the quorum of the policy.
     case quorumNotMet = "quorum-not-met"
+    /// OpenSSL could not check a signature, for instance for want of memory: nothing follows for the note.
+    case internalFailure = "internal-failure"
   }
 
   /// Why it is not trusted.

@@ -3,12 +3,15 @@
 import CAllocationFaults
 import Glibc
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
+import TransparencyLog
 
 /// Lets each of libcrypto's allocations fail in turn, alone or with all after it, while receipts of every kind are
-/// verified: a genuine receipt is never invalid, a forged one never valid, and nothing is left allocated.
+/// verified: a genuine receipt is never invalid, a forged one never valid, and nothing is left allocated. The same for the
+/// signatures of OCSP responses, revocation lists and notes.
 ///
 /// usage: allocation-sweep [STRIDE]
 ///
@@ -35,6 +38,7 @@ struct AllocationSweep {
     for mode in Mode.allCases {
       for index in sweep.receipts.indices { try sweep.run(mode, index) }
     }
+    for question in try SignedStatement.all() { sweep.run(question) }
     print(
       "\(sweep.verifications) verifications, \(sweep.undetermined) undetermined, \(sweep.faults.count) faults"
     )
@@ -163,5 +167,107 @@ struct AllocationSweep {
         faults.append("\(place): undetermined for another reason: \(receipt.reason)")
       }
     }
+  }
+
+  private mutating func run(_ statement: SignedStatement) {
+    guard statement.ask(false) == .accepted, statement.ask(true) == .refused else {
+      return faults.append("\(statement.name): the sample is refused, or the forgery is not")
+    }
+    for isForged in [false, true] {
+      for forever: Int32 in [0, 1] {
+        var number = 1
+        while true {
+          AllocationFaults_begin(number, forever)
+          let outcome = statement.ask(isForged)
+          let count = AllocationFaults_end()
+          verifications += 1
+          switch outcome {
+          case .accepted: if isForged { faults.append("\(statement.name) \(number): a forgery is accepted") }
+          case .refused: if !isForged { faults.append("\(statement.name) \(number): refused though genuine") }
+          case .undetermined: undetermined += 1
+          }
+          if count < number { break }
+          number += 1
+        }
+      }
+    }
+  }
+}
+
+/// What a responder, an issuer or a log has signed.
+private struct SignedStatement {
+  enum Outcome {
+    case accepted, refused, undetermined
+  }
+
+  let name: String
+  /// Verifies it, or a forgery of it.
+  let ask: (_ isForged: Bool) -> Outcome
+
+  /// - Parameters:
+  ///   - name: What it is, for a fault that is found.
+  ///   - genuine: The statement, whose last byte is within the signature.
+  ///   - isRefusal: Whether an error says that the statement is not to be believed.
+  ///   - verify: Verifies it.
+  private init<Failure: Error>(
+    _ name: String, _ genuine: [UInt8], isRefusal: @escaping (Failure) -> Bool,
+    verify: @escaping ([UInt8]) throws(Failure) -> Void
+  ) {
+    self.name = name
+    let forged = Array(genuine.dropLast()) + [(genuine.last ?? 0) ^ 1]
+    ask = { isForged in
+      do throws(Failure) { try verify(isForged ? forged : genuine) } catch {
+        return isRefusal(error) ? .refused : .undetermined
+      }
+      return .accepted
+    }
+  }
+
+  static func all() throws -> [SignedStatement] {
+    let now: Int64 = 1_759_302_552
+    let hour: Int64 = 3600
+    func issue(
+      _ name: String, _ key: PrivateKey, by issuer: CertificateIssuer,
+      _ constraints: CertificateTemplate.BasicConstraints
+    ) throws -> Certificate {
+      var template = CertificateTemplate(
+        subject: DistinguishedName(commonName: name), notBefore: now - hour, notAfter: now + hour)
+      template.basicConstraints = constraints
+      return try Certificate.issue(template, for: key.publicKey, by: issuer)
+    }
+    let keys = try [PrivateKey.generateP256(), PrivateKey.generateRSA(bits: 2048)]
+    var statements: [SignedStatement] = []
+    for (key, kind) in zip(keys, ["ECDSA", "RSA"]) {
+      let issuer = try issue("Sweep Issuer", key, by: .itself(key), .certificateAuthority(pathLength: nil))
+      let leaf = try issue("Sweep Leaf", key, by: .authority(issuer, key), .endEntity)
+      let answer = OCSPResponseTemplate.Answer(
+        leaf, issuer: issuer, .good, thisUpdate: now - hour, nextUpdate: now + hour)
+      statements.append(
+        SignedStatement(
+          "an OCSP response, \(kind)", try OCSPResponseTemplate([answer], signer: issuer, key: key).sign(),
+          isRefusal: { (error: OCSPError) in error.code != .internalFailure }
+        ) { der throws(OCSPError) in
+          _ = try OCSPResponse(der: der).status(of: leaf, issuer: issuer, at: now)
+        })
+      let list = RevocationListTemplate(thisUpdate: now - hour, nextUpdate: now + hour)
+      statements.append(
+        SignedStatement(
+          "a revocation list, \(kind)", try list.sign(issuer: issuer, key: key),
+          isRefusal: { (error: RevocationListError) in error.code != .internalFailure }
+        ) { der throws(RevocationListError) in
+          _ = try CertificateRevocationList(der: der).status(of: leaf, issuer: issuer, at: now)
+        })
+    }
+    let signer = try NoteSignerKey.generate(name: "example.com/sweep")
+    let note = try SignedNote.sign(Array("a note\n".utf8), by: [signer])
+    let forged = try SignedNote(
+      parsing: Array("another note\n".utf8) + note.encoded.dropFirst("a note\n".utf8.count))
+    statements.append(
+      SignedStatement(
+        "a note", [0], isRefusal: { (error: NoteError) in error.code != .internalFailure }
+      ) { bytes throws(NoteError) in
+        _ = try (bytes == [0] ? note : forged).verified(by: [signer.verifierKey])
+      })
+    return statements
   }
 }

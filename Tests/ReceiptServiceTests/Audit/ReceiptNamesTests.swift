@@ -76,7 +76,7 @@
     /// encodes what is no plain text. Without the bound its layers are 9.48 times as long as it is.
     @Test("however its base64 is nested, the work for a receipt is in proportion to its length")
     func boundedWork() {
-      let nested = Array((String(repeating: "lZWV", count: 3000) + "____").utf8)
+      let nested = Array((String(repeating: "lZWV", count: 3000) + "________").utf8)
       var layers = EncodedLayers(nested, minimumRunByteCount: 20)
       var byteCount = 0
       while let layer = layers.next() { byteCount += layer.count }
