@@ -22,13 +22,13 @@ package enum Libcrypto {
     return nil
   }
 
-  /// Reads or checks something, of which a refusal counts only when it is given twice, and libcrypto can allocate.
+  /// Asks libcrypto a question, and asks again if it refuses: it also refuses if it cannot allocate memory.
   ///
   /// - Parameters:
-  ///   - outOfMemory: What is thrown where memory is wanting.
-  ///   - ask: Reads or checks it.
-  /// - Returns: What `ask` returns.
-  /// - Throws: A refusal that counts, or `outOfMemory`.
+  ///   - outOfMemory: The error to throw if libcrypto cannot allocate memory.
+  ///   - ask: Asks the question; an error is the refusal.
+  /// - Returns: The answer.
+  /// - Throws: The second refusal, or `outOfMemory`.
   static func confirmingRefusal<Value, Failure: Error>(
     orThrow outOfMemory: Failure, _ ask: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -40,21 +40,15 @@ package enum Libcrypto {
     }
   }
 
-  /// Whether libcrypto finds that a signature matches.
+  /// Whether libcrypto finds that a signature matches. Not every want of memory is told apart from a mismatch.
   ///
-  /// - Parameter ask: Asks libcrypto: 1 says that it matches, anything else that it does not, or that libcrypto failed.
+  /// - Parameter ask: Asks libcrypto, which answers 1 if the signature matches.
   /// - Returns: Whether it matches.
-  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto says that it could not compute the answer.
   static func matches(_ ask: () -> Int32) throws(CryptoError) -> Bool {
-    defer { ErrorQueue.clear() }
-    var errors: [OpenSSLError] = []
-    let isMatch = try confirming { () -> Bool? in
-      ErrorQueue.clear()
-      if ask() == 1 { return true }
-      errors = ErrorQueue.drain()
-      return nil
-    }
-    if isMatch == true { return true }
+    ErrorQueue.clear()
+    if ask() == 1 { return true }
+    let errors = ErrorQueue.drain()
     guard !ErrorQueue.isInability(errors) else {
       throw CryptoError(.internalFailure, "libcrypto could not check a signature.", openSSLErrors: errors)
     }

@@ -47,12 +47,19 @@ public struct Ed25519PublicKey: Sendable {
   ///   of memory. Nothing follows for the signature.
   public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) throws(CryptoError) -> Bool {
     guard signature.count == Self.signatureByteCount else { return false }
-    return try Libcrypto.matches {
-      guard let context = unsafe EVP_MD_CTX_new() else { return 0 }
-      defer { unsafe EVP_MD_CTX_free(context) }
-      guard unsafe EVP_DigestVerifyInit(context, nil, nil, nil, backing.key) == 1 else { return 0 }
-      return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count)
+    func isMatch() throws(CryptoError) -> Bool {
+      try Libcrypto.matches {
+        guard let context = unsafe EVP_MD_CTX_new() else { return 0 }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        guard unsafe EVP_DigestVerifyInit(context, nil, nil, nil, backing.key) == 1 else { return 0 }
+        return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count)
+      }
     }
+    let confirmed = try Libcrypto.confirmingRefusal(orThrow: Libcrypto.outOfMemory) {
+      () throws(CryptoError) in
+      try Libcrypto.confirming { () throws(CryptoError) in try isMatch() ? true : nil }
+    }
+    return confirmed ?? false
   }
 }
 

@@ -11,7 +11,8 @@ import ReceiptVerification
 import Synchronization
 import Testing
 
-/// Two thousand verdicts by each transport, ten thousand with RECEIPTKIT_FULL_SWEEPS=1, for which an App Store is asked that fails in every way it can, over real connections.
+/// Verdicts for which an App Store is asked that fails in every way it can, over real connections: 2,000 by each transport,
+/// or 10,000 with RECEIPTKIT_FULL_SWEEPS=1.
 @Suite(.enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
 struct FaultStormTests {
   private static let calls =
