@@ -18,17 +18,26 @@ public struct TileDirectoryChecker: Sendable {
   /// from it. The first key of a trail is in none of its files: a checkpoint that only it has signed is verified if it is
   /// the one that is trusted.
   ///
-  /// - Throws: `NoteError` if no key of the trail has signed it; `LogFormatError` if the file of keys is damaged;
-  ///   ``StorageError``.
+  /// - Throws: `NoteError` if no key of the trail has signed it, or that could not be checked; `LogFormatError` if the file
+  ///   of keys is damaged; ``StorageError``.
   public func verify(_ checkpoint: SignedCheckpoint) throws -> VerifiedCheckpoint {
     let proofs = try directory.successions()
-    do { return try KeyChain(verifier, proofs).verify(checkpoint) } catch {
-      for proof in proofs {
-        guard let earlier = KeySuccession.key(in: proof) else { continue }
-        let chain = KeyChain(earlier, proofs)
-        if chain.keys.contains(verifier), let verified = try? chain.verify(checkpoint) { return verified }
-      }
-      throw error
+    if let verified = try verified(checkpoint, by: KeyChain(verifier, proofs)) { return verified }
+    for proof in proofs {
+      guard let earlier = KeySuccession.key(in: proof) else { continue }
+      let chain = try KeyChain(earlier, proofs)
+      guard chain.keys.contains(verifier) else { continue }
+      if let verified = try verified(checkpoint, by: chain) { return verified }
+    }
+    return try KeyChain(verifier, proofs).verify(checkpoint)
+  }
+
+  private func verified(
+    _ checkpoint: SignedCheckpoint, by chain: KeyChain
+  ) throws(NoteError) -> VerifiedCheckpoint? {
+    do throws(NoteError) { return try chain.verify(checkpoint) } catch {
+      guard error.code != .internalFailure else { throw error }
+      return nil
     }
   }
 
@@ -45,7 +54,7 @@ public struct TileDirectoryChecker: Sendable {
     progress: (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> TrailCheckReport {
     var report = TrailCheckReport()
-    guard let checkpoint = checkpoint(&report) else { return report }
+    guard let checkpoint = try checkpoint(&report) else { return report }
     let size = checkpoint.checkpoint.size
     report.checkpointSize = size
     var erasables = try directory.erasableFiles()
@@ -101,14 +110,14 @@ public struct TileDirectoryChecker: Sendable {
     return report
   }
 
-  private func checkpoint(_ report: inout TrailCheckReport) -> VerifiedCheckpoint? {
+  private func checkpoint(_ report: inout TrailCheckReport) throws -> VerifiedCheckpoint? {
     do {
       guard let bytes = try directory.read("checkpoint") else {
         report.add([TrailFault(.checkpoint, at: "checkpoint", "There is no checkpoint.")])
         return nil
       }
       return try KeyChain(verifier, directory.successions()).verify(SignedCheckpoint(parsing: bytes))
-    } catch {
+    } catch  where !error.isFailureToCheckNote {
       report.add([TrailFault(.checkpoint, at: "checkpoint", "The checkpoint cannot be trusted: \(error)")])
       return nil
     }

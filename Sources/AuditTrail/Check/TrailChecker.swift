@@ -79,7 +79,7 @@ public struct TrailChecker: Sendable {
       // Before anything of the trail, which may go on meanwhile: then it has at least as many entries.
       let last = Result { try checkpoints.load() }
       guard let keys = try checkKeys(storage, &report) else { return report }
-      let published = checkPublished(last, keys, &report)
+      let published = try checkPublished(last, keys, &report)
       let head: TrailHead
       do { head = try storage.read(keys.head) } catch let error as AuditError {
         report.add([TrailFault(.head, at: error.place, error.message)])
@@ -121,14 +121,14 @@ public struct TrailChecker: Sendable {
 
   private func checkPublished(
     _ last: Result<[UInt8]?, any Error>, _ keys: TrailKeys, _ report: inout TrailCheckReport
-  ) -> VerifiedCheckpoint? {
+  ) throws -> VerifiedCheckpoint? {
     do {
       guard let bytes = try last.get() else {
         report.add([TrailFault(.checkpoint, at: "checkpoint", "The place of the last checkpoint is empty.")])
         return nil
       }
       return try keys.chain.verify(SignedCheckpoint(parsing: bytes))
-    } catch {
+    } catch  where !error.isFailureToCheckNote {
       report.add([
         TrailFault(.checkpoint, at: "checkpoint", "The last checkpoint cannot be trusted: \(error)")
       ])
@@ -162,7 +162,7 @@ public struct TrailChecker: Sendable {
       }
     } catch let error as StorageError {
       throw error
-    } catch {
+    } catch  where !error.isFailureToCheckNote {
       run.faults.append(
         TrailFault(.checkpoint, at: "notes", "The stored checkpoint cannot be trusted: \(error)"))
     }

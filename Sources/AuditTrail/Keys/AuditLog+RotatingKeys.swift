@@ -50,7 +50,7 @@ extension TrailState {
     let hashes = try MerkleTree.inclusionProof(index: index, size: head.size, reader: tiles)
     let proof = try LogProof(
       extra: entry, index: index, inclusionProof: hashes, checkpoint: try checkpoint.signed(by: old))
-    guard let succession = KeySuccession(proof, by: old.verifierKey) else {
+    guard let succession = try KeySuccession(proof, by: old.verifierKey) else {
       throw AuditError(.wrongKey, at: "key", "The new key cannot be read from its entry.")
     }
     signed = try context.keys.store(new, succession, head, in: writer)

@@ -28,18 +28,19 @@ public struct KeyChain: Sendable, Hashable {
   ///   - first: The key that is trusted: the first of the trail, or any later one.
   ///   - proofs: The entries by which keys were replaced. Those before `first` came in use say nothing, and are passed
   ///     over; so is whatever the key in use has not signed.
-  public init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) {
+  /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  public init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) throws(NoteError) {
     self.first = first
     for proof in proofs {
-      if let succession = KeySuccession(proof, by: current) { successions.append(succession) }
+      if let succession = try KeySuccession(proof, by: current) { successions.append(succession) }
     }
   }
 
   /// The keys that follow from one that is trusted, by a file of proofs.
   ///
-  /// - Throws: `LogFormatError` where it is not one.
-  public init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws(LogFormatError) {
-    self.init(first, try Self.proofs(in: file))
+  /// - Throws: `LogFormatError` if it is not one; `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  public init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws {
+    try self.init(first, Self.proofs(in: file))
   }
 
   /// The key that signs now.
@@ -61,13 +62,16 @@ public struct KeyChain: Sendable, Hashable {
   ///
   /// - Throws: `NoteError`, as the key that signs now has it.
   public func verify(_ checkpoint: SignedCheckpoint) throws(NoteError) -> VerifiedCheckpoint {
-    do throws(NoteError) { return try checkpoint.verified(by: current) } catch {
-      for key in keys.dropLast().reversed()
-      where isTrusted(key, forSize: checkpoint.unverifiedCheckpoint.size) {
-        if let verified = try? checkpoint.verified(by: key) { return verified }
+    let refusal: NoteError
+    do throws(NoteError) { return try checkpoint.verified(by: current) } catch { refusal = error }
+    guard refusal.code != .internalFailure else { throw refusal }
+    for key in keys.dropLast().reversed()
+    where isTrusted(key, forSize: checkpoint.unverifiedCheckpoint.size) {
+      do throws(NoteError) { return try checkpoint.verified(by: key) } catch {
+        guard error.code != .internalFailure else { throw error }
       }
-      throw error
     }
+    throw refusal
   }
 
   /// Verifies that the trail has an entry.
@@ -113,11 +117,17 @@ public struct KeySuccession: Sendable, Hashable {
   var size: UInt64 { index + 1 }
 
   /// Reads the entry of a proof; `nil` if it does not replace `old`.
-  init?(_ proof: LogProof, by old: NoteVerifierKey) {
-    guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1,
-      (try? proof.verify(entry: bytes, by: old)) != nil, let key = Self.key(in: proof),
-      UTF8Text.isIdentical(key.name, old.name)
-    else { return nil }
+  ///
+  /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  init?(_ proof: LogProof, by old: NoteVerifierKey) throws(NoteError) {
+    guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1 else {
+      return nil
+    }
+    do throws(LogProofError) { _ = try proof.verify(entry: bytes, by: old) } catch {
+      if case .checkpoint(let failure) = error, failure.code == .internalFailure { throw failure }
+      return nil
+    }
+    guard let key = Self.key(in: proof), UTF8Text.isIdentical(key.name, old.name) else { return nil }
     self.key = key
     index = proof.index
     self.proof = proof

@@ -15,7 +15,7 @@ struct SuccessionProofs {
   ///     verified if that key is the one that is trusted.
   ///   - root: Gives the root of the first so many entries.
   /// - Returns: Why these are not the proofs of the entries; `nil` if they are.
-  /// - Throws: What `root` throws.
+  /// - Throws: What `root` throws; `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
   func fault(
     entries: [UInt64], trusting trusted: NoteVerifierKey, root: (UInt64) throws -> TreeHash
   ) throws -> String? {
@@ -24,10 +24,10 @@ struct SuccessionProofs {
         "The trail's key was replaced by \(Self.name(entries)); there are proofs of \(Self.name(proofs.map(\.index)))."
     }
     guard let first = proofs.first else { return nil }
-    var keys = KeySuccession(first, by: trusted) == nil ? [] : [trusted]
+    var keys = try KeySuccession(first, by: trusted) == nil ? [] : [trusted]
     for proof in proofs {
       let checkpoint = proof.checkpoint.unverifiedCheckpoint
-      let isSigned = keys.last.map { KeySuccession(proof, by: $0) != nil } ?? true
+      let isSigned = try keys.last.map { try KeySuccession(proof, by: $0) != nil } ?? true
       guard isSigned, let key = KeySuccession.key(in: proof), checkpoint.origin == trusted.name,
         checkpoint.size == proof.index + 1, try checkpoint.root == root(checkpoint.size),
         proof.checkpoint.note.signatures.count == 1, Self.isIncluded(proof)

@@ -48,7 +48,7 @@ final class TrailKeys: Sendable {
     reading reader: any StorageReader, trusting first: NoteVerifierKey, signer: NoteSignerKey? = nil,
     fingerprintBits: Int = IndexKey.fingerprintBits
   ) throws {
-    let chain = KeyChain(first, try Self.storedProofs(reader))
+    let chain = try KeyChain(first, try Self.storedProofs(reader))
     if let signer, signer.verifierKey != chain.current {
       let replaced = zip(chain.keys, chain.successions).first { $0.0 == signer.verifierKey }
       throw replaced.map { Self.replaced(at: $1.index) }
@@ -70,6 +70,8 @@ final class TrailKeys: Sendable {
       return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
     } catch let error as AuditError {
       throw error
+    } catch  where error.isFailureToCheckNote {
+      throw AuditError(error)
     } catch {
       throw AuditError(
         .wrongKey, at: "configuration",
@@ -120,7 +122,7 @@ final class TrailKeys: Sendable {
     if let known, known.bytes == row { return known }
     do { return try verified(row, by: chain) } catch {
       // Another process may have replaced the key.
-      let now = KeyChain(chain.first, try Self.storedProofs(reader))
+      let now = try KeyChain(chain.first, try Self.storedProofs(reader))
       guard now.successions.starts(with: chain.successions), now != chain else { throw error }
       let head = try verified(row, by: now)
       state.withLock { $0.chain = now }
@@ -141,6 +143,8 @@ final class TrailKeys: Sendable {
       }
     } catch let error as AuditError {
       throw error
+    } catch  where error.isFailureToCheckNote {
+      throw AuditError(error)
     } catch {
       throw AuditError(
         .tampered, at: "head",

@@ -2,6 +2,7 @@
 
 internal import FingerprintIndex
 public import ReceiptBytes
+internal import TransparencyLog
 
 /// Why an audit trail could not do what it was asked.
 public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
@@ -50,6 +51,9 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
     /// The trail was opened without witnesses, or with too few that can be reached for their policy.
     /// Nothing was stored.
     case noWitnesses = "no-witnesses"
+    /// OpenSSL could not check a signature, for instance for want of memory. Nothing follows from that for the trail; try
+    /// again.
+    case internalFailure = "internal-failure"
   }
 
   /// The kind of fault.
@@ -75,7 +79,8 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
     case let error as AuditError: self = error
     case let error as IndexError: self = error.meaning
     case let error as StorageError: self.init(error.code.meaning, at: error.place, error.message)
-    default: self.init(.tampered, String(describing: error))
+    default:
+      self.init(error.isFailureToCheckNote ? .internalFailure : .tampered, String(describing: error))
     }
   }
 }

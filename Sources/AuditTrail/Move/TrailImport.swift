@@ -91,6 +91,8 @@ extension AuditLog {
       last = try checkpoints.load().map { try SignedCheckpoint(parsing: $0).verified(by: signer.verifierKey) }
     } catch let error as StorageError {
       throw error
+    } catch  where error.isFailureToCheckNote {
+      throw AuditError(error)
     } catch {
       throw AuditError(.wrongKey, at: "checkpoint", "A checkpoint is not signed by this key: \(error)")
     }

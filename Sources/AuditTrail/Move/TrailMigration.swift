@@ -133,9 +133,12 @@ public struct TrailMigration: Sendable {
     _ checkpoint: [UInt8]?, than published: VerifiedCheckpoint, _ source: any StorageReader,
     _ head: TrailHead, _ keys: TrailKeys
   ) throws -> Bool {
-    guard let checkpoint,
-      let earlier = try? keys.chain.verify(SignedCheckpoint(parsing: checkpoint)).checkpoint,
-      earlier.origin == keys.origin, earlier.size <= min(published.checkpoint.size, head.size)
+    guard let checkpoint else { return false }
+    let earlier: Checkpoint
+    do { earlier = try keys.chain.verify(SignedCheckpoint(parsing: checkpoint)).checkpoint } catch
+      where !error.isFailureToCheckNote
+    { return false }
+    guard earlier.origin == keys.origin, earlier.size <= min(published.checkpoint.size, head.size)
     else { return false }
     return try root(of: source, earlier.size, keys) == earlier.root
   }

@@ -80,7 +80,10 @@ extension AuditLog {
   ) async throws(AuditError) -> WitnessRound {
     let policy = rounds.witnesses.policy
     let lines = CosignatureLines(keys: policy.witnesses.map(\.key))
-    let cosigners = lines.cosigners(of: checkpoint.signed)
+    let cosigners: [NoteVerifierKey]
+    do throws(NoteError) { cosigners = try lines.cosigners(of: checkpoint.signed) } catch {
+      throw AuditError(error)
+    }
     guard asksAll || !policy.isSatisfied(by: cosigners) else {
       return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: checkpoint.logKey)
     }

@@ -29,8 +29,8 @@ public struct CheckpointWitness: Sendable {
   /// What is to be sent, and why.
   public struct Answer: Sendable, Hashable {
     /// The response: 200 with the cosignature, 409 with a size, 400, 403, 404, 422 as the protocol has them; 500
-    /// where the stored checkpoint cannot be read, written or trusted, or the clock stands before 1970, and 503 where others were faster again and
-    /// again.
+    /// if the stored checkpoint cannot be read, written or trusted, if OpenSSL cannot check a signature, or if the clock
+    /// stands before 1970, and 503 if others were faster again and again.
     public let response: WitnessResponse
     /// Why, for the witness's own log; `nil` if it cosigned.
     public let reason: String?
@@ -109,7 +109,7 @@ public struct CheckpointWitness: Sendable {
     let signed = try SignedCheckpoint(parsing: bytes)
     let checkpoint = signed.unverifiedCheckpoint
     let own = CosignatureLines(keys: [key.cosignatureVerifierKey])
-    if own.cosigners(of: signed).isEmpty { _ = try signed.note.verified(by: keys) }
+    if try own.cosigners(of: signed).isEmpty { _ = try signed.note.verified(by: keys) }
     guard UTF8Text.isIdentical(checkpoint.origin, origin) else {
       throw AuditError(
         .tampered, at: "checkpoint", "The stored checkpoint is of the log \(checkpoint.origin).")

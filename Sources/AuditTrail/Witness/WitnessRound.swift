@@ -5,7 +5,7 @@ public import TransparencyLog
 /// The result of asking all witnesses once.
 public struct WitnessRound: Sendable {
   /// The checkpoint with its cosignatures; where they do not make the quorum, ``AuditError/Code/notWitnessed``,
-  /// which names who refused and why.
+  /// which names who refused and why. ``AuditError/Code/internalFailure`` if OpenSSL could not check them.
   public let cosigned: Result<VerifiedCheckpoint, AuditError>
   /// Who was asked and has not cosigned, and why.
   public let refusals: [WitnessRefusal]
@@ -16,6 +16,8 @@ public struct WitnessRound: Sendable {
     self.refusals = refusals
     do throws(NoteError) {
       cosigned = .success(try policy.verify(signed, logKey: logKey))
+    } catch  where error.code == .internalFailure {
+      cosigned = .failure(AuditError(error))
     } catch {
       let reasons = refusals.map(\.description).joined(separator: "; ")
       cosigned = .failure(

@@ -78,3 +78,12 @@ public struct NoteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 }
+
+extension Error {
+  /// Whether OpenSSL could not check a signature of a note, checkpoint, cosignature or proof: the error says nothing of
+  /// what was to be checked, and must not be taken for its refusal.
+  package var isFailureToCheckNote: Bool {
+    if case .checkpoint(let error)? = self as? LogProofError { return error.code == .internalFailure }
+    return (self as? NoteError)?.code == .internalFailure
+  }
+}

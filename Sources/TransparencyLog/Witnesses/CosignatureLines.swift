@@ -15,18 +15,28 @@ package struct CosignatureLines: Sendable {
   }
 
   /// Whether a line is the cosignature of `key` on a checkpoint.
-  package func isCosignature(_ line: NoteSignature, by key: NoteVerifierKey, of checkpoint: Checkpoint)
-    -> Bool
-  {
-    guard let single = try? Self.checkpoint(checkpoint, [line]) else { return false }
-    return (try? single.cosignatures(by: [key]))?.isEmpty == false
+  ///
+  /// - Throws: ``NoteError/Code/internalFailure`` if that could not be checked.
+  package func isCosignature(
+    _ line: NoteSignature, by key: NoteVerifierKey, of checkpoint: Checkpoint
+  ) throws(NoteError) -> Bool {
+    guard let cosignature = try Cosignature(line, by: key, of: checkpoint.text) else { return false }
+    return cosignature.timestamp > 0
   }
 
   /// The witnesses that have cosigned.
-  package func cosigners(of signed: SignedCheckpoint) -> [NoteVerifierKey] {
-    keys.filter { key in
-      signed.note.signatures.contains { isCosignature($0, by: key, of: signed.unverifiedCheckpoint) }
+  ///
+  /// - Throws: ``NoteError/Code/internalFailure`` if that could not be checked.
+  package func cosigners(of signed: SignedCheckpoint) throws(NoteError) -> [NoteVerifierKey] {
+    var cosigners: [NoteVerifierKey] = []
+    for key in keys {
+      for line in signed.note.signatures
+      where try isCosignature(line, by: key, of: signed.unverifiedCheckpoint) {
+        cosigners.append(key)
+        break
+      }
     }
+    return cosigners
   }
 
   /// The checkpoint without the lines of the witnesses: as its log signed it.
@@ -37,17 +47,19 @@ package struct CosignatureLines: Sendable {
 
   /// The checkpoint with the cosignatures of witnesses that had not given one. Lines that only pretend to be of a
   /// witness are removed: a verifier that has the policy would refuse all of it.
+  ///
+  /// - Throws: ``LogFormatError`` if there are too many; ``NoteError/Code/internalFailure`` if one could not be checked.
   package func adding(
     _ further: [NoteSignature], to signed: SignedCheckpoint
-  ) throws(LogFormatError) -> SignedCheckpoint {
-    let cosigners = cosigners(of: signed)
-    let kept = signed.note.signatures.filter { line in
+  ) throws -> SignedCheckpoint {
+    let cosigners = try cosigners(of: signed)
+    let kept = try signed.note.signatures.filter { line in
       guard let key = key(namedBy: line) else { return true }
-      return isCosignature(line, by: key, of: signed.unverifiedCheckpoint)
+      return try isCosignature(line, by: key, of: signed.unverifiedCheckpoint)
     }
-    let new = further.filter { line in
+    let new = try further.filter { line in
       guard let key = key(namedBy: line), !cosigners.contains(key) else { return false }
-      return isCosignature(line, by: key, of: signed.unverifiedCheckpoint)
+      return try isCosignature(line, by: key, of: signed.unverifiedCheckpoint)
     }
     return try Self.checkpoint(signed.unverifiedCheckpoint, kept).adding(new)
   }

@@ -124,9 +124,16 @@ package struct WitnessConversation: Sendable {
     guard let line = named.first else {
       throw refusal(.wrongSignature, "its answer has no signature by the key of the policy")
     }
-    guard
-      named.allSatisfy({ own.isCosignature($0, by: witness.key, of: checkpoint.unverifiedCheckpoint) })
-    else { throw refusal(.wrongSignature, "what it sent is not its cosignature of this checkpoint") }
+    var areCosignatures = true
+    do throws(NoteError) {
+      for line in named
+      where try !own.isCosignature(line, by: witness.key, of: checkpoint.unverifiedCheckpoint) {
+        areCosignatures = false
+      }
+    } catch { throw refusal(.notChecked, error.message) }
+    guard areCosignatures else {
+      throw refusal(.wrongSignature, "what it sent is not its cosignature of this checkpoint")
+    }
     return line
   }
 

@@ -18,6 +18,8 @@ public struct WitnessRefusal: Error, Sendable, Hashable, CustomStringConvertible
     case malformedAnswer = "malformed-answer"
     /// What it sent is not its key's cosignature of this checkpoint.
     case wrongSignature = "wrong-signature"
+    /// OpenSSL could not check what it sent, for instance for want of memory: nothing follows for the witness.
+    case notChecked = "not-checked"
     /// 400: the request is malformed, in its view.
     case badRequest = "bad-request"
     /// 403: it does not trust the log's key.

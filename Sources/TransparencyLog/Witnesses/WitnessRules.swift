@@ -34,8 +34,8 @@ public struct WitnessRules: Sendable {
   ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` if there is none.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
-  /// - Throws: What `latest` throws, `CryptoError` where OpenSSL cannot sign, ``LogFormatError`` for a time of 0 or beyond
-  ///   2^63 - 1.
+  /// - Throws: What `latest` throws, `CryptoError` if OpenSSL cannot sign, ``NoteError/Code/internalFailure`` if it cannot
+  ///   check the log's signature, ``LogFormatError`` for a time of 0 or beyond 2^63 - 1.
   public func decide(
     body: [UInt8], latest: (_ origin: String) throws -> Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {
@@ -54,7 +54,8 @@ public struct WitnessRules: Sendable {
   ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` if there is none.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
-  /// - Throws: `CryptoError` where OpenSSL cannot sign, ``LogFormatError`` for a time of 0 or beyond 2^63 - 1.
+  /// - Throws: `CryptoError` if OpenSSL cannot sign, ``NoteError/Code/internalFailure`` if it cannot check the log's
+  ///   signature, ``LogFormatError`` for a time of 0 or beyond 2^63 - 1.
   public func decide(
     _ request: AddCheckpointRequest, latest: Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {
@@ -67,7 +68,10 @@ public struct WitnessRules: Sendable {
         logs: keys.map { WitnessPolicy.Log(key: $0, url: nil) }, witnesses: [], groups: [], quorum: nil
       )
       .verify(request.checkpoint)
-    } catch { return .refuse(.notSigned, reason: error.description) }
+    } catch {
+      guard error.code != .internalFailure else { throw error }
+      return .refuse(.notSigned, reason: error.description)
+    }
     let checkpoint = verified.checkpoint
     guard request.oldSize <= checkpoint.size else {
       return .refuse(

@@ -88,6 +88,8 @@ struct AuditCheckCommand: ParsableCommand {
           throw NotProven(
             message: "The entry is in the trail, but it is about another receipt than the one given.")
         }
+      } catch  where error.isFailureToCheckNote {
+        throw ToolExit.failure(ToolExit.internalFault, "\(GivenValue.described(path)): \(error)")
       } catch {
         isFailed = true
         try reportFailure(path, error)

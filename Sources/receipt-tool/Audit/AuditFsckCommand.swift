@@ -135,7 +135,7 @@ struct AuditFsckCommand: ParsableCommand {
       return try checker.verify(SignedCheckpoint(parsing: bytes))
     } catch let error as StorageError {
       throw error
-    } catch {
+    } catch  where !error.isFailureToCheckNote {
       throw ToolExit.failure(
         ToolExit.unreadableInput,
         "\(GivenValue.described(file)) is no checkpoint of this trail: \(error); if it is older than the trail's second "

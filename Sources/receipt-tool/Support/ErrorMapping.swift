@@ -34,6 +34,8 @@ extension ToolExit {
     case let error as ReadFailure: (unreadableInput, error.description, nil)
     case let error as MalformedReceipt: (unreadableInput, error.description, error.code.rawValue)
     case let error as LogFormatError: (unreadableInput, error.description, error.code.rawValue)
+    case let error as NoteError:
+      (error.code == .internalFailure ? internalFault : invalid, error.description, error.code.rawValue)
     case let error as SigningError: (code(for: error), error.description, error.code.rawValue)
     case let error as HTTPTransportError: (undetermined, error.description, nil)
     case let error as LocalStoreError: (code(for: error.code), error.description, error.code.rawValue)
@@ -53,6 +55,7 @@ extension ToolExit {
       unreadableInput
     case .alreadyExists: cannotCreate
     case .storageFull, .stopped, .closed, .checkpointOverdue: inputOutput
+    case .internalFailure: internalFault
     }
   }
 

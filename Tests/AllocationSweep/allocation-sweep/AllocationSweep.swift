@@ -204,6 +204,11 @@ private struct SignedStatement {
   /// Verifies it, or a forgery of it.
   let ask: (_ isForged: Bool) -> Outcome
 
+  private init(_ name: String, ask: @escaping (_ isForged: Bool) -> Outcome) {
+    self.name = name
+    self.ask = ask
+  }
+
   /// - Parameters:
   ///   - name: What it is, for a fault that is found.
   ///   - genuine: The statement, whose last byte is within the signature.
@@ -268,6 +273,42 @@ private struct SignedStatement {
       ) { bytes throws(NoteError) in
         _ = try (bytes == [0] ? note : forged).verified(by: [signer.verifierKey])
       })
-    return statements
+    return statements + [try cosignature(of: signer), try request(signer)]
+  }
+
+  /// A cosignature that a witness gave, as a log looks for it among the lines of its checkpoint.
+  private static func cosignature(of log: NoteSignerKey) throws -> SignedStatement {
+    let witness = try NoteSignerKey.generate(name: "example.com/sweep-witness")
+    let checkpoint = try Checkpoint(origin: log.verifierKey.name, size: 0, root: .empty)
+    let genuine = try checkpoint.signed(by: log).adding([checkpoint.cosigned(by: witness, timestamp: 1)])
+    let other = try Checkpoint(origin: log.verifierKey.name, size: 1, root: .empty)
+    let forged = try checkpoint.signed(by: log).adding([other.cosigned(by: witness, timestamp: 1)])
+    let lines = CosignatureLines(keys: [witness.cosignatureVerifierKey])
+    return SignedStatement("a cosignature") { isForged in
+      do throws(NoteError) {
+        return try lines.cosigners(of: isForged ? forged : genuine).isEmpty ? .refused : .accepted
+      } catch { return error.code == .internalFailure ? .undetermined : .refused }
+    }
+  }
+
+  /// A request for a cosignature, as a witness decides on it.
+  private static func request(_ log: NoteSignerKey) throws -> SignedStatement {
+    let witness = try NoteSignerKey.generate(name: "example.com/sweep-witness")
+    let checkpoint = try Checkpoint(origin: log.verifierKey.name, size: 0, root: .empty)
+    let other = try Checkpoint(origin: log.verifierKey.name, size: 1, root: .empty)
+    // A stranger's line that bears the log's key identifier.
+    let requests = try [checkpoint, other].map {
+      try AddCheckpointRequest(
+        oldSize: 0, consistencyProof: [],
+        checkpoint: CosignatureLines.checkpoint(checkpoint, $0.signed(by: log).note.signatures))
+    }
+    let rules = WitnessRules(key: witness, logs: [log.verifierKey])
+    return SignedStatement("a request for a cosignature") { isForged in
+      switch try? rules.decide(requests[isForged ? 1 : 0], latest: nil, at: 1) {
+      case .cosign: .accepted
+      case .refuse: .refused
+      case nil: .undetermined
+      }
+    }
   }
 }

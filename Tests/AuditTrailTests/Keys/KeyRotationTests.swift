@@ -193,7 +193,7 @@ import TransparencyLog
       let entry = try AuditEntry(EntryFacts(time: 1, kind: .key, key: key.text), previous: nil).encoded()
       let checkpoint = try Checkpoint(origin: old.name, size: 1, root: .leaf(entry)).signed(by: old)
       let proof = try LogProof(extra: entry, index: 0, inclusionProof: [], checkpoint: checkpoint)
-      return KeySuccession(proof, by: old.verifierKey)
+      return try KeySuccession(proof, by: old.verifierKey)
     }
     #expect(try succession(to: old.name)?.key.name == old.name)
     for name in ["example.com/other", "example.com/Rene\u{301}"] {
