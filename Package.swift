@@ -300,11 +300,13 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
     // Writes TestVectors/. Not a product: only needed to change the vectors.
-    .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptBytes", "ReceiptTesting"]),
+    .executableTarget(
+      name: "generate-test-vectors", dependencies: ["ReceiptBytes", "ReceiptTesting"],
+      path: "Tools/generate-test-vectors"),
 
     // Lets libcrypto's allocations fail, one after the other, while receipts are verified.
     .target(
-      name: "CAllocationFaults", path: "Tests/AllocationSweep/CAllocationFaults",
+      name: "CAllocationFaults", path: "Tests/Receipts/AllocationSweep/CAllocationFaults",
       linkerSettings: [.linkedLibrary("crypto")]),
     .executableTarget(
       name: "allocation-sweep",
@@ -312,7 +314,7 @@ let package = Package(
         "CAllocationFaults", "ReceiptCrypto", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
         "TransparencyLog",
       ],
-      path: "Tests/AllocationSweep/allocation-sweep"),
+      path: "Tests/Receipts/AllocationSweep/allocation-sweep"),
 
     .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),
     .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto", "ReceiptTesting"]),
@@ -334,7 +336,8 @@ let package = Package(
         "GooglePlayEmulator", "ReceiptBytes", "ReceiptCrypto", "SQLite",
         "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "StoreSimulation",
         "Storefront", "StorefrontSQLite",
-      ]),
+      ],
+      path: "Tests/Stores/RemoteTests"),
     .testTarget(
       name: "StorefrontTests",
       dependencies: [
@@ -413,6 +416,37 @@ let package = Package(
       path: "FuzzTesting/Sources"),
   ]
 )
+
+// The rooms: each module stands in Sources/<room> and its tests in Tests/<room>. A room imports those above it, and a module
+// those before it in its own; scripts/lint checks that, and CONTRIBUTING.md draws it.
+let rooms: KeyValuePairs = [
+  "Receipts": [
+    "ReceiptBytes", "COpenSSL", "ThreadSanitizing", "ReceiptCrypto", "ReceiptCodec", "ReceiptSigning",
+    "ReceiptVerification", "ReceiptInspection",
+  ],
+  "Databases": ["CSQLite", "SQLite", "CPostgreSQL", "PostgreSQL"],
+  "Entitlements": ["Entitlements", "EntitlementsSQLite"],
+  "Stores": [
+    "ReceiptHTTP", "CCurl", "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "AppStoreServer", "GooglePlay",
+    "RemoteChecks",
+  ],
+  "Trail": [
+    "TransparencyLog", "FingerprintIndex", "CMalloc", "AuditTrail", "AuditTrailSQLite",
+    "AuditTrailPostgreSQL",
+  ],
+  "Testing": ["ReceiptTesting"],
+  "Storefront": ["Storefront", "StorefrontSQLite", "AppStoreEmulator", "GooglePlayEmulator"],
+  "Server": ["ReceiptObservability", "ReceiptService"],
+  "Commands": ["CBuild", "receipt-tool", "receipt-server", "store-emulator"],
+]
+for (room, modules) in rooms {
+  for target in package.targets where target.path == nil {
+    if modules.contains(target.name) { target.path = "Sources/\(room)/\(target.name)" }
+    if target.type == .test, modules.contains(String(target.name.dropLast("Tests".count))) {
+      target.path = "Tests/\(room)/\(target.name)"
+    }
+  }
+}
 
 // scripts/test optimizes nothing but these, on which its tests spend most of their time. A setting of the frontend, since
 // `-Onone` on the command line outweighs settings of the driver.

@@ -14,7 +14,7 @@ import Testing
 
   /// The first block of a language in an article.
   private func block(_ language: String, of article: String) throws -> [UInt8] {
-    let file = Self.root.appending(path: "Sources/Storefront/Storefront.docc/\(article).md")
+    let file = Self.root.appending(path: "Sources/Storefront/Storefront/Storefront.docc/\(article).md")
     let parts = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```")
     return Array(try #require(parts.first { $0.hasPrefix(language + "\n") }).dropFirst(language.count).utf8)
   }

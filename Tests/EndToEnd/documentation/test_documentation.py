@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example of the README and of the articles: commands run, line by line, in the folder that the quickstart leaves;
+Swift is part of a source file that is compiled.
+
+A console block is a session: a line that begins with "$ " is a command, with further lines where it ends with a backslash
+or within quotes; other lines are what it prints, with "…" for what differs. A command ends with exit code 0, unless its
+line ends with "# exit code N". The line "<!-- not run: REASON -->" above a block says why it cannot be run here.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+README = ROOT / "README.md"
+PAGES = [
+    README,
+    ROOT / "TestVectors/README.md",
+    *sorted(ROOT.glob("Documentation/*.docc/*.md")),
+    *sorted(ROOT.glob("Sources/*/*/*.docc/*.md")),
+]
+
+REASONS = {
+    "asks a store": "needs an account at Apple or Google",
+    "builds": "takes minutes; scripts/test has built it already",
+    "changes the system": "installs packages, or starts a container",
+    "needs a server": "a web server or a database of one's own",
+    "a manifest": "scripts/consumer builds a package with one",
+    "needs Vapor": "which is not to be had where the tests run",
+    "needs a release": "files of a release that was downloaded",
+}
+
+
+@dataclass
+class Block:
+    language: str
+    text: str
+    line: int
+    reason: str | None
+
+
+@dataclass
+class Command:
+    text: str
+    line: int
+    output: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        found = re.search(r"# exit code (\d+)$", self.text)
+        return int(found[1]) if found else 0
+
+
+def blocks(page: pathlib.Path) -> list[Block]:
+    found, lines = [], page.read_text().splitlines()
+    start = None
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith("```"):
+            continue
+        if start is None:
+            start = number
+            continue
+        reason = re.fullmatch(r"<!-- not (?:run|compiled): (.*) -->", lines[start - 1]) if start else None
+        text = "\n".join(lines[start + 1 : number])
+        found.append(Block(lines[start].strip("` "), text, start + 2, reason[1] if reason else None))
+        start = None
+    assert start is None, f"{page}: a block does not end"
+    return found
+
+
+def is_complete(command: str) -> bool:
+    try:
+        shlex.split(command, comments=True)
+    except ValueError:
+        return False
+    return not command.endswith("\\")
+
+
+def commands(block: Block) -> list[Command]:
+    found: list[Command] = []
+    for number, line in enumerate(block.text.splitlines(), block.line):
+        if found and not is_complete(found[-1].text):
+            found[-1].text += "\n" + line
+        elif line.startswith("$ "):
+            found.append(Command(line.removeprefix("$ "), number))
+        else:
+            assert found, f"line {number}: output without a command"
+            found[-1].output.append(line)
+    return found
+
+
+def is_like(expected: list[str], output: str) -> bool:
+    pattern = "\n".join(".*".join(map(re.escape, line.split("…"))) for line in expected)
+    # A line of dots alone stands for any number of lines.
+    pattern = re.sub(r"^\.\*$", "(?s:.*)", pattern, flags=re.MULTILINE)
+    return re.fullmatch(pattern, output.rstrip("\n")) is not None
+
+
+class Session:
+    """A shell that keeps its folder and its variables from line to line, and the ports of this page to itself."""
+
+    def __init__(self, folder: pathlib.Path, state: pathlib.Path, environment: dict[str, str]):
+        self.folder, self.state, self.environment = folder, state, environment
+        self.ports: dict[str, str] = {}
+        self.background: list[subprocess.Popen] = []
+
+    def with_free_ports(self, text: str) -> str:
+        def free(found: re.Match) -> str:
+            if found[2] not in self.ports:
+                with socket.socket() as place:
+                    place.bind(("127.0.0.1", 0))
+                    self.ports[found[2]] = str(place.getsockname()[1])
+            return found[1] + self.ports[found[2]]
+
+        return re.sub(r"(:|: |port[ =]|\.py )(80\d\d|9000)\b", free, text)
+
+    def run(self, command: Command) -> subprocess.CompletedProcess:
+        text = self.with_free_ports(command.text)
+        if text.endswith(" &"):
+            text = text.removesuffix(" &")
+            redirected = re.search(r" > (\S+)$", text)
+            output = self.folder / redirected[1] if redirected else self.state / f"output{len(self.background)}"
+            with open(output, "wb") as file:
+                process = subprocess.Popen(
+                    ["bash", "-c", f"exec {text}"], cwd=self.folder, env=self.environment, stdout=file
+                )
+            self.background.append(process)
+            # Servers print a line when they are ready.
+            end = time.monotonic() + 120
+            while not output.stat().st_size:
+                assert time.monotonic() < end and process.poll() is None, f"it did not start: {text}"
+                time.sleep(0.02)
+            return subprocess.CompletedProcess(text, 0, "", "")
+        after = f"status=$?; pwd > {self.state}/folder; env -0 > {self.state}/environment; exit $status"
+        done = subprocess.run(
+            ["bash", "-c", f"{text}\n{after}"],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+        )
+        self.folder = pathlib.Path((self.state / "folder").read_text().rstrip("\n"))
+        variables = (self.state / "environment").read_text().split("\0")
+        self.environment = dict(each.split("=", 1) for each in variables if each)
+        return done
+
+    def end(self):
+        for process in self.background:
+            process.send_signal(signal.SIGTERM)
+        for process in self.background:
+            process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory, receipt_tool) -> pathlib.Path:
+    """What a clone has but for .build, with the folder that the quickstart leaves."""
+    clone = make_clone(tmp_path_factory.mktemp("documentation"))
+    for option in ["--emulator", "--server"]:
+        done = subprocess.run(["scripts/quickstart", option], cwd=clone, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return clone
+
+
+def make_clone(folder: pathlib.Path) -> pathlib.Path:
+    for name in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split():
+        top = folder / name.split("/")[0]
+        if not top.exists():
+            top.symlink_to(ROOT / top.name)
+    return folder
+
+
+def page_name(page: pathlib.Path) -> str:
+    return page.stem if page.stem != "README" else str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(each.language == "console" for each in blocks(page))], ids=page_name
+)
+def test_every_command_does_what_the_page_shows(page, clone, tmp_path):
+    lines = [each for block in blocks(page) if block.language == "console" and not block.reason for each in commands(block)]
+    state = tmp_path / "state"
+    state.mkdir()
+    environment = os.environ | {"STORE_EMULATOR": os.path.abspath(os.environ["STORE_EMULATOR"])}
+    environment["RECEIPT_TOOL"] = os.path.abspath(os.environ["RECEIPT_TOOL"])
+    environment["RECEIPT_SERVER"] = os.path.abspath(os.environ["RECEIPT_SERVER"])
+    # Python with the packages that the examples use.
+    environment["PATH"] = f"{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
+    if page == README:
+        # It begins before the quickstart.
+        folder = tmp_path / "clone"
+        folder.mkdir()
+        make_clone(folder)
+    else:
+        folder = make_clone(tmp_path) / "quickstart"
+        subprocess.run(["cp", "-r", clone / "quickstart", folder], check=True)
+        environment["PATH"] = f"{folder}/bin:{environment['PATH']}"
+    session = Session(folder, state, environment)
+    try:
+        for command in lines:
+            done = session.run(command)
+            place = f"{page.relative_to(ROOT)}:{command.line}: {command.text}\n{done.stdout}\n{done.stderr}"
+            assert done.returncode == command.exit_code, place
+            assert not command.output or is_like(command.output, done.stdout), place
+    finally:
+        session.end()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_what_is_not_run_has_a_known_reason(page):
+    for block in blocks(page):
+        assert block.reason is None or block.reason in REASONS, f"{page}:{block.line}: {block.reason}"
+        assert block.language not in ("sh", "bash", "shell"), f"{page}:{block.line}: write it as a console session"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_swift_example_is_part_of_a_file_that_is_compiled(page):
+    def squeezed(text: str) -> str:
+        code = (line.split("   //")[0] for line in text.splitlines() if not line.strip().startswith("//"))
+        return re.sub(r"\s", "", "".join(code))
+
+    folders = ["Snippets", "Examples", "Tests/DocumentationTests"]
+    sources = [squeezed(file.read_text()) for folder in folders for file in (ROOT / folder).rglob("*.swift")]
+    for block in blocks(page):
+        if block.language != "swift" or block.reason:
+            continue
+        lines = block.text.splitlines()
+        imports = [squeezed(line) for line in lines if line.startswith("import ")]
+        code = squeezed("\n".join(line for line in lines if not line.startswith("import ")))
+        assert any(code in source and all(each in source for each in imports) for source in sources), (
+            f"{page.relative_to(ROOT)}:{block.line}: is in no file of {', '.join(folders)}"
+        )
+
+
+def test_every_python_example_of_the_readme_is_part_of_a_file_that_is_run():
+    sources = {file: file.read_text() for file in (ROOT / "Examples").rglob("*.py")}
+    console = "\n".join(block.text for page in PAGES for block in blocks(page) if block.language == "console")
+    assert sources and all(str(file.relative_to(ROOT)) in console for file in sources)
+    for block in blocks(README):
+        if block.language == "python":
+            assert any(block.text in source for source in sources.values()), f"README.md:{block.line}"
+
+
+QUESTIONS = ROOT / "Documentation/ReceiptKit.docc/Questions.md"
+
+
+def test_each_of_the_twenty_questions_has_an_answer(clone, tmp_path):
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|$", QUESTIONS.read_text(), flags=re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, 21))
+    folder, state = tmp_path / "quickstart", tmp_path / "state"
+    subprocess.run(["cp", "-r", clone / "quickstart", folder], check=True)
+    state.mkdir()
+    session = Session(folder, state, os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}"})
+    # What the answers begin from: a notification that was received, and proofs.
+    options = "--state notifications.sqlite --trust my-store/root.cer --bundle-id com.example.app"
+    session.run(Command(f"receipt-tool notifications serve --port 8080 {options} &", 0))
+    for line in [
+        "receipt-tool sign --identity my-store --format signed-notification --output notification.jws notification.json",
+        """printf '{"signedPayload":"%s"}' "$(cat notification.jws)" | curl --fail --data-binary @- http://127.0.0.1:8080/""",
+        "receipt-tool audit prove verdicts.audit 0 -o verdict.tlog-proof",
+        "receipt-tool audit history verdicts.audit 2000000000000001 --proofs proofs",
+        "digest=$(receipt-tool audit show verdicts.audit 0 | awk '$1 == \"policy\" {print $3}'); export digest",
+    ]:
+        done = session.run(Command(line, 0))
+        assert done.returncode == 0, done.stderr
+    session.end()
+    ran = []
+    for number, question, answer in rows:
+        pages = [link.rsplit("/", 1)[-1] for link in re.findall(r"<doc:([^>]+)>", answer)]
+        assert all(any(page.stem == name for page in PAGES) for name in pages), answer
+        found = [each for each in re.findall(r"`(receipt-tool [^`]+)`", answer) if "--credentials" not in each]
+        for line in found:
+            done = session.run(Command(line.replace("DIGEST", '"$digest"'), 0))
+            assert done.returncode == 0 and done.stdout, f"{question}\n{line}\n{done.stderr}"
+            ran.append(int(number))
+        assert pages or found or "--credentials" in answer, question
+    assert ran == [1, 3, 5, 6, 8, 9, 10, 11, 12, 13, 14]

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared fixtures: the tool under test, an independent store, the real receipts.
+
+Run by scripts/interoperability, which sets RECEIPT_TOOL and prepares the Python environment.
+"""
+
+import os
+import pathlib
+import sys
+import uuid
+
+import pytest
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+# What tests share, and tests that others take their fixtures from.
+sys.path[:0] = [
+    str(FOLDER / folder)
+    for folder in [
+        "Support", "EndToEnd/receipt-tool", "EndToEnd/receipt-server", "EndToEnd/store-emulator", "Interoperability"
+    ]
+]
+
+import browser as browsers  # noqa: E402
+import postgresql  # noqa: E402
+from audit_places import FilePlace, ServerPlace  # noqa: E402
+from independent import pki  # noqa: E402
+from service import Service  # noqa: E402
+from tool import ReceiptTool  # noqa: E402
+from world import World  # noqa: E402
+
+PACKAGE_ROOT = FOLDER.parent
+SHARED = pathlib.Path(os.environ.get("RECEIPTKIT_SHARED") or PACKAGE_ROOT.parent / "shared")
+
+
+@pytest.fixture(scope="session")
+def receipt_tool() -> ReceiptTool:
+    path = os.environ.get("RECEIPT_TOOL")
+    if not path or not os.access(path, os.X_OK):
+        pytest.exit("RECEIPT_TOOL does not name the built receipt-tool; run scripts/interoperability", 2)
+    return ReceiptTool(path)
+
+
+@pytest.fixture(scope="module")
+def made(receipt_tool, tmp_path_factory) -> World:
+    """What commands need to run, made once for a file of tests, which leave it as it is."""
+    return World.make(receipt_tool, tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """A receipt-server for development, for a file of tests."""
+    service = Service(tmp_path_factory.mktemp("service") / "data")
+    yield service.start()
+    assert service.end() == 0
+
+
+@pytest.fixture
+def world(made, tmp_path) -> World:
+    """A copy of it that a test may change."""
+    return made.copy(tmp_path / "world")
+
+
+@pytest.fixture(scope="session")
+def store() -> pki.Store:
+    """A store whose certificates have P-384 keys over P-256 and RSA leaves, as Apple's newer ones."""
+    return pki.Store()
+
+
+@pytest.fixture(scope="session")
+def rsa_store() -> pki.Store:
+    """A store with RSA keys throughout, as Apple's older ones."""
+    return pki.Store("Independent RSA Root", "rsa2048")
+
+
+@pytest.fixture(scope="session")
+def trust(store, tmp_path_factory) -> list[str]:
+    """The options that make the tool trust `store`."""
+    path = tmp_path_factory.mktemp("trust") / "root.cer"
+    path.write_bytes(store.root.der)
+    return ["--trust", str(path)]
+
+
+@pytest.fixture(scope="session")
+def rsa_trust(rsa_store, tmp_path_factory) -> list[str]:
+    path = tmp_path_factory.mktemp("trust") / "rsa-root.cer"
+    path.write_bytes(rsa_store.root.der)
+    return ["--trust", str(path)]
+
+
+@pytest.fixture(scope="session")
+def write_certificate(tmp_path_factory):
+    """Writes an identity's certificate in DER and returns the file's path."""
+    folder = tmp_path_factory.mktemp("certificates")
+
+    def write(identity: pki.Identity) -> str:
+        path = folder / f"{identity.sha256}.cer"
+        path.write_bytes(identity.der)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def shared() -> pathlib.Path:
+    """The folder of real receipts; without it the tests that need it are skipped."""
+    if not (SHARED / "receipts" / "manifest.json").is_file():
+        pytest.skip(f"no real receipts at {SHARED}: set RECEIPTKIT_SHARED")
+    return SHARED
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser; without one the tests that need it are skipped."""
+    if browsers.absence():
+        pytest.skip(browsers.absence())
+    browser = browsers.Browser()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def plain_browser():
+    """A browser without JavaScript."""
+    if browsers.absence():
+        pytest.skip(browsers.absence())
+    browser = browsers.Browser(javascript=False)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def postgresql_server():
+    """A PostgreSQL server for the tests; if none can be started, the tests that need it are skipped."""
+    if postgresql.absence():
+        pytest.skip(postgresql.absence())
+    server = postgresql.PostgreSQLServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def make_place(request, receipt_tool, tmp_path):
+    """Creates empty trail locations, each with its own folder, on SQLite and on PostgreSQL."""
+    server = request.getfixturevalue("postgresql_server") if request.param == "postgresql" else None
+    schemas = []
+
+    def make() -> FilePlace:
+        schemas.append(f"t{uuid.uuid4().hex[:12]}")
+        folder = tmp_path / schemas[-1]
+        folder.mkdir()
+        if server is None:
+            return FilePlace(receipt_tool, folder)
+        return ServerPlace(receipt_tool, folder, server, schemas[-1])
+
+    yield make
+    for schema in schemas if server else []:
+        server.query(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+
+
+# The tests of a file run one after the other: these files, begun last, would keep one core busy and leave the others idle.
+SLOWEST_FIRST = [
+    "test_service_strangers.py", "test_audit_faults.py", "test_audit_pairs.py", "test_json_output.py",
+    "test_other_stores.py", "test_audit_kill.py", "test_service_stores.py", "test_webhooks.py", "test_command_line.py",
+]  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(SLOWEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if postgresql.absence():
+        terminalreporter.write_line(
+            f"WARNING: {postgresql.absence()}; the tests of trails on one were SKIPPED", red=True
+        )
+    if browsers.absence():
+        terminalreporter.write_line(f"WARNING: {browsers.absence()}; the tests in a browser were SKIPPED", red=True)
+    if not (SHARED / "receipts" / "manifest.json").is_file():
+        terminalreporter.write_line(
+            f"WARNING: no real receipts at {SHARED}; the tests that need them were SKIPPED", red=True
+        )
