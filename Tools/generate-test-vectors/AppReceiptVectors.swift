@@ -120,8 +120,8 @@ struct AppReceiptVectors {
     container.signerInfos = []
     add("unsigned", "No signerInfo: nobody signed.", container.encoded(), .invalid(.unsigned))
     var renamed = try UnverifiedAppReceipt(parsing: receipt).signedData
-    renamed.digestAlgorithms = ["2.16.840.1.101.3.4.2.3"]
-    renamed.signerInfos[0].digestAlgorithm = "2.16.840.1.101.3.4.2.3"
+    renamed.digestAlgorithms = [ObjectIdentifiers.sha512]
+    renamed.signerInfos[0].digestAlgorithm = ObjectIdentifiers.sha512
     add(
       "unsupported-algorithm-sha512", "The signerInfo names SHA-512.", renamed.encoded(),
       .invalid(.unsupportedAlgorithm))

@@ -54,7 +54,7 @@
       case .publishingFailed(let error, let attempts):
         count("audit_publishing_failures", [])
         logger.error(
-          "The trail's checkpoint could not be published.",
+          "Publishing the trail's checkpoint failed.",
           metadata: ["error": "\(error)", "attempts": "\(attempts)"])
       case .publishingRecovered(let attempts):
         logger.notice(
@@ -82,7 +82,7 @@
         return result
       } catch {
         count("audit_append_failures", [("code", error.code.rawValue)])
-        logger.error("The trail could not be appended to.", metadata: ["error": "\(error)"])
+        logger.error("Appending to the trail failed.", metadata: ["error": "\(error)"])
         throw error
       }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -27,8 +28,8 @@ import Testing
     try #require(container.signerInfos.count == 1)
     let signer = container.signerInfos[0]
     #expect(signer.signedAttributes == nil)
-    #expect(signer.digestAlgorithm == CMSSignedData.sha256)
-    #expect(signer.signatureAlgorithm == CMSSignedData.rsaEncryption)
+    #expect(signer.digestAlgorithm == ObjectIdentifiers.sha256)
+    #expect(signer.signatureAlgorithm == ObjectIdentifiers.rsaEncryption)
     #expect(Array(signer.issuer) == identity.chain[0].issuerDER)
     #expect(Array(signer.serialNumber) == identity.chain[0].serialNumber)
     #expect(

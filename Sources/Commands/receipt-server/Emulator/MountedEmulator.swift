@@ -132,7 +132,7 @@
       let answer = await api.notifications.receive(app: app, authorization: nil, body: request.body ?? [])
       if answer.status >= 300 {
         logger.warning(
-          "A notification of the emulated store was not taken.",
+          "The server rejected a notification of the emulated store.",
           metadata: ["reason": "\(answer.message ?? "")", "status": "\(answer.status)"])
       }
       return RemoteResponse(status: answer.status)

@@ -69,7 +69,7 @@
         default:
           throw ServiceConfigurationError(
             "\(place).checkers",
-            "\"\(name)\" is none of: app-store, google-play, huawei, ocsp, receiptkit.")
+            "\"\(name)\" is unknown. Use app-store, google-play, huawei, ocsp or receiptkit.")
         }
       }
       try receivePushes(app: &app, googlePlay)
@@ -195,7 +195,7 @@
       case (let name?, nil):
         guard let site = HuaweiAddress.Site(rawValue: name) else {
           let known = HuaweiAddress.Site.allCases.map(\.rawValue).joined(separator: ", ")
-          throw ServiceConfigurationError("\(place).huawei.site", "\"\(name)\" is none of: \(known).")
+          throw ServiceConfigurationError("\(place).huawei.site", "\"\(name)\" is unknown. Use one of: \(known).")
         }
         address = HuaweiAddress(site)
       default:

@@ -28,7 +28,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
           --complete
 
       EXIT CODES:
-        0 shown; 1 there is none; 64 wrong command line; 66 the trail cannot be
+        0 shown; 1 no entry found; 64 wrong command line; 66 the trail cannot be
         opened; 73 a proof cannot be made; 74 the output cannot be written.
       """)
 

@@ -49,7 +49,7 @@ struct AuditImportCommand: ParsableCommand {
       guard let signer = try location.signer(named: origin) else {
         throw ToolExit.failure(
           ToolExit.unreadableInput,
-          "the private key of \(origin) is needed and there is none at \(location.privateKeyFile); name it by "
+          "the private key of \(origin) is missing at \(location.privateKeyFile); name it with "
             + "--private-key")
       }
       let checkpoints = try location.checkpoints(of: origin)

@@ -100,7 +100,7 @@ struct TrailLocation {
     guard let signer = try signer(named: verifierKey().name) else {
       throw ToolExit.failure(
         ToolExit.unreadableInput,
-        "the private key is needed and there is none at \(privateKeyFile); name it by --private-key")
+        "the private key is missing at \(privateKeyFile); name it with --private-key")
     }
     return signer
   }

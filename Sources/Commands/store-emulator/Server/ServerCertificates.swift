@@ -32,7 +32,7 @@
     private let host: String
 
     private static let day: Int64 = 86_400
-    private static let serverAuthentication = "1.3.6.1.5.5.7.3.1"
+    private static let serverAuthentication = ObjectIdentifiers.serverAuthentication
 
     init(now: Int64, host: String) throws(CryptoError) {
       self.now = now
@@ -81,7 +81,8 @@
           }
         }
       }
-      return Certificate.Extension(oid: "2.5.29.17", isCritical: false, value: value)
+      return Certificate.Extension(
+        oid: ObjectIdentifiers.subjectAlternativeName, isCritical: false, value: value)
     }
 
     /// The bytes of an IP address; `nil` for a name.

@@ -1,36 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension CMSSignedData {
-  /// SHA-1, `1.3.14.3.2.26`.
-  package static let sha1 = "1.3.14.3.2.26"
-  /// SHA-256, `2.16.840.1.101.3.4.2.1`.
-  package static let sha256 = "2.16.840.1.101.3.4.2.1"
-  /// RSA with PKCS#1 version 1.5 padding, the digest named apart, `1.2.840.113549.1.1.1`.
-  package static let rsaEncryption = "1.2.840.113549.1.1.1"
-  /// RSA with PKCS#1 version 1.5 padding and SHA-1, `1.2.840.113549.1.1.5`.
-  package static let sha1WithRSAEncryption = "1.2.840.113549.1.1.5"
-  /// RSA with PKCS#1 version 1.5 padding and SHA-256, `1.2.840.113549.1.1.11`.
-  package static let sha256WithRSAEncryption = "1.2.840.113549.1.1.11"
-}
+internal import ReceiptBytes
 
-/// Object identifiers that the reader of the container meets, as contents octets.
+/// Object identifiers as the reader of the container compares them.
 enum CMSIdentifiers {
-  /// `1.2.840.113549.1.7.1`
-  static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
-  /// `1.2.840.113549.1.7.2`
-  static let signedData: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
-  /// `1.2.840.113549.1.9.3`
-  static let contentType = "1.2.840.113549.1.9.3"
-  /// `1.2.840.113549.1.9.4`
-  static let messageDigest = "1.2.840.113549.1.9.4"
-
   /// The algorithms in use, so that their dotted spelling is not built for each receipt.
   private static let algorithms: [(contents: [UInt8], dotted: String)] = [
-    ([0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01], CMSSignedData.sha256),
-    ([0x2B, 0x0E, 0x03, 0x02, 0x1A], CMSSignedData.sha1),
-    ([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01], CMSSignedData.rsaEncryption),
-    ([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B], CMSSignedData.sha256WithRSAEncryption),
-    ([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x05], CMSSignedData.sha1WithRSAEncryption),
+    (ObjectIdentifiers.sha256Contents, ObjectIdentifiers.sha256),
+    (ObjectIdentifiers.sha1Contents, ObjectIdentifiers.sha1),
+    (ObjectIdentifiers.rsaEncryptionContents, ObjectIdentifiers.rsaEncryption),
+    (ObjectIdentifiers.sha256WithRSAEncryptionContents, ObjectIdentifiers.sha256WithRSAEncryption),
+    (ObjectIdentifiers.sha1WithRSAEncryptionContents, ObjectIdentifiers.sha1WithRSAEncryption),
   ]
 
   static func matches(_ identifier: [UInt8], _ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {

@@ -57,12 +57,12 @@ package struct CMSSignedAttributes: Sendable, Hashable {
       previous = encoding
 
       let dotted = type.description
-      if dotted == CMSIdentifiers.contentType || dotted == CMSIdentifiers.messageDigest {
+      if dotted == ObjectIdentifiers.contentType || dotted == ObjectIdentifiers.messageDigest {
         guard values.count == 1, let value = values.first else {
           throw set.failure(.invalidValue, at: valuesStart, "The signed attribute \(type) has not one value.")
         }
         var valueReader = ReceiptASN1Reader(value.indices, part: set.part)
-        if dotted == CMSIdentifiers.contentType {
+        if dotted == ObjectIdentifiers.contentType {
           contentType = try valueReader.readObjectIdentifier(bytes).description
         } else {
           messageDigest = Array(receipt[try valueReader.read(.octetString, bytes)])

@@ -12,7 +12,7 @@ extension CMSSignedData {
     var top = ReceiptASN1Reader(
       0..<bytes.count, rules: .ber, maximumDepth: limits.maximumDepth, part: Self.part)
     var contentInfo = try top.enter(.sequence, bytes)
-    try contentInfo.readContentType(CMSIdentifiers.signedData, named: "signedData", bytes)
+    try contentInfo.readContentType(ObjectIdentifiers.signedDataContents, named: "signedData", bytes)
     var explicit = try contentInfo.enter(.contextSpecificConstructed(0), bytes)
     var signedData = try explicit.enter(.sequence, bytes)
 
@@ -165,7 +165,7 @@ extension ReceiptASN1Reader {
     of receipt: [UInt8], _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) -> ArraySlice<UInt8> {
     var encapsulated = try enter(.sequence, bytes)
-    try encapsulated.readContentType(CMSIdentifiers.data, named: "data", bytes)
+    try encapsulated.readContentType(ObjectIdentifiers.dataContents, named: "data", bytes)
     guard try encapsulated.nextTag(bytes) != nil else {
       throw failure(.missing, at: encapsulated.position, "The signature is detached: there is no content.")
     }

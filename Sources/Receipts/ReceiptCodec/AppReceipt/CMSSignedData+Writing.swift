@@ -10,7 +10,7 @@ extension CMSSignedData {
   package func encoded() -> [UInt8] {
     var writer = ASN1Writer()
     writer.write(.sequence) { contentInfo in
-      contentInfo.write(.objectIdentifier, contents: CMSIdentifiers.signedData)
+      contentInfo.write(.objectIdentifier, contents: ObjectIdentifiers.signedDataContents)
       contentInfo.write(.contextSpecificConstructed(0)) { explicit in
         explicit.write(.sequence, writeSignedData)
       }
@@ -27,7 +27,7 @@ extension CMSSignedData {
         return algorithm.bytes
       })
     signedData.write(.sequence) { encapsulated in
-      encapsulated.write(.objectIdentifier, contents: CMSIdentifiers.data)
+      encapsulated.write(.objectIdentifier, contents: ObjectIdentifiers.dataContents)
       encapsulated.write(.contextSpecificConstructed(0)) { $0.write(octetString: content) }
     }
     if !certificates.isEmpty {

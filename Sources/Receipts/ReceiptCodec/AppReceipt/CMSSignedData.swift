@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The CMS container of an app receipt (RFC 5652 section 5), which PKCS#7 version 1.5 calls the same.
 ///
 /// ```
@@ -36,12 +38,12 @@ package struct CMSSignedData: Sendable, Hashable {
   ///   - certificates: The chain in DER, leaf first.
   ///   - issuer: The issuer of the signer's certificate, a `Name` in DER.
   ///   - serialNumber: The contents octets of that certificate's serial number.
-  ///   - signatureAlgorithm: The dotted object identifier, ``rsaEncryption`` by default.
+  ///   - signatureAlgorithm: The dotted object identifier, ``ObjectIdentifiers/rsaEncryption`` by default.
   ///   - signature: The signature over `content`.
   package init(
     content: ArraySlice<UInt8>, digestAlgorithm: String, certificates: [ArraySlice<UInt8>],
     issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
-    signatureAlgorithm: String = CMSSignedData.rsaEncryption, signature: ArraySlice<UInt8>
+    signatureAlgorithm: String = ObjectIdentifiers.rsaEncryption, signature: ArraySlice<UInt8>
   ) {
     self.version = 1
     self.digestAlgorithms = [digestAlgorithm]

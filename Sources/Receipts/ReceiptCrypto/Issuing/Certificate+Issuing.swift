@@ -33,7 +33,7 @@ extension Certificate {
     if template.includesKeyIdentifiers {
       let keyIdentifier = builder.subjectKeyIdentifier()
       try builder.add(
-        oid: "2.5.29.14", isCritical: false,
+        oid: ObjectIdentifiers.subjectKeyIdentifier, isCritical: false,
         value: ASN1Writer.encoding { $0.write(octetString: keyIdentifier) })
       let authority: [UInt8]? =
         switch issuer {
@@ -43,7 +43,7 @@ extension Certificate {
       if let authority {
         // AuthorityKeyIdentifier ::= SEQUENCE { keyIdentifier [0] IMPLICIT OCTET STRING }
         try builder.add(
-          oid: "2.5.29.35", isCritical: false,
+          oid: ObjectIdentifiers.authorityKeyIdentifier, isCritical: false,
           value: ASN1Writer.encoding { writer in
             writer.write(.sequence) { $0.write(.contextSpecific(0), contents: authority) }
           })

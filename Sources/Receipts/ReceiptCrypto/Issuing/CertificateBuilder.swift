@@ -41,7 +41,9 @@ final class CertificateBuilder {
     switch template.basicConstraints {
     case .absent: break
     case .endEntity:
-      try add(oid: "2.5.29.19", isCritical: true, value: ASN1Writer.encoding { $0.write(.sequence) { _ in } })
+      try add(
+        oid: ObjectIdentifiers.basicConstraints, isCritical: true,
+        value: ASN1Writer.encoding { $0.write(.sequence) { _ in } })
     case .certificateAuthority(let pathLength):
       guard pathLength ?? 0 >= 0 else {
         throw CryptoError(.invalidTemplate, "A path length of \(pathLength ?? 0) is not possible.")
@@ -52,11 +54,11 @@ final class CertificateBuilder {
           if let pathLength { constraints.write(integer: Int64(pathLength)) }
         }
       }
-      try add(oid: "2.5.29.19", isCritical: true, value: value)
+      try add(oid: ObjectIdentifiers.basicConstraints, isCritical: true, value: value)
     }
     if !template.keyUsage.isEmpty {
       let value = ASN1Writer.encoding { $0.write(namedBits: template.keyUsage.rawValue) }
-      try add(oid: "2.5.29.15", isCritical: true, value: value)
+      try add(oid: ObjectIdentifiers.keyUsage, isCritical: true, value: value)
     }
     if !template.extendedKeyUsages.isEmpty {
       var identifiers: [ObjectIdentifier] = []
@@ -64,7 +66,7 @@ final class CertificateBuilder {
       let value = ASN1Writer.encoding { writer in
         writer.write(.sequence) { sequence in for identifier in identifiers { sequence.write(identifier) } }
       }
-      try add(oid: "2.5.29.37", isCritical: false, value: value)
+      try add(oid: ObjectIdentifiers.extendedKeyUsage, isCritical: false, value: value)
     }
     for oid in template.markers {
       try add(oid: oid, isCritical: false, value: ASN1Writer.encoding { $0.writeNull() })

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// What an issuer says of one of its certificates, by OCSP or by a revocation list.
 public struct CertificateStatus: Sendable, Hashable {
   /// Whether the certificate stands.
@@ -82,11 +84,12 @@ public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConve
 enum RevocationSignature {
   /// RSA and ECDSA with SHA-2.
   private static let strong: Set<String> = [
-    "1.2.840.113549.1.1.11", "1.2.840.113549.1.1.12", "1.2.840.113549.1.1.13", "1.2.840.10045.4.3.2",
-    "1.2.840.10045.4.3.3", "1.2.840.10045.4.3.4",
+    ObjectIdentifiers.sha256WithRSAEncryption, ObjectIdentifiers.sha384WithRSAEncryption,
+    ObjectIdentifiers.sha512WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA256,
+    ObjectIdentifiers.ecdsaWithSHA384, ObjectIdentifiers.ecdsaWithSHA512,
   ]
 
-  private static let rsaWithSHA1 = "1.2.840.113549.1.1.5"
+  private static let rsaWithSHA1 = ObjectIdentifiers.sha1WithRSAEncryption
 
   /// A responder signs the nonces of strangers, who could prepare two responses with one SHA-1 digest.
   static func acceptsInResponse(oid: String) -> Bool { strong.contains(oid) }

@@ -25,13 +25,13 @@ struct ExtensionDecoder {
   private mutating func parts(of identifier: String) throws -> [String] {
     let parts =
       switch identifier {
-      case "2.5.29.14": [try hexadecimal(.octetString)]
-      case "2.5.29.17": try generalNames()
-      case "2.5.29.31": try list { try $0.distributionPoint() }
-      case "2.5.29.32": try list { [try $0.policy()] }
-      case "2.5.29.35": try list { [try $0.partOfAuthorityKeyIdentifier()] }
-      case "2.5.29.37": try list { [try $0.objectIdentifier()] }
-      case "1.3.6.1.5.5.7.1.1":
+      case ObjectIdentifiers.subjectKeyIdentifier: [try hexadecimal(.octetString)]
+      case ObjectIdentifiers.subjectAlternativeName: try generalNames()
+      case ObjectIdentifiers.crlDistributionPoints: try list { try $0.distributionPoint() }
+      case ObjectIdentifiers.certificatePolicies: try list { [try $0.policy()] }
+      case ObjectIdentifiers.authorityKeyIdentifier: try list { [try $0.partOfAuthorityKeyIdentifier()] }
+      case ObjectIdentifiers.extendedKeyUsage: try list { [try $0.objectIdentifier()] }
+      case ObjectIdentifiers.authorityInformationAccess:
         try list { [try $0.inside { try $0.objectIdentifier() + " " + $0.generalName() }] }
       default: throw Unsupported()
       }
@@ -93,14 +93,10 @@ struct ExtensionDecoder {
 
   /// In the order and with the escapes of RFC 4514.
   private mutating func directoryName() throws -> String {
-    let names = [
-      "2.5.4.3": "CN", "2.5.4.5": "serialNumber", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST",
-      "2.5.4.10": "O", "2.5.4.11": "OU",
-    ]
     return try list { relative in
       let attributes = try relative.list(.set) { set in
         let (type, value) = try set.inside { (try $0.objectIdentifier(), try $0.string()) }
-        return ["\(names[type] ?? type)=\(set.escaped(value, "\"\\+,;<>"))"]
+        return ["\(ObjectIdentifiers.names[type] ?? type)=\(set.escaped(value, "\"\\+,;<>"))"]
       }
       return [attributes.joined(separator: "+")]
     }.reversed().joined(separator: ",")

@@ -40,8 +40,8 @@ package struct ExtensionDetails: Sendable, Hashable {
 
   private static func text(_ found: Certificate.Extension, of certificate: Certificate) -> String? {
     switch found.oid {
-    case "2.5.29.15": certificate.keyUsage.map(text)
-    case "2.5.29.19": constraints(certificate)
+    case ObjectIdentifiers.keyUsage: certificate.keyUsage.map(text)
+    case ObjectIdentifiers.basicConstraints: constraints(certificate)
     default: ExtensionDecoder.text(of: found.oid, found.value)
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 package import ReceiptCrypto
 
@@ -7,9 +8,9 @@ extension CertificateAuthority {
   /// What the certificates of an authority say.
   public struct Options: Sendable, Hashable {
     /// The extension by which App Store receipt signers are known, Apple's.
-    public static let receiptSigningMarker = "1.2.840.113635.100.6.11.1"
+    public static let receiptSigningMarker = ObjectIdentifiers.appStoreReceiptSigning
     /// The extension by which their issuer is known, Apple's.
-    public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
+    public static let intermediateMarker = ObjectIdentifiers.worldwideDeveloperRelations
 
     /// The kind of all keys; P-256 by default.
     public var algorithm: Algorithm

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 package import ReceiptCrypto
 
@@ -54,7 +55,8 @@ public struct AppReceiptSigner: Sendable {
     }
     let signature = try identity.privateKey.sign(content, using: .rsaPKCS1v15(digest))
     let container = CMSSignedData(
-      content: content[...], digestAlgorithm: digest == .sha1 ? CMSSignedData.sha1 : CMSSignedData.sha256,
+      content: content[...],
+      digestAlgorithm: digest == .sha1 ? ObjectIdentifiers.sha1 : ObjectIdentifiers.sha256,
       certificates: (certificates ?? identity.chain).map { $0.der[...] }, issuer: leaf.issuerDER[...],
       serialNumber: leaf.serialNumber[...], signature: signature[...])
     return container.encoded()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
@@ -200,7 +201,7 @@ extension Authenticator {
   fileprivate static func requireDigest(
     of content: ArraySlice<UInt8>, in attributes: CMSSignedAttributes, using algorithm: SignatureAlgorithm
   ) throws(ValidationError) {
-    guard attributes.contentType == "1.2.840.113549.1.7.1", let messageDigest = attributes.messageDigest
+    guard attributes.contentType == ObjectIdentifiers.data, let messageDigest = attributes.messageDigest
     else {
       throw .invalid(
         .malformed, at: "signedAttrs",

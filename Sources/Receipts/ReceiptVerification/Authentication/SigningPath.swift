@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
@@ -52,7 +53,7 @@ final class SigningPath: Sendable {
   }
 
   /// sha1WithRSAEncryption (RFC 8017) and ecdsa-with-SHA1 (RFC 3279).
-  static let sha1SignatureOIDs = ["1.2.840.113549.1.1.5", "1.2.840.10045.4.1"]
+  static let sha1SignatureOIDs = [ObjectIdentifiers.sha1WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA1]
 
   /// Whether every certificate is valid at the instant; the bounds themselves are inside (RFC 5280 section
   /// 4.1.2.5), and the last second counts as a whole.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// Finds the paths leaf → intermediate → trusted root (RFC 5280 section 6). Time is not evaluated here: a path is
@@ -104,8 +105,9 @@ struct SigningPathBuilder {
 
   /// RSA PKCS#1 v1.5 and ECDSA with SHA-256, SHA-384 or SHA-512 (RFC 8017, RFC 5758).
   private static let strongAlgorithms = [
-    "1.2.840.113549.1.1.11", "1.2.840.113549.1.1.12", "1.2.840.113549.1.1.13",
-    "1.2.840.10045.4.3.2", "1.2.840.10045.4.3.3", "1.2.840.10045.4.3.4",
+    ObjectIdentifiers.sha256WithRSAEncryption, ObjectIdentifiers.sha384WithRSAEncryption,
+    ObjectIdentifiers.sha512WithRSAEncryption,
+    ObjectIdentifiers.ecdsaWithSHA256, ObjectIdentifiers.ecdsaWithSHA384, ObjectIdentifiers.ecdsaWithSHA512,
   ]
 
   /// The marker extensions say that these certificates are for receipts; RFC 5280 alone cannot.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 
 /// App receipts: PKCS#7 / CMS SignedData (RFC 5652 section 5).
@@ -45,14 +46,15 @@ final class AppReceiptEvidence: Evidence {
     let algorithm: ReceiptAlgorithm
     let withDigest: String
     switch signerInfo.digestAlgorithm {
-    case "1.3.14.3.2.26": (algorithm, withDigest) = (.rsaSHA1, "1.2.840.113549.1.1.5")
-    case "2.16.840.1.101.3.4.2.1": (algorithm, withDigest) = (.rsaSHA256, "1.2.840.113549.1.1.11")
+    case ObjectIdentifiers.sha1: (algorithm, withDigest) = (.rsaSHA1, ObjectIdentifiers.sha1WithRSAEncryption)
+    case ObjectIdentifiers.sha256:
+      (algorithm, withDigest) = (.rsaSHA256, ObjectIdentifiers.sha256WithRSAEncryption)
     default:
       throw .invalid(
         .unsupportedAlgorithm, at: "signerInfo",
         "The digest algorithm \(signerInfo.digestAlgorithm) is not one of app receipts: SHA-1 or SHA-256.")
     }
-    guard [CMSSignedData.rsaEncryption, withDigest].contains(signerInfo.signatureAlgorithm) else {
+    guard [ObjectIdentifiers.rsaEncryption, withDigest].contains(signerInfo.signatureAlgorithm) else {
       throw .invalid(
         .unsupportedAlgorithm, at: "signerInfo",
         "The signature algorithm \(signerInfo.signatureAlgorithm) is not RSA with the digest that the "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The extensions that say what a receipt-signing certificate is for, by object identifier.
 ///
 /// Without them any developer certificate under the same intermediate could sign receipts.
@@ -18,9 +20,11 @@ public struct CertificateMarkers: Sendable, Hashable {
   /// App Store receipt signing (leaf) under Apple Worldwide Developer Relations (intermediate): signed JWS,
   /// app receipts, and transaction receipts since version 3.
   public static let appStore = CertificateMarkers(
-    leaf: "1.2.840.113635.100.6.11.1", intermediate: "1.2.840.113635.100.6.2.1")
+    leaf: ObjectIdentifiers.appStoreReceiptSigning,
+    intermediate: ObjectIdentifiers.worldwideDeveloperRelations)
 
   /// The certificates of transaction receipts of version 2 (before 2016).
   public static let iTunesStore = CertificateMarkers(
-    leaf: "1.2.840.113635.100.6.5.1", intermediate: "1.2.840.113635.100.6.2.2")
+    leaf: ObjectIdentifiers.iTunesStoreReceiptSigning, intermediate: ObjectIdentifiers.iTunesStoreIntermediate
+  )
 }

@@ -27,10 +27,10 @@
         while !Task.isCancelled {
           do {
             let count = try await erasures.resume()
-            if count > 0 { logger.info("Erasures were ended.", metadata: ["count": "\(count)"]) }
+            if count > 0 { logger.info("Pending erasures were completed.", metadata: ["count": "\(count)"]) }
           } catch is CancellationError {
           } catch {
-            logger.error("An erasure could not be ended.", metadata: ["error": "\(error)"])
+            logger.error("Completing an erasure failed.", metadata: ["error": "\(error)"])
           }
           try? await Task.sleep(for: Self.interval)
         }

@@ -59,7 +59,7 @@
         try await body()
         return true
       } catch {
-        logger.error("Entitlements that are due could not be dealt with.", metadata: ["error": "\(error)"])
+        logger.error("Processing the due entitlements failed.", metadata: ["error": "\(error)"])
         return false
       }
     }
@@ -86,7 +86,7 @@
           try await entitlements.reconcile(app: app) { try await ask(question, about: $1, app: $0) }
         } catch {
           logger.error(
-            "Subscriptions that are silent could not be dealt with.",
+            "Processing the overdue subscriptions failed.",
             metadata: ["app": "\(app)", "error": "\(error)"])
         }
         try? await Task.sleep(for: interval)
@@ -99,7 +99,7 @@
       do {
         return try await question(entitlement)
       } catch {
-        logger.warning("A store was asked in vain.", metadata: ["app": "\(app)", "error": "\(error)"])
+        logger.warning("Asking the store failed.", metadata: ["app": "\(app)", "error": "\(error)"])
         throw error
       }
     }

@@ -147,7 +147,7 @@
       } catch is CancellationError {
       } catch {
         logger.error(
-          "Old notifications and changes could not be removed.", metadata: ["error": "\(error)"])
+          "Removing old notifications and changes failed.", metadata: ["error": "\(error)"])
       }
       if removed > 0 {
         logger.info("Old notifications and changes were removed.", metadata: ["count": "\(removed)"])

@@ -112,7 +112,7 @@
         return true
       } catch {
         logger.error(
-          "Webhooks could not be checked against the clock.", metadata: ["error": "\(error)"])
+          "Checking the due times of webhooks against the clock failed.", metadata: ["error": "\(error)"])
         return false
       }
     }
@@ -140,7 +140,7 @@
           }
         }
       } catch {
-        logger.error("Webhooks that are due could not be read.", metadata: ["error": "\(error)"])
+        logger.error("Reading the due webhooks failed.", metadata: ["error": "\(error)"])
       }
     }
 
@@ -159,7 +159,7 @@
       switch outcome {
       case .failed(let message, _), .dead(let message):
         logger.warning(
-          "A webhook was not delivered.", metadata: metadata.merging(["error": "\(message)"]) { $1 })
+          "Delivering a webhook failed.", metadata: metadata.merging(["error": "\(message)"]) { $1 })
       case .delivered, .interrupted: break
       }
       do {
@@ -167,7 +167,7 @@
       } catch {
         // The lease expires, and it is delivered again.
         logger.error(
-          "What came of a webhook was not stored.", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+          "Storing the outcome of a webhook delivery failed.", metadata: metadata.merging(["error": "\(error)"]) { $1 })
       }
     }
   }

@@ -88,7 +88,7 @@ extension PurchaseAnswer {
     case "failed": return .failed(try required(error, "error"))
     default:
       throw MalformedReceipt(
-        .invalidValue, at: .jsonPath("$.outcome"), "The outcome is none of purchased, pending and failed.")
+        .invalidValue, at: .jsonPath("$.outcome"), "The outcome must be purchased, pending or failed.")
     }
   }
 }

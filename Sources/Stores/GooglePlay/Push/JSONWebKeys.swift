@@ -124,7 +124,7 @@ extension JSONWebKey {
 extension PublicKey {
   /// An RSA key by its numbers, each big-endian (RFC 7518 section 6.3.1, RFC 8017 appendix A.1.1).
   fileprivate init?(rsaModulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {
-    guard let rsaEncryption = ObjectIdentifier("1.2.840.113549.1.1.1") else { return nil }
+    guard let rsaEncryption = ObjectIdentifier(ObjectIdentifiers.rsaEncryption) else { return nil }
     func unsigned(_ number: [UInt8]) -> [UInt8] {
       let octets = Array(number.drop { $0 == 0 })
       return octets.first.map { $0 & 0x80 != 0 } ?? true ? [0] + octets : octets

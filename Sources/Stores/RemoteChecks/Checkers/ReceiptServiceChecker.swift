@@ -60,7 +60,7 @@ public struct ReceiptServiceChecker: RemoteChecker {
     case "undetermined":
       let isRetryable = verdict["retryable"] == .bool(true)
       return .done(isRetryable ? .retryableFailure(message: message) : .terminalFailure(message: message))
-    default: return .done(.terminalFailure(message: "The service's verdict is none that is known."))
+    default: return .done(.terminalFailure(message: "The service answered with an unknown verdict."))
     }
   }
 

@@ -18,7 +18,8 @@ extension Certificate.Extension {
         }
       }
     }
-    return Certificate.Extension(oid: "1.3.6.1.5.5.7.1.1", isCritical: false, value: value)
+    return Certificate.Extension(
+      oid: ObjectIdentifiers.authorityInformationAccess, isCritical: false, value: value)
   }
 
   /// The URL of the issuer's revocation list (RFC 5280 section 4.2.1.13).
@@ -28,7 +29,8 @@ extension Certificate.Extension {
         for url in urls { points.write(.sequence) { $0.write(distributionPoint: url) } }
       }
     }
-    return Certificate.Extension(oid: "2.5.29.31", isCritical: false, value: value)
+    return Certificate.Extension(
+      oid: ObjectIdentifiers.crlDistributionPoints, isCritical: false, value: value)
   }
 
   /// The key of a revocation list's issuer (RFC 5280 section 5.2.1); `nil` for an issuer without an identifier.
@@ -37,14 +39,16 @@ extension Certificate.Extension {
       let value = ASN1Writer.encoding { writer in
         writer.write(.sequence) { $0.write(.contextSpecific(0), contents: identifier) }
       }
-      return Certificate.Extension(oid: "2.5.29.35", isCritical: false, value: value)
+      return Certificate.Extension(
+        oid: ObjectIdentifiers.authorityKeyIdentifier, isCritical: false, value: value)
     }
   }
 
   /// The number of a revocation list (RFC 5280 section 5.2.3).
   static func crlNumber(_ number: Int64) -> Certificate.Extension {
     Certificate.Extension(
-      oid: "2.5.29.20", isCritical: false, value: ASN1Writer.encoding { $0.write(integer: number) })
+      oid: ObjectIdentifiers.crlNumber, isCritical: false,
+      value: ASN1Writer.encoding { $0.write(integer: number) })
   }
 
   /// The scope of a revocation list (RFC 5280 section 5.2.5), critical.
@@ -59,7 +63,8 @@ extension Certificate.Extension {
         for (number, isSet) in flags where isSet { fields.write(.contextSpecific(number), contents: [0xFF]) }
       }
     }
-    return Certificate.Extension(oid: "2.5.29.28", isCritical: true, value: value)
+    return Certificate.Extension(
+      oid: ObjectIdentifiers.issuingDistributionPoint, isCritical: true, value: value)
   }
 }
 

@@ -101,9 +101,9 @@ package struct OCSPResponseTemplate: Sendable {
 /// Object identifiers of OCSP.
 enum OCSPIdentifiers {
   /// id-pkix-ocsp-basic
-  static let basicResponse = "1.3.6.1.5.5.7.48.1.1"
+  static let basicResponse = ObjectIdentifiers.ocspBasicResponse
   /// id-pkix-ocsp-nonce
-  static let nonce = "1.3.6.1.5.5.7.48.1.2"
+  static let nonce = ObjectIdentifiers.ocspNonce
 }
 
 extension ASN1Writer {

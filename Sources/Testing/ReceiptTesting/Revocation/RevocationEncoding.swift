@@ -23,10 +23,10 @@ extension ASN1Writer {
   mutating func write(signatureAlgorithmOf key: PrivateKey, _ digest: DigestAlgorithm) {
     let (rsa, ecdsa) =
       switch digest {
-      case .sha1: ("1.2.840.113549.1.1.5", "1.2.840.10045.4.1")
-      case .sha256: ("1.2.840.113549.1.1.11", "1.2.840.10045.4.3.2")
-      case .sha384: ("1.2.840.113549.1.1.12", "1.2.840.10045.4.3.3")
-      case .sha512: ("1.2.840.113549.1.1.13", "1.2.840.10045.4.3.4")
+      case .sha1: (ObjectIdentifiers.sha1WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA1)
+      case .sha256: (ObjectIdentifiers.sha256WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA256)
+      case .sha384: (ObjectIdentifiers.sha384WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA384)
+      case .sha512: (ObjectIdentifiers.sha512WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA512)
       }
     write(algorithm: key.isRSA ? rsa : ecdsa, hasNull: key.isRSA)
   }
@@ -53,10 +53,10 @@ extension ASN1Writer {
   mutating func write(identifierOf certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm) {
     let oid =
       switch hash {
-      case .sha1: "1.3.14.3.2.26"
-      case .sha256: "2.16.840.1.101.3.4.2.1"
-      case .sha384: "2.16.840.1.101.3.4.2.2"
-      case .sha512: "2.16.840.1.101.3.4.2.3"
+      case .sha1: ObjectIdentifiers.sha1
+      case .sha256: ObjectIdentifiers.sha256
+      case .sha384: ObjectIdentifiers.sha384
+      case .sha512: ObjectIdentifiers.sha512
       }
     write(.sequence) { identifier in
       identifier.write(algorithm: oid, hasNull: true)

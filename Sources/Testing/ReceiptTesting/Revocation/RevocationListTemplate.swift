@@ -58,7 +58,8 @@ package struct RevocationListTemplate: Sendable {
     if let reason = entry.reason {
       extensions.append(
         Certificate.Extension(
-          oid: "2.5.29.21", isCritical: false, value: ASN1Writer.encoding { $0.write(reason) }))
+          oid: ObjectIdentifiers.reasonCode, isCritical: false,
+          value: ASN1Writer.encoding { $0.write(reason) }))
     }
     list.write(.sequence) { revoked in
       revoked.write(.integer, contents: entry.certificate.serialNumber)

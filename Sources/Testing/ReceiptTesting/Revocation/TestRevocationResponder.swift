@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptCrypto
 
@@ -170,7 +171,7 @@ public struct TestRevocationResponder: Sendable {
   ) throws(CryptoError) {
     var certificate = Self.template(named: "ReceiptKit Test Responder", of: issuer)
     certificate.keyUsage = .digitalSignature
-    if isForOCSP { certificate.extendedKeyUsages = ["1.3.6.1.5.5.7.3.9"] }
+    if isForOCSP { certificate.extendedKeyUsages = [ObjectIdentifiers.ocspSigning] }
     template.signer = try issue(certificate, by: .authority(issuer, key))
     template.key = keys.foreign
     template.includesSigner = true

@@ -32,7 +32,7 @@ struct CMSSignedDataTests {
     }
     func algorithm(_ writer: inout ASN1Writer) {
       writer.write(.sequence) { algorithm in
-        identifier(CMSSignedData.sha256, &algorithm)
+        identifier(ObjectIdentifiers.sha256, &algorithm)
         algorithm.append(parameters)
       }
     }
@@ -79,7 +79,7 @@ struct CMSSignedDataTests {
     #expect(receipt.signedData.signerInfos.first?.issuer == SampleReceipts.name[...])
     #expect(receipt.signedData.signerInfos.first?.serialNumber == [0x05])
     #expect(receipt.signedData.signerInfos.first?.signature == [0xDE, 0xAD])
-    #expect(receipt.signedData.signerInfos.first?.signatureAlgorithm == CMSSignedData.rsaEncryption)
+    #expect(receipt.signedData.signerInfos.first?.signatureAlgorithm == ObjectIdentifiers.rsaEncryption)
   }
 
   @Test("The same receipt in BER decodes to the same")

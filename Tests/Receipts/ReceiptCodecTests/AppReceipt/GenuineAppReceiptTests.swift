@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import Testing
 
 @testable import ReceiptCodec
@@ -27,7 +28,7 @@ struct GenuineAppReceiptTests {
     #expect(signedData.content.count == expected.payload_len)
     #expect(signedData.signerInfos.count == expected.signer_infos)
     let signer = try #require(signedData.signerInfos.first)
-    let digest = expected.digest == "sha1" ? CMSSignedData.sha1 : CMSSignedData.sha256
+    let digest = expected.digest == "sha1" ? ObjectIdentifiers.sha1 : ObjectIdentifiers.sha256
     #expect(signedData.digestAlgorithms == [digest])
     #expect(signer.digestAlgorithm == digest)
     #expect(signer.signatureAlgorithm == expected.signature_alg_oid)

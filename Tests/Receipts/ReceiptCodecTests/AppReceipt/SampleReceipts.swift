@@ -50,7 +50,7 @@ enum SampleReceipts {
 
   static func container(of content: [UInt8]) -> CMSSignedData {
     CMSSignedData(
-      content: content[...], digestAlgorithm: CMSSignedData.sha256,
+      content: content[...], digestAlgorithm: ObjectIdentifiers.sha256,
       certificates: [certificate[...], certificate[...]], issuer: name[...], serialNumber: [0x05],
       signature: [0xDE, 0xAD])
   }

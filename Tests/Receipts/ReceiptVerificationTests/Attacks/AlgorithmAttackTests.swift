@@ -75,7 +75,7 @@ import Testing
       for: ForgedAppReceipt.sampleContent, using: .ecdsa(.sha256))
     let leaf = es256.chain[0]
     let receipt = CMSSignedData(
-      content: ForgedAppReceipt.sampleContent[...], digestAlgorithm: CMSSignedData.sha256,
+      content: ForgedAppReceipt.sampleContent[...], digestAlgorithm: ObjectIdentifiers.sha256,
       certificates: es256.chain.map { $0.der[...] }, issuer: leaf.issuerDER[...],
       serialNumber: leaf.serialNumber[...], signature: signature[...]
     ).encoded()

@@ -206,7 +206,9 @@ import Testing
 
   @Test("a signature algorithm that does not go with the digest is refused")
   func mixedAlgorithms() throws {
-    for algorithm in [CMSSignedData.sha1WithRSAEncryption, "1.2.840.113549.1.1.10", "1.2.840.10045.4.3.2"] {
+    for algorithm in [
+      ObjectIdentifiers.sha1WithRSAEncryption, "1.2.840.113549.1.1.10", "1.2.840.10045.4.3.2",
+    ] {
       let receipt = try ForgedAppReceipt.changing { $0.signerInfos[0].signatureAlgorithm = algorithm }
       expectInvalid(try verdict(receipt), .unsupportedAlgorithm, at: "signerInfo")
     }
@@ -214,15 +216,15 @@ import Testing
 
   @Test("a digest algorithm that the container does not list is refused")
   func unannouncedDigest() throws {
-    let receipt = try ForgedAppReceipt.changing { $0.digestAlgorithms = [CMSSignedData.sha1] }
+    let receipt = try ForgedAppReceipt.changing { $0.digestAlgorithms = [ObjectIdentifiers.sha1] }
     expectInvalid(try verdict(receipt), .malformed, at: "digestAlgorithms")
   }
 
   @Test("a receipt relabelled from SHA-256 to SHA-1 does not verify")
   func relabelledDigest() throws {
     let receipt = try ForgedAppReceipt.changing {
-      $0.digestAlgorithms = [CMSSignedData.sha1]
-      $0.signerInfos[0].digestAlgorithm = CMSSignedData.sha1
+      $0.digestAlgorithms = [ObjectIdentifiers.sha1]
+      $0.signerInfos[0].digestAlgorithm = ObjectIdentifiers.sha1
     }
     expectInvalid(try verdict(receipt), .signatureMismatch, at: "signerInfo")
   }

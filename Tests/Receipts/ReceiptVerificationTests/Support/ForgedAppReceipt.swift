@@ -46,7 +46,7 @@ enum ForgedAppReceipt {
       info.write(.contextSpecificConstructed(0)) { explicit in
         explicit.write(.sequence) { data in
           data.write(integer: 1)
-          data.write(.set) { $0.writeAlgorithm(CMSSignedData.sha256) }
+          data.write(.set) { $0.writeAlgorithm(ObjectIdentifiers.sha256) }
           data.write(.sequence) { encapsulated in
             encapsulated.writeIdentifier("1.2.840.113549.1.7.1")
             encapsulated.write(.contextSpecificConstructed(0)) { $0.write(octetString: content) }
@@ -61,9 +61,9 @@ enum ForgedAppReceipt {
                 identifier.append(leaf.issuerDER)
                 identifier.write(.integer, contents: leaf.serialNumber)
               }
-              signer.writeAlgorithm(CMSSignedData.sha256)
+              signer.writeAlgorithm(ObjectIdentifiers.sha256)
               if let signedAttributes { signer.append([0xA0] + signedAttributes.dropFirst()) }
-              signer.writeAlgorithm(CMSSignedData.rsaEncryption)
+              signer.writeAlgorithm(ObjectIdentifiers.rsaEncryption)
               signer.write(octetString: signature)
             }
           }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -66,7 +67,7 @@ struct ForgedChain {
   func appReceipt() throws -> [UInt8] {
     let content = ForgedAppReceipt.sampleContent
     return CMSSignedData(
-      content: content[...], digestAlgorithm: CMSSignedData.sha256, certificates: der.map { $0[...] },
+      content: content[...], digestAlgorithm: ObjectIdentifiers.sha256, certificates: der.map { $0[...] },
       issuer: issuer[...], serialNumber: serialNumber[...],
       signature: try leafKey.signature(for: content, using: .rsaPKCS1v15(.sha256))[...]
     ).encoded()

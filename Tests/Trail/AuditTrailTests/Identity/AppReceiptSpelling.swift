@@ -38,7 +38,8 @@ struct AppReceiptSpelling {
     spellings.append(AppReceiptSpelling(certificates: certificates.reversed()))
     spellings.append(AppReceiptSpelling(certificates: certificates.dropLast()))
     spellings.append(AppReceiptSpelling(hasParameters: false))
-    spellings.append(AppReceiptSpelling(digestAlgorithms: [CMSSignedData.sha1, CMSSignedData.sha256]))
+    spellings.append(
+      AppReceiptSpelling(digestAlgorithms: [ObjectIdentifiers.sha1, ObjectIdentifiers.sha256]))
     return try spellings.map { try $0.encode(receipt) }
   }
 

@@ -39,7 +39,7 @@
             .tooManyRequests, "too-many-tries", "Too many wrong keys. Try again in \(wait) seconds.",
             retryAfter: wait)
         }
-        visit.context.logger.warning("A login with a wrong key.", metadata: ["address": "\(address)"])
+        visit.context.logger.warning("A console login had a wrong key.", metadata: ["address": "\(address)"])
         return loginPage(
           visit, next: visit.form["next"],
           problem: "This is no key of this server, or it was revoked.")
