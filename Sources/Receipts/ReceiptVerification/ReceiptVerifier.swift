@@ -84,8 +84,8 @@ public struct ReceiptVerifier: Sendable {
   /// confirm the receipt:
   ///
   /// - The first checker that reports a revocation or refuses the receipt makes the verdict invalid.
-  /// - A checker that could not answer makes the verdict undetermined, never valid, unless a later checker refuses the
-  ///   receipt or ``VerificationPolicy/offlineRule`` names the case as sufficient.
+  /// - A checker that could not answer makes the verdict undetermined, never valid. There are two exceptions: a later
+  ///   checker refuses the receipt, or ``VerificationPolicy/offlineRule`` accepts the receipt without that checker.
   ///
   /// ``Verdict/checks`` contains the answers. If the receipt only claims its environment or omits it, a checker that
   /// found the purchase determines it: the verified receipt then states that environment as proven. A checker that

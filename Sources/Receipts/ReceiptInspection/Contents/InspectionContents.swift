@@ -141,7 +141,7 @@ enum InspectionContents {
     }
   }
 
-  // MARK: - Data with a signature beside it
+  // MARK: - Detached signatures
 
   private static func members(of receipt: UnverifiedDetachedReceipt) -> [JSONMember] {
     var members = [JSONMember(name: "format", value: .string(Inspection.format(of: receipt).rawValue))]

@@ -51,7 +51,7 @@ public struct IdentityDirectory: Sendable, Hashable {
   ///   - identity: The identity to write; the last certificate of its chain is the root. Without certificates, the
   ///     public key is written.
   ///   - passphrase: The passphrase with which to encrypt the key (PKCS#8, PBES2); `nil` for no encryption.
-  ///   - overwriting: `true` to replace existing files, each atomically.
+  ///   - overwriting: `true` to replace existing files, each atomically, and to remove those of the other form.
   /// - Throws: ``SigningError`` with `file-exists` if a file exists and `overwriting` is false (nothing is written
   ///   then), or `unwritable-file`.
   public func write(
@@ -64,7 +64,7 @@ public struct IdentityDirectory: Sendable, Hashable {
       throw SigningError(error)
     }
     var files: [(path: String, mode: UInt16, contents: [UInt8])] = [(keyPath, 0o600, Array(key.utf8))]
-    // The files of an identity of the other form, which must not remain beside this identity's key.
+    // The files of an identity of the other form, which must not remain next to this identity's key.
     let foreign = identity.chain.isEmpty ? [chainPath, rootPath] : [publicKeyPath]
     if let root = identity.chain.last {
       files.append((chainPath, 0o644, identity.chain.flatMap { Array($0.pem.utf8) }))

@@ -30,7 +30,7 @@ public struct AppKeySigner: Sendable {
   ///
   /// - Parameters:
   ///   - content: The purchase or licence.
-  ///   - usesPSS: `true` for PSS padding, which Huawei states beside the signature and Google does not use.
+  ///   - usesPSS: `true` for PSS padding, which Huawei states next to the signature and Google does not use.
   /// - Returns: A JSON object with the members `data` and `signature`, and `signatureAlgorithm` for PSS.
   /// - Throws: ``SigningError`` with `invalid-value` for PSS with Google's content, or `crypto-failure`.
   public func sign(_ content: DetachedContent, usesPSS: Bool = false) throws(SigningError) -> [UInt8] {

@@ -12,8 +12,8 @@ struct SignatureGroup {
 
   /// Adds a receipt to the group of its signer.
   ///
-  /// - Returns: `true` if the receipt was added; `false` if the signer has no table yet, or if the receipt's signature
-  ///   does not have the length or the shared prefix that the table requires.
+  /// - Returns: `true` if the receipt was added; `false` if the signer has no table, the signed content has no prefix
+  ///   that the signer's messages share, or the signature does not have 64 bytes.
   static func add(
     _ evidence: any Evidence, by signer: KnownSigner, at index: Int, to groups: inout [SignatureGroup]
   ) -> Bool {

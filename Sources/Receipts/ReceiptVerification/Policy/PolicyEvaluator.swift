@@ -81,7 +81,7 @@ struct PolicyEvaluator: Sendable {
           .tooOld, "It was signed at \(signedAt.iso8601), more than \(maximumAge) seconds before.")
       }
     }
-    // A key without certificates does not expire, whatever the signing time.
+    // A key without certificates does not expire, regardless of the signing time.
     if let path = paths.first, path.certificates.isEmpty { return path }
     let instant: Timestamp
     switch policy.timeRule {

@@ -34,7 +34,7 @@ public struct VerificationPolicy: Sendable, Hashable {
   public var maximumAge: Double?
   /// The number of seconds by which a signing time may lie in the future; 60 by default.
   public var allowedClockSkew: Double
-  /// The pairs of certificate extensions, one pair being required; Apple's by default.
+  /// The accepted pairs of certificate extensions, at least one required; Apple's by default.
   public var markers: Set<CertificateMarkers>
   /// The identifier of the device that the receipt must have been made for; `nil` by default, which disables the check.
   ///
@@ -42,8 +42,8 @@ public struct VerificationPolicy: Sendable, Hashable {
   public var deviceIdentifier: [UInt8]?
   /// The accepted signature algorithms; all by default.
   ///
-  /// SHA-1 is used only by older app receipts and transaction receipts, and by Google Play to this day. Without
-  /// ``ReceiptAlgorithm/rsaSHA1``, certificates signed with SHA-1 are refused too.
+  /// SHA-1 is accepted only for app receipts and transaction receipts, which used it in the past, and for Google Play,
+  /// which still uses it. Without ``ReceiptAlgorithm/rsaSHA1``, certificates signed with SHA-1 are refused too.
   public var algorithms: Set<ReceiptAlgorithm>
   /// The keys with which Google Play and Huawei AppGallery sign the purchases of each app; none by default.
   ///

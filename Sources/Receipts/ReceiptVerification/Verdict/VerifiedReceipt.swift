@@ -128,7 +128,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The purchases, in terms that all kinds share.
   ///
   /// For a notification, they are those of its signed transaction. If a checker reports that a purchase was revoked,
-  /// its revocation date is the checker's, whatever the receipt states. A purchase of Google Play or Huawei that was
+  /// the revocation date is the checker's, even if the receipt states another. A purchase of Google Play or Huawei that was
   /// not paid for when it was signed is only in ``content``.
   public var transactions: [Transaction] {
     let revoked = checks.flatMap(\.revokedTransactions)
