@@ -64,8 +64,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The verified receipt, without its wrapping.
   ///
   /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
-  /// object of data and signature. It takes no part in comparisons: two receipts with equal content are equal whatever
-  /// their bytes.
+  /// object of data and signature. It takes no part in comparisons: two receipts with equal content are equal even
+  /// if their bytes differ.
   public var encoded: [UInt8] { source.bytes }
   /// The identity of the receipt, independent of its encoding: the SHA-256, 32 bytes, of the signed content.
   ///
@@ -128,8 +128,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The purchases, in terms that all kinds share.
   ///
   /// For a notification, they are those of its signed transaction. If a checker reports that a purchase was revoked,
-  /// the revocation date is the checker's, even if the receipt states another. A purchase of Google Play or Huawei that was
-  /// not paid for when it was signed is only in ``content``.
+  /// the revocation date is the checker's, even if the receipt states another. A purchase of Google Play or Huawei that
+  /// was not paid for when it was signed is only in ``content``.
   public var transactions: [Transaction] {
     let revoked = checks.flatMap(\.revokedTransactions)
     guard !revoked.isEmpty else { return signedTransactions }
