@@ -2,15 +2,16 @@
 
 package import ReceiptCodec
 
-/// What a receipt says, unverified: as JSON, as text, and in the parts that a page shows. It is made of bytes that anybody
-/// may have written, and says of each part that is malformed that it is.
+/// The unverified contents of a receipt: as JSON, as text, and as the parts of a page.
+///
+/// The bytes are untrusted. Each malformed part is reported as malformed.
 ///
 ///     let inspection = try Inspection(of: bytes)
 ///     var object = JSONWriter(type: "inspection")
 ///     inspection.write(to: &object)
 ///     object.endObject()
 package struct Inspection: Sendable {
-  /// What follows the word UNVERIFIED.
+  /// The text after the word UNVERIFIED.
   static let notice = ": nothing here was checked; see 'receipt-tool verify'"
 
   /// The receipt.
@@ -18,12 +19,12 @@ package struct Inspection: Sendable {
 
   /// Reads a receipt in any of its formats.
   ///
-  /// - Throws: ``MalformedReceipt`` for what is not a receipt. One with malformed parts is shown.
+  /// - Throws: ``MalformedReceipt`` if the bytes are not a receipt. A receipt with malformed parts is not an error.
   package init(of bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     receipt = try UnverifiedReceipt(parsing: bytes, limits: limits)
   }
 
-  /// The kind of the receipt, as its content claims it; `unknown`, with the reason, where it claims none.
+  /// The kind that the receipt's content claims; `unknown`, with the reason, if it claims none.
   package var format: String {
     switch receipt {
     case .appReceipt: ReceiptKind.appReceipt.rawValue
@@ -33,7 +34,7 @@ package struct Inspection: Sendable {
     }
   }
 
-  /// Writes the members of an object: what `receipt-tool inspect --json` prints of a receipt after its source.
+  /// Writes the members that `receipt-tool inspect --json` prints for a receipt after its source.
   package func write(to object: inout JSONWriter) {
     object.member("verified", false)
     object.member("notice", "UNVERIFIED" + Self.notice)
@@ -43,8 +44,7 @@ package struct Inspection: Sendable {
     }
   }
 
-  /// Everything in the receipt, field by field, with what it means: first what was bought, then the signature and the
-  /// certificates.
+  /// All fields of the receipt with their meanings: the purchase first, then the signature and the certificates.
   package var fields: [InspectedField] {
     let purchase = ["payload", "inAppPurchases", "attributes", "purchaseInfo", "data"]
     let members = InspectionContents.members(of: receipt).filter { $0.name != "format" }
@@ -53,13 +53,14 @@ package struct Inspection: Sendable {
       first + members.filter { !purchase.contains($0.name) }, of: ReceiptKind(rawValue: format))
   }
 
-  /// What a person who helps a customer wants to know. States, such as whether a subscription has expired, relate to the
-  /// instant `now`.
+  /// Returns the summary for people who help a customer.
+  ///
+  /// States, such as an expired subscription, relate to the instant `now`.
   package func summary(at now: Timestamp) -> InspectionSummary { InspectionSummary(of: receipt, at: now) }
 
-  /// Who claims to have signed the receipt and its signed parts, with the chains of their certificates.
+  /// The claimed signers of the receipt and of its signed parts, with their certificate chains.
   package var signers: [ClaimedSigner] {
-    // Signers are found with the content, in which no instant matters here.
+    // The summary collects the signers; the instant does not affect them.
     summary(at: Timestamp(secondsSince1970: 0)).signers
   }
 

@@ -2,12 +2,13 @@
 
 internal import FoundationEssentials
 
-/// Many receipts at once: the signatures of one signer share work, and all cores are used.
+/// Verification of many receipts at once: receipts of one signer share work, and all cores are used.
 extension ReceiptVerifier {
-  /// Signatures that share one modular inversion: more gain next to nothing and wait longer.
+  /// The number of signatures that share one modular inversion; a larger batch saves almost nothing more and delays its
+  /// verdicts.
   static var batchSize: Int { 64 }
 
-  /// Verifies receipts on the thread that calls, those of one signer together.
+  /// Verifies receipts on the calling thread, the signatures of one signer together.
   ///
   /// - Parameter receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes; all of them are
   ///   parsed before the first is verified.
@@ -16,11 +17,11 @@ extension ReceiptVerifier {
     pipeline.verdicts(on: receipts.map { pipeline.recognizer.recognize($0) })
   }
 
-  /// Verifies receipts and asks checkers, of all receipts at once: checkers wait for servers.
+  /// Verifies receipts and asks checkers about all of them concurrently, because checkers wait for servers.
   ///
   /// - Parameters:
   ///   - receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes.
-  ///   - checkers: What is asked, as by ``verify(_:checkers:)``.
+  ///   - checkers: The checkers, asked as by ``verify(_:checkers:)``.
   /// - Returns: The verdicts, in the order of the receipts.
   package func verifyTogether(
     _ receipts: [[UInt8]], checkers: [any RemoteChecker]
@@ -37,11 +38,11 @@ extension ReceiptVerifier {
 
   /// Verifies receipts of any mix of kinds, on all cores. A bad receipt costs only itself.
   ///
-  /// Beside the verdicts it holds no more than a few dozen parsed receipts a core.
+  /// Apart from the verdicts, it holds at most a few dozen parsed receipts per core.
   ///
   /// - Parameter batch: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes.
   /// - Returns: The verdicts, in the order of the receipts.
-  /// - Throws: `CancellationError` when the task is cancelled before all are verified.
+  /// - Throws: `CancellationError` if the task is cancelled before all receipts are verified.
   public func verify(_ batch: [[UInt8]]) async throws -> [Verdict] {
     var verdicts = [Verdict](repeating: .missing, count: batch.count)
     try await withThrowingTaskGroup(of: (Int, [Verdict]).self) { group in
@@ -64,7 +65,7 @@ extension ReceiptVerifier {
     return verdicts
   }
 
-  /// The verdicts on receipts that arrive one after the other, in their order.
+  /// Returns the verdicts on a sequence of receipts, in its order.
   ///
   /// ```swift
   /// for try await verdict in verifier.verdicts(on: lines, together: 64) { record(verdict) }
@@ -72,9 +73,10 @@ extension ReceiptVerifier {
   ///
   /// - Parameters:
   ///   - receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes.
-  ///   - together: How many are waited for and verified together; 1 gives each verdict as soon as its receipt is there.
-  /// - Returns: The verdicts. Iterating throws what the receipts' own iteration throws; receipts that came before are
-  ///   verified first.
+  ///   - together: The number of receipts that are collected and verified together; 1 yields each verdict as soon as
+  ///     its receipt arrives.
+  /// - Returns: The verdicts. Iteration rethrows the errors of the receipts' sequence, after it has yielded the
+  ///   verdicts on the receipts before the error.
   public func verdicts<Receipts: AsyncSequence>(
     on receipts: Receipts, together: Int = 64
   ) -> VerdictSequence<Receipts> where Receipts.Element == [UInt8] {
@@ -82,7 +84,7 @@ extension ReceiptVerifier {
   }
 }
 
-/// The verdicts on receipts that arrive one after the other: see ``ReceiptVerifier/verdicts(on:together:)``.
+/// The verdicts on a sequence of receipts: see ``ReceiptVerifier/verdicts(on:together:)``.
 public struct VerdictSequence<Receipts: AsyncSequence>: AsyncSequence where Receipts.Element == [UInt8] {
   let verifier: ReceiptVerifier
   let receipts: Receipts
@@ -108,12 +110,12 @@ public struct VerdictSequence<Receipts: AsyncSequence>: AsyncSequence where Rece
       self.together = together
     }
 
-    /// The next verdict; `nil` after the last.
+    /// Returns the next verdict, or `nil` after the last.
     public mutating func next() async throws -> Verdict? {
       try await next(isolation: nil)
     }
 
-    /// The next verdict; `nil` after the last.
+    /// Returns the next verdict, or `nil` after the last.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Receipts.Failure)
       -> Verdict?
     {

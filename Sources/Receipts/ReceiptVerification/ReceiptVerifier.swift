@@ -3,8 +3,10 @@
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// Turns bytes into a verdict: recognizes the kind of receipt, checks signature and certificates against
-/// trusted roots, then everything that the policy requires. It does no I/O.
+/// Turns bytes into a verdict, without I/O.
+///
+/// It recognizes the kind of receipt, checks the signature and the certificates against trusted roots, and then
+/// evaluates the policy.
 ///
 /// ```swift
 /// let verifier = ReceiptVerifier(
@@ -17,31 +19,31 @@ public import ReceiptCrypto
 /// }
 /// ```
 ///
-/// One verifier may be used from any number of tasks and threads at once. Keep it: it remembers the signers of
-/// receipts that it accepted, which makes all but the first receipt of a signer cheap. Copies share that memory.
-/// <doc:Design> follows a receipt through it.
+/// A verifier is safe to use from any number of tasks and threads at once. Keep it: it caches the signers of receipts
+/// that it accepted, so only the first receipt of a signer is expensive. Copies share the cache. <doc:Design> follows a
+/// receipt through the verifier.
 public struct ReceiptVerifier: Sendable {
   let pipeline: VerificationPipeline
 
-  /// The roots that are trusted.
+  /// The trusted roots.
   public var trust: TrustAnchors { pipeline.authenticator.resolver.trust }
-  /// What is required of a receipt.
+  /// The requirements that a receipt must meet.
   public var policy: VerificationPolicy { pipeline.evaluator.policy }
-  /// Certificates of issuers that receipts do not embed: transaction receipts carry their leaf alone.
+  /// The issuers' certificates that receipts do not embed: transaction receipts carry only their leaf.
   public var intermediates: [Certificate] { pipeline.authenticator.resolver.intermediates }
-  /// Bounds on size and nesting.
+  /// The bounds on size and nesting.
   public var limits: ReceiptLimits { pipeline.recognizer.limits }
 
   /// Creates a verifier.
   ///
   /// - Parameters:
-  ///   - trust: The roots that are trusted.
-  ///   - policy: What is required of a receipt.
-  ///   - intermediates: Certificates of issuers that receipts do not embed.
-  ///   - limits: Bounds on size and nesting.
-  ///   - clock: The current time; the system's clock by default.
-  ///   - diagnostics: Called on the verifying thread with every decision on a receipt, once its verdict stands. `nil`
-  ///     by default.
+  ///   - trust: The trusted roots.
+  ///   - policy: The requirements that a receipt must meet.
+  ///   - intermediates: The issuers' certificates that receipts do not embed.
+  ///   - limits: The bounds on size and nesting.
+  ///   - clock: Returns the current time; the system's clock by default.
+  ///   - diagnostics: Called on the verifying thread with every decision on a receipt, after its verdict is reached.
+  ///     `nil` by default.
   public init(
     trust: TrustAnchors, policy: VerificationPolicy, intermediates: [Certificate] = [],
     limits: ReceiptLimits = .standard,
@@ -55,7 +57,7 @@ public struct ReceiptVerifier: Sendable {
       evaluator: PolicyEvaluator(policy: policy, clock: clock), report: diagnostics)
   }
 
-  /// Verifies a receipt of any kind, in any of the wrappings that ``/ReceiptCodec/UnverifiedReceipt`` knows.
+  /// Verifies a receipt of any kind, in any wrapping that ``/ReceiptCodec/UnverifiedReceipt`` reads.
   public func verify(_ bytes: [UInt8]) -> Verdict {
     pipeline.verdict(on: pipeline.recognizer.recognize(bytes))
   }
@@ -63,27 +65,31 @@ public struct ReceiptVerifier: Sendable {
   /// Verifies a receipt in any collection of bytes, such as `Data` or an `ArraySlice`.
   public func verify(_ bytes: some Collection<UInt8>) -> Verdict { verify(Array(bytes)) }
 
-  /// Verifies a receipt in borrowed memory. Its bytes are copied.
+  /// Verifies a receipt in borrowed memory; its bytes are copied.
   public func verify(_ bytes: Span<UInt8>) -> Verdict {
     verify(unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) })
   }
 
-  /// Verifies a receipt given as text: compact JWS, base64, property list or a JSON object that wraps one.
+  /// Verifies a receipt in text: compact JWS, base64, property list or a JSON object that wraps a receipt.
   public func verify(_ text: String) -> Verdict { verify(Array(text.utf8)) }
 
-  /// Verifies a receipt that was parsed before.
+  /// Verifies a receipt that is already parsed.
   public func verify(_ receipt: UnverifiedReceipt) -> Verdict {
     pipeline.verdict(on: pipeline.recognizer.recognize(receipt))
   }
 
   /// Verifies locally, then asks each checker in turn.
   ///
-  /// A receipt that is invalid locally stays so, and no checker is asked. Otherwise every checker must confirm
-  /// it: the first that says revoked or refuses makes the verdict invalid; one that could not answer makes it
-  /// undetermined, never valid, unless a later one refuses, or ``VerificationPolicy/offlineRule`` says by name
-  /// that offline is enough. What each said is in ``Verdict/checks``. An environment that the receipt only claims, or
-  /// leaves out, is determined by a checker that names the one in which it found the purchase: the verified
-  /// receipt then says that one, as proven. A checker that names another than is proven contradicts.
+  /// If the receipt is invalid locally, the verdict is invalid and no checker is asked. Otherwise every checker must
+  /// confirm the receipt:
+  ///
+  /// - The first checker that reports a revocation or refuses the receipt makes the verdict invalid.
+  /// - A checker that could not answer makes the verdict undetermined, never valid. There are two exceptions: a later
+  ///   checker refuses the receipt, or ``VerificationPolicy/offlineRule`` accepts the receipt without that checker.
+  ///
+  /// ``Verdict/checks`` contains the answers. If the receipt only claims its environment or omits it, a checker that
+  /// found the purchase determines it: the verified receipt then states that environment as proven. A checker that
+  /// names an environment other than the proven one contradicts the receipt, which makes the verdict invalid.
   public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
     await RemoteConsultation(policy: policy, checkers: checkers, report: pipeline.report).verdict(
       on: verify(bytes))

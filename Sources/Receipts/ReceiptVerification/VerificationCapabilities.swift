@@ -4,13 +4,14 @@ internal import ReceiptCrypto
 
 /// The capabilities of the installed libcrypto, determined once at first use.
 public struct VerificationCapabilities: Sendable, Hashable {
-  /// The version of libcrypto that the process runs with.
+  /// The version of libcrypto that the process uses.
   public let libcryptoVersion: String
-  /// Whether signatures of a key that is met often are verified by tables of its multiples. Where libcrypto
-  /// lacks what that needs, the ordinary call is used: slower, with the same answers.
+  /// `true` if signatures of frequently used keys are verified with tables of the key's multiples.
+  ///
+  /// If libcrypto lacks the required functions, the ordinary call is used: slower, with the same results.
   public let hasFixedKeyTables: Bool
 
-  /// What this process has.
+  /// The capabilities of this process.
   public static let current = VerificationCapabilities(
     libcryptoVersion: Libcrypto.version, hasFixedKeyTables: FixedKeyVerifier.isAvailable)
 }

@@ -2,17 +2,17 @@
 
 internal import ReceiptCodec
 
-/// The road of every receipt: recognition, authentication, policy, verdict.
+/// The stages of verification: recognition, authentication, policy, verdict.
 ///
-/// Data flows one way: each stage takes what the one before returned. A notification's signed parts take the same
-/// road up to the policy, those of all receipts of a batch together.
+/// Data flows one way: each stage takes the result of the stage before. The signed parts of notifications pass through
+/// the same stages up to the policy, together for all receipts of a batch.
 struct VerificationPipeline: Sendable {
   let recognizer: Recognizer
   let authenticator: Authenticator
   let evaluator: PolicyEvaluator
   let report: (@Sendable (VerificationDiagnostic) -> Void)?
 
-  /// The verdict on one receipt.
+  /// Returns the verdict on one receipt.
   func verdict(on receipt: RecognizedReceipt) -> Verdict {
     let trace = trace(of: receipt)
     var resolved: Authenticator.ResolvedSigners = [:]
@@ -23,7 +23,7 @@ struct VerificationPipeline: Sendable {
     return verdict(on: receipt, content, parts: parts.isEmpty ? [] : parts[0] ?? [], trace: trace)
   }
 
-  /// The verdicts on receipts, in their order.
+  /// Returns the verdicts on receipts, in their order.
   func verdicts(on receipts: [RecognizedReceipt]) -> [Verdict] {
     let traced = receipts.map { receipt in (receipt: receipt, trace: trace(of: receipt)) }
     var resolved: Authenticator.ResolvedSigners = [:]
@@ -64,21 +64,21 @@ struct VerificationPipeline: Sendable {
     return receipt.receipt?.claimedKind(limits: recognizer.limits)
   }
 
-  /// A signed part, as far as it was authenticated.
+  /// A signed part with its content, or the error of its authentication.
   private struct AuthenticatedPart {
     let part: SignedPart
     let content: Result<AuthenticatedContent, ValidationError>
     let trace: Trace?
   }
 
-  /// The signed parts of all notifications, by the notification's index.
+  /// Returns the authenticated parts of all notifications, by the notification's index.
   private func authenticatedParts(
     of contents: some Collection<Result<AuthenticatedContent, ValidationError>>,
     resolved: inout Authenticator.ResolvedSigners
   ) -> [Int: [AuthenticatedPart]] {
     var parts: [(index: Int, part: SignedPart)] = []
     for (index, content) in contents.enumerated() {
-      // Where the kind is not accepted, the parts do not matter.
+      // If the policy does not accept the kind, the parts are not needed.
       guard case .success(let content) = content, !content.decoded.parts.isEmpty,
         evaluator.policy.kinds.contains(content.decoded.claims.kind)
       else { continue }

@@ -4,11 +4,16 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import ReceiptVerification
 
-/// How the certificates of a receipt hang together: who issued whom, from the signer's up. Signatures of certificates are
-/// computed to tell issuers of one name apart; that is no verification, for which dates, purposes and trust count.
+/// The issuers of a receipt's certificates, from the signer's certificate up.
+///
+/// Certificate signatures are computed to distinguish issuers of one name. That is no verification, which requires
+/// dates, purposes and trust.
 package struct CertificateChain: Sendable {
-  /// Among how many certificates issuers are looked for, as many as the verifier reads, and how many signers are shown.
-  /// A genuine receipt has three and one; each comparison of more may cost a signature's computation.
+  /// The maximum number of certificates that are searched for issuers, the same as in the verifier, and of signers that
+  /// are shown.
+  ///
+  /// A genuine receipt has three certificates and one signer. Each further comparison may cost the computation of a
+  /// signature.
   static let maximumCount = 16
 
   /// A certificate of the receipt.
@@ -31,16 +36,19 @@ package struct CertificateChain: Sendable {
   }
 
   private let offered: [Offered]
-  /// Indices of the certificates from the signer's up.
+  /// The indices of the certificates on the path, from the signer's up.
   private let path: [Int]
-  /// Issuers above the path that do not come along but are built in.
+  /// The built-in issuers above the path that are not in the receipt.
   private let builtIn: [Certificate]
-  /// Whether the topmost of `path`, where another issued it, is not signed by the one that has the issuer's name.
+  /// The index of the path's topmost certificate if a certificate has its issuer's name but did not sign it; otherwise
+  /// `nil`.
   private let brokenLink: Int?
 
+  /// Builds the chain.
+  ///
   /// - Parameters:
-  ///   - offered: The certificates, as they come along.
-  ///   - signer: The index of the signer's.
+  ///   - offered: The certificates in the order of the receipt.
+  ///   - signer: The index of the signer's certificate.
   init(_ offered: [Offered], signer: Int?) {
     var path = signer.map { [$0] } ?? []
     var brokenLink: Int?
@@ -74,7 +82,7 @@ package struct CertificateChain: Sendable {
   /// The signer's certificate.
   var signer: Certificate? { path.first.flatMap { offered[$0].certificate } }
 
-  /// One line for each certificate that comes along: name, validity, fingerprint; those on the path first.
+  /// One line for each certificate of the receipt, those on the path first: name, validity, fingerprint.
   var lines: [String] {
     let order = path + unused
     let names = order.map { Self.name(of: offered[$0]) }
@@ -86,8 +94,8 @@ package struct CertificateChain: Sendable {
     }
   }
 
-  /// The certificates as a picture has them: from the topmost issuer down to the signer's, then those that are not on the
-  /// path from the signer.
+  /// The certificates in the order of a diagram: from the topmost issuer down to the signer's, then those not on the
+  /// path.
   package var certificates: [ChainCertificate] {
     let topIsRoot = top?.isSelfIssued ?? false
     let onPath = path.enumerated().map { level, index in
@@ -108,7 +116,7 @@ package struct CertificateChain: Sendable {
     return (onPath + above).reversed() + others
   }
 
-  /// The issuer above the topmost certificate, where it is missing, and why it is.
+  /// The missing issuer of the topmost certificate, with the reason; `nil` if the path ends at a root.
   package var missingIssuer: (name: String, reason: String)? {
     guard let top, !top.isSelfIssued else { return nil }
     let reason =
@@ -117,7 +125,7 @@ package struct CertificateChain: Sendable {
     return (Self.name(top.issuerCommonName, top.issuer), reason)
   }
 
-  /// Where the path from the signer ends.
+  /// The end of the path from the signer.
   package var end: ChainEnd {
     guard signer != nil else { return .noSigner }
     if let brokenLink, let certificate = offered[brokenLink].certificate {
@@ -128,7 +136,7 @@ package struct CertificateChain: Sendable {
     return TrustAnchors.apple.contains(top) ? .builtInRoot : .otherRoot
   }
 
-  /// The chain with its root at the top.
+  /// The chain as a diagram, with its root at the top.
   var picture: [String] {
     guard !offered.isEmpty else { return ["There are no certificates."] }
     var lines: [String] = []
@@ -155,10 +163,10 @@ package struct CertificateChain: Sendable {
     return lines
   }
 
-  /// The last certificate of the path that can be read.
+  /// The last readable certificate of the path.
   private var top: Certificate? { builtIn.last ?? path.last.flatMap { offered[$0].certificate } }
 
-  /// Indices of the certificates that are not on the path.
+  /// The indices of the certificates that are not on the path.
   private var unused: [Int] { offered.indices.filter { !path.contains($0) } }
 
   private static func drawn(_ entry: ChainCertificate, depth: Int, isLast: Bool) -> [String] {

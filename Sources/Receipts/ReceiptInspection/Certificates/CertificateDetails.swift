@@ -4,7 +4,7 @@ internal import ReceiptBytes
 package import ReceiptCodec
 package import ReceiptCrypto
 
-/// What a certificate states, in words. Names are strangers' text, as the certificate has them.
+/// The contents of a certificate in words; names are untrusted text, exactly as in the certificate.
 package struct CertificateDetails: Sendable, Hashable {
   /// The subject's distinguished name.
   package let subject: String
@@ -20,12 +20,12 @@ package struct CertificateDetails: Sendable, Hashable {
   package let sha256: String
   /// The kind of the public key, such as `P-256`.
   package let key: String
-  /// The object identifier of the algorithm that the issuer signed it with.
+  /// The object identifier of the algorithm with which the issuer signed the certificate.
   package let signatureAlgorithm: String
   /// The extensions, in the order of the certificate.
   package let extensions: [ExtensionDetails]
 
-  /// The name of the signature algorithm; its object identifier if that is not known.
+  /// The name of the signature algorithm; its object identifier if the name is unknown.
   package var signatureAlgorithmName: String {
     ObjectIdentifierNames.name(of: signatureAlgorithm) ?? signatureAlgorithm
   }

@@ -4,23 +4,25 @@ internal import ReceiptCrypto
 
 /// A certificate in the chain of a signer.
 package struct ChainCertificate: Sendable {
-  /// Its place in the chain.
+  /// The role of a certificate in the chain.
   package enum Role: String, Sendable, Hashable {
-    /// The signer's.
+    /// The signer's certificate.
     case signer
-    /// An issuer that another issued.
+    /// An issuer that another certificate issued.
     case intermediate
-    /// The issuer at the top, which issued itself.
+    /// The topmost issuer, which is self-issued.
     case root
-    /// It comes along, but does not lead from the signer to a root.
+    /// A certificate of the receipt that is not on the path from the signer to a root.
     case notOnPath
   }
 
-  /// Its place in the chain.
+  /// The role in the chain.
   package let role: Role
-  /// Whether it does not come along, but is built in.
+  /// `true` if the certificate is built in and not part of the receipt.
   package let isBuiltIn: Bool
-  /// The common name, otherwise the whole name, without control characters; of one that is malformed, why it is.
+  /// The common name, or the whole name without one; for a malformed certificate, the error.
+  ///
+  /// Control characters are replaced.
   package let name: String
   let certificate: Certificate?
 
@@ -31,24 +33,24 @@ package struct ChainCertificate: Sendable {
     self.certificate = certificate
   }
 
-  /// What it states; `nil` if it is malformed.
+  /// The certificate's contents; `nil` if it is malformed.
   package var details: CertificateDetails? { certificate.map { CertificateDetails($0) } }
 }
 
-/// Where the path from a signer's certificate ends.
+/// The end of the path from a signer's certificate.
 package enum ChainEnd: Sendable, Hashable, CustomStringConvertible {
-  /// There is no readable certificate of a signer.
+  /// The signer has no readable certificate.
   case noSigner
-  /// A certificate has the name of the issuer, but its key did not sign.
+  /// A certificate has the issuer's name, but its key did not sign the subject.
   case broken(issuer: String, subject: String)
-  /// The topmost issuer does not come along, and is not built in.
+  /// The topmost issuer is neither in the receipt nor built in.
   case missingIssuer
   /// A root that is not built in.
   case otherRoot
   /// A root that is built in.
   case builtInRoot
 
-  /// A sentence, as `receipt-tool inspect --certificates` ends with.
+  /// The sentence with which `receipt-tool inspect --certificates` ends.
   package var description: String {
     switch self {
     case .noSigner: "The certificate of the signer does not come along, or cannot be read."

@@ -3,8 +3,10 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Describes the value of a certificate extension (RFC 5280 sections 4.2.1 and 4.2.2). A value that is malformed, or has a
-/// part that cannot be described, has no text at all: a text leaves nothing out.
+/// Describes the value of a certificate extension (RFC 5280 sections 4.2.1 and 4.2.2).
+///
+/// A value that is malformed, or has a part that cannot be described, has no description: a description is always
+/// complete.
 struct ExtensionDecoder {
   private struct Unsupported: Error {}
 
@@ -16,7 +18,7 @@ struct ExtensionDecoder {
     reader = ReceiptASN1Reader(0..<bytes.count, part: "extension")
   }
 
-  /// The text of a value in DER; `nil` also for an extension that is not known.
+  /// Returns the description of a value in DER; `nil` also for an unknown extension.
   static func text(of identifier: String, _ value: [UInt8]) -> String? {
     var decoder = Self(value)
     return try? decoder.parts(of: identifier).joined(separator: ", ")
@@ -48,10 +50,10 @@ struct ExtensionDecoder {
     }
   }
 
-  /// By URLs or names of directories; not one with reasons, or with an issuer of its own.
+  /// Describes a distribution point by URLs or directory names; one with reasons or a CRL issuer is unsupported.
   private mutating func distributionPoint() throws -> [String] {
     let tag = ASN1Tag.contextSpecificConstructed(0)
-    // fullName within distributionPoint, whose tag is explicit since it is a CHOICE.
+    // fullName is inside distributionPoint, whose tag is explicit because it is a CHOICE.
     return try inside { try $0.inside(tag) { try $0.generalNames(tag) } }
   }
 
@@ -67,7 +69,7 @@ struct ExtensionDecoder {
   private mutating func policyQualifier() throws -> String {
     switch try objectIdentifier() {
     case "CPS": return "CPS " + (try word(.ia5String))
-    // Without noticeRef.
+    // A notice with noticeRef is unsupported.
     case "userNotice": return "notice " + quoted(try inside { try $0.string() })
     default: throw Unsupported()
     }
@@ -84,14 +86,14 @@ struct ExtensionDecoder {
     switch tag.number {
     case 1: return "e-mail " + (try word(.contextSpecific(1)))
     case 2: return "DNS " + (try word(.contextSpecific(2)))
-    // Explicit, since Name is a CHOICE.
+    // The tag is explicit because Name is a CHOICE.
     case 4: return "directory name " + (try inside(.contextSpecificConstructed(4)) { try $0.directoryName() })
     case 6: return try word(.contextSpecific(6))
     default: throw Unsupported()
     }
   }
 
-  /// In the order and with the escapes of RFC 4514.
+  /// Returns the name in the order and with the escapes of RFC 4514.
   private mutating func directoryName() throws -> String {
     return try list { relative in
       let attributes = try relative.list(.set) { set in
@@ -117,7 +119,7 @@ struct ExtensionDecoder {
     return value
   }
 
-  /// The elements of a SEQUENCE OF or SET OF, at least one.
+  /// Returns the elements of a SEQUENCE OF or SET OF, which has at least one.
   private mutating func list(
     _ tag: ASN1Tag = .sequence, _ element: (inout Self) throws -> [String]
   ) throws -> [String] {
@@ -143,7 +145,9 @@ struct ExtensionDecoder {
     Hexadecimal.encode(try contents(tag))
   }
 
-  /// An IA5String; within quotation marks where it has a space, as the separators of a text have.
+  /// Returns an IA5String, quoted if it is empty or contains a space, a quotation mark or a backslash.
+  ///
+  /// A space would be ambiguous, because the separators of a description contain one.
   private mutating func word(_ tag: ASN1Tag) throws -> String {
     let octets = try contents(tag)
     guard octets.allSatisfy({ 0x20..<0x7F ~= $0 }) else { throw Unsupported() }
@@ -151,9 +155,9 @@ struct ExtensionDecoder {
     return text.isEmpty || text.contains { " \"\\".contains($0) } ? quoted(text) : text
   }
 
-  /// A string of one byte a character, or of UTF-8.
+  /// Returns a UTF8String, IA5String, PrintableString or VisibleString.
   private mutating func string() throws -> String {
-    // PrintableString and VisibleString are the others.
+    // 0x13 is PrintableString, 0x1A is VisibleString.
     let tags = [.utf8String, .ia5String, ASN1Tag(shortForm: 0x13), ASN1Tag(shortForm: 0x1A)]
     guard let tag = try nextTag, tags.contains(tag),
       let text = String(validating: try contents(tag), as: UTF8.self)

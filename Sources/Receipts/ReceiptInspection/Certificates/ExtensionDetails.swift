@@ -4,15 +4,15 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// An extension of a certificate, in words where it is known.
+/// An extension of a certificate, described in words if it is known.
 package struct ExtensionDetails: Sendable, Hashable {
   /// The object identifier.
   package let type: String
-  /// The name of the object identifier; `nil` if it is not known.
+  /// The name of the object identifier; `nil` if it is unknown.
   package let name: String?
-  /// Whether who does not know it must refuse the certificate.
+  /// `true` if a verifier that does not know the extension must refuse the certificate.
   package let isCritical: Bool
-  /// The value in words; `nil` if it is not known, malformed, or has a part that cannot be described.
+  /// The value in words; `nil` if the extension is unknown, malformed, or has a part that cannot be described.
   package let value: String?
   /// The value's DER in hexadecimal.
   package let hex: String
@@ -25,7 +25,7 @@ package struct ExtensionDetails: Sendable, Hashable {
     hex = Hexadecimal.encode(found.value)
   }
 
-  /// The value in words, otherwise in hexadecimal.
+  /// The extension as JSON, with its value in words, or in hexadecimal if there is no description.
   var jsonValue: JSONValue {
     var members = [
       JSONMember(name: "type", value: .string(type)),

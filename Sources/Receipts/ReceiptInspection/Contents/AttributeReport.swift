@@ -2,10 +2,10 @@
 
 internal import ReceiptCodec
 
-/// Shows an attribute of an app receipt: its number, its name if known, and its value as text or number, otherwise in
-/// hexadecimal.
+/// The report of an app receipt's attribute: its number, its name if known, and its value as text or number, otherwise
+/// in hexadecimal.
 enum AttributeReport {
-  /// Whether a report is one of an attribute, a signed attribute or an extension: they have a type and a name.
+  /// Returns `true` for the report of an attribute, a signed attribute or an extension, which have a type and a name.
   static func isAttribute(_ members: [JSONMember]) -> Bool {
     members.first?.name == "type" && members.dropFirst().first?.name == "name"
   }

@@ -4,7 +4,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The contents of a receipt as members of one JSON object, in the order in which they are written.
+/// The contents of a receipt as members of a JSON object, in the order in which they are written.
 enum InspectionContents {
   static func members(of receipt: UnverifiedReceipt) -> [JSONMember] {
     switch receipt {
@@ -17,7 +17,8 @@ enum InspectionContents {
 
   // MARK: - JWS
 
-  /// Also decodes the signed parts of a notification, which have no signed parts themselves.
+  /// Returns the members of a JWS, and at depth 0 decodes the signed parts of a notification, which contain no signed
+  /// parts.
   private static func members(of jws: UnverifiedJWS, depth: Int) -> [JSONMember] {
     var members = [JSONMember(name: "format", value: .string(Inspection.format(of: jws)))]
     do throws(MalformedReceipt) {
@@ -120,7 +121,7 @@ enum InspectionContents {
       JSONMember(name: "certificates", value: certificates([receipt.leafCertificate])),
     ]
     members += entries(of: receipt.encoded, named: "outer").map { member in
-      // The two large values are shown decoded instead.
+      // These two large values are shown decoded instead.
       guard case .object(let entries) = member.value else { return member }
       return JSONMember(
         name: member.name,
@@ -140,7 +141,7 @@ enum InspectionContents {
     }
   }
 
-  // MARK: - Data with a signature beside it
+  // MARK: - Detached signatures
 
   private static func members(of receipt: UnverifiedDetachedReceipt) -> [JSONMember] {
     var members = [JSONMember(name: "format", value: .string(Inspection.format(of: receipt).rawValue))]

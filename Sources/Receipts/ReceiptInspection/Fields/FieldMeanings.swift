@@ -2,9 +2,9 @@
 
 internal import ReceiptCodec
 
-/// What the fields of signed JSON mean: the names that are known, and what values that are numbers or words stand for.
+/// The meanings of fields in signed JSON: the known names, and descriptions of values that are numbers or words.
 struct FieldMeanings {
-  /// The known names at the top of the payload; `nil` where no names are told apart.
+  /// The known names at the top level of the payload; `nil` if names are not checked.
   private let top: Set<String>?
   private let texts: [String: @Sendable (String) -> String?]
   private let numbers: [String: @Sendable (Int64) -> String?]
@@ -28,7 +28,7 @@ struct FieldMeanings {
       ? Self.appStoreNumbers : kind == .huaweiPurchase ? Self.huaweiNumbers : Self.googlePlayNumbers
   }
 
-  /// What the member's value stands for; `nil` for one that speaks for itself.
+  /// Returns the description of the member's value; `nil` for a value that needs none.
   func meaning(of member: JSONMember) -> String? {
     let found: String?? =
       if let text = member.value.string {
@@ -41,8 +41,10 @@ struct FieldMeanings {
     return found.map { $0.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 } ?? "unknown value" }
   }
 
-  /// The known names of the members of an object or of the objects in an array, by its name and that of the object around
-  /// it (`nil` at the top of a report); `nil` where any may stand.
+  /// Returns the known names of the members of an object, or of the objects in an array.
+  ///
+  /// The object is given by its name and the name of the object that contains it, which is `nil` at the top of a
+  /// report. The result is `nil` if any name is allowed.
   func knownNames(in name: String, of parent: String?) -> Set<String>? {
     guard let top else { return nil }
     switch (name, parent) {
@@ -53,7 +55,7 @@ struct FieldMeanings {
     }
   }
 
-  /// Whether the number is an instant, in milliseconds since 1970.
+  /// Returns `true` if a number of this name is an instant in milliseconds since 1970.
   static func isInstant(_ name: String) -> Bool {
     name.hasSuffix("Date") || name.hasSuffix("Time") || name == "purchaseTimeMillis"
   }

@@ -3,12 +3,13 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// A field of a receipt with the fields in it, and with what it means. Control characters in what strangers wrote are
-/// replaced; markup is not.
+/// A field of a receipt, with its nested fields and its meaning.
+///
+/// Control characters in untrusted text are replaced; markup is not escaped.
 package struct InspectedField: Sendable, Hashable {
-  /// What a field contains.
+  /// The content of a field.
   package enum Content: Sendable, Hashable {
-    /// A string as it is, anything else as JSON.
+    /// A string unchanged, or any other value as JSON.
     case value(String)
     /// The members of an object.
     case object([InspectedField])
@@ -18,19 +19,20 @@ package struct InspectedField: Sendable, Hashable {
     case attribute([AttributePart])
   }
 
-  /// A part of an attribute: its type, its name, its value.
+  /// A part of an attribute, such as its type, name or value.
   package struct AttributePart: Sendable, Hashable {
-    /// Such as `type`.
+    /// The name of the part, such as `type`.
     package let name: String
     /// The value.
     package let value: String
   }
 
-  /// The name by which the store writes it.
+  /// The name by which the store writes the field.
   package let name: String
-  /// What it contains.
+  /// The content.
   package let content: Content
-  /// What the value stands for, such as the meaning of a number, or that the field is not known; mostly one or none.
+  /// The meanings of the value, such as the meaning of a number, or a note that the field is unknown; usually at most
+  /// one.
   package let meanings: [String]
 
   private init(name: String, _ content: Content, meanings: [String] = []) {
@@ -39,7 +41,7 @@ package struct InspectedField: Sendable, Hashable {
     self.meanings = meanings.map { ShownText.plain($0) }
   }
 
-  /// The fields of a report.
+  /// Returns the fields of a report.
   static func all(_ members: [JSONMember], of kind: ReceiptKind?) -> [InspectedField] {
     let builder = Builder(meanings: FieldMeanings(of: kind))
     return members.map { builder.field($0) }
@@ -48,8 +50,9 @@ package struct InspectedField: Sendable, Hashable {
   private struct Builder {
     let meanings: FieldMeanings
 
-    /// A member of the object `parent`, or of the report where that is `nil`. `known` are the names that are documented
-    /// there, or `nil` where any may stand.
+    /// Returns the field for a member of the object `parent`, or of the report if `parent` is `nil`.
+    ///
+    /// `known` contains the documented names of the object's members; it is `nil` if any name is allowed.
     func field(
       _ member: JSONMember, among siblings: [JSONMember] = [], known: Set<String>? = nil,
       of parent: String? = nil
@@ -90,7 +93,7 @@ package struct InspectedField: Sendable, Hashable {
       ShownText.plain(value.string ?? String(decoding: value.encoded(), as: UTF8.self))
     }
 
-    /// The name of an object identifier, or the date of an instant.
+    /// Returns the name of an object identifier, or the date of an instant.
     private func decoded(_ value: JSONValue, named name: String, isNoted: Bool) -> String? {
       switch value {
       case .string(let text):

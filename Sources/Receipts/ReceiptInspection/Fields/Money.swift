@@ -2,14 +2,15 @@
 
 internal import ReceiptCodec
 
-/// Prices as people write them: the App Store counts thousandths of the currency's unit, Huawei hundredths.
+/// Prices for people: the App Store counts thousandths of the currency's unit, Huawei hundredths.
 package enum Money {
   private static let names = [
     "price", "renewalPrice", "commitmentPrice", "commitmentRenewalPrice", "renewPrice",
   ]
   private static let withoutDecimals: Set = ["CLP", "JPY", "KRW", "PYG", "UGX", "VND", "XAF", "XOF"]
 
-  /// The amount of a member with its currency, such as `9.99 EUR`; `nil` for other members, or without a currency.
+  /// Returns the amount of a member with its currency, such as `9.99 EUR`; `nil` for other members or without a
+  /// currency.
   static func text(of member: JSONMember, in members: [JSONMember]) -> String? {
     guard names.contains(member.name) else { return nil }
     let isHuawei = members.contains { $0.name == "applicationId" }
@@ -18,7 +19,7 @@ package enum Money {
       decimalDigits: isHuawei ? 2 : 3)
   }
 
-  /// The amount, of which the last digits are decimals, with its currency.
+  /// Returns the amount, whose last digits are decimals, with its currency.
   package static func text(_ amount: Int64?, _ currency: String?, decimalDigits digits: Int = 3) -> String? {
     guard let amount, amount >= 0, let currency else { return nil }
     let unit: Int64 = digits == 2 ? 100 : 1000

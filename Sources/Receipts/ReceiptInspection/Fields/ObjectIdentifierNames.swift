@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
-
-/// Names of the object identifiers that receipts and their certificates contain (RFC 5280, RFC 5652, Apple's arc).
+/// The names of the object identifiers in receipts and their certificates (RFC 5280, RFC 5652, Apple's arc).
 enum ObjectIdentifierNames {
   static func name(of identifier: String) -> String? { ObjectIdentifiers.names[identifier] }
 
-  /// Whether a member of a report is an object identifier, by its name and form. Versions of apps look like them.
+  /// Returns `true` if a member of a report is an object identifier.
+  ///
+  /// Both its name and its form are checked, because version numbers of apps have the same form.
   static func isObjectIdentifier(_ text: String, in member: String) -> Bool {
     let members = ["digestAlgorithm", "signatureAlgorithm", "type"]
     guard members.contains(member) || member.hasPrefix("[") else { return false }

@@ -3,34 +3,34 @@
 package import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Who claims to have signed a receipt, or a part of it.
+/// The claimed signer of a receipt or of a signed part.
 package struct ClaimedSigner: Sendable {
-  /// Why there is no signer: a word, and what follows it.
+  /// The reason that there is no signer: a word and an explanation.
   package struct Problem: Sendable, Hashable {
-    /// Such as NOT SIGNED.
+    /// The word, such as NOT SIGNED.
     package let word: String
-    /// What follows the word.
+    /// The text after the word.
     package let explanation: String
   }
 
   /// The signed part; `nil` for the receipt itself.
   package let part: String?
-  /// The signer's name, or whose key it is.
+  /// The signer's name, or the owner of the key.
   package let name: String?
   /// The signature algorithm.
   package let algorithm: String?
-  /// When it says it was signed.
+  /// The signing time that the receipt states.
   package let signedDate: Timestamp?
-  /// The certificates that come along, in DER.
+  /// The embedded certificates, in DER.
   let certificates: [[UInt8]]
-  /// Why there is no signer.
+  /// The reason that there is no signer.
   package private(set) var problem: Problem?
-  /// The certificates from the signer's to the last issuer.
+  /// The certificates from the signer's to the topmost issuer.
   package let chain: CertificateChain
-  /// Whether the receipt or a part before has the same signer, which is worth no second look.
+  /// `true` if the receipt or an earlier part has the same signer, which then need not be shown again.
   package internal(set) var isRepeated = false
 
-  /// Whether both came with the same certificates.
+  /// Returns `true` if both signers have the same certificates and algorithm, and no problem.
   func isSame(as other: ClaimedSigner) -> Bool {
     certificates == other.certificates && algorithm == other.algorithm && problem == nil
       && other.problem == nil
@@ -56,7 +56,7 @@ package struct ClaimedSigner: Sendable {
     }
   }
 
-  /// The first signers of an app receipt. The App Store writes one.
+  /// Returns the first signers of an app receipt; the App Store writes one.
   static func all(of receipt: UnverifiedAppReceipt) -> [ClaimedSigner] {
     let infos = receipt.signedData.signerInfos.prefix(CertificateChain.maximumCount)
     let date = (try? receipt.decodePayload())?.receiptCreationDate

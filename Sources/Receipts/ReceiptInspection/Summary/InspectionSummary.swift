@@ -4,17 +4,18 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// What a person who helps a customer wants to know of a receipt: the purchase and its state, then who signed, then the
-/// certificates. Nothing of it was verified.
+/// The summary of a receipt for people who help a customer: the purchase and its state, the signer, the certificates.
+///
+/// Nothing in it was verified.
 package struct InspectionSummary {
   let now: Timestamp
   var collected = SummarySections()
-  /// Who claims to have signed the receipt, and after that its signed parts.
+  /// The claimed signer of the receipt, followed by those of its signed parts.
   package private(set) var signers: [ClaimedSigner] = []
-  /// How many signers of an app receipt there are after those that are shown.
+  /// The number of signers of an app receipt that are not shown.
   private var unshownSignerCount = 0
 
-  /// What the receipt states: one section, then one for each purchase or signed part in it.
+  /// The statements of the receipt: one section, then one for each purchase or signed part.
   package var sections: [SummarySection] { collected.filled }
 
   init(of receipt: UnverifiedReceipt, at now: Timestamp) {
@@ -44,7 +45,7 @@ package struct InspectionSummary {
     }
   }
 
-  /// A signed part of a notification, under a line with its name.
+  /// Adds a signed part of a notification, in a section with its name.
   mutating func addPart(_ name: String, _ compact: String?) {
     guard let compact else { return }
     collected.begin(name)
@@ -53,7 +54,7 @@ package struct InspectionSummary {
       add(ClaimedSigner(jws, part: name))
       let payload = try jws.decodePayload()
       switch payload {
-      // It has no signed parts of its own.
+      // A signed part has no signed parts of its own.
       case .notification: collected.add("content", "UNEXPECTED", .bad, ": a notification")
       default: add(payload)
       }
@@ -62,14 +63,14 @@ package struct InspectionSummary {
     }
   }
 
-  /// Adds a signer; of two with the same certificates only the first is shown.
+  /// Adds a signer; of signers with the same certificates only the first is shown.
   private mutating func add(_ signer: ClaimedSigner) {
     var signer = signer
     signer.isRepeated = signers.contains { signer.isSame(as: $0) }
     signers.append(signer)
   }
 
-  /// Who signed, with the certificates in a line each.
+  /// The signers, with one line for each certificate.
   package var signerSections: [SummarySection] {
     var text = SummarySections()
     for (index, signer) in signers.enumerated() where !signer.isRepeated {

@@ -3,15 +3,16 @@
 package import ReceiptCodec
 internal import ReceiptBytes
 
-/// What a word means to its reader.
+/// The meaning of a word for its reader.
 package enum Emphasis: String, Sendable, Hashable {
   case good, bad, caution
 }
 
-/// Texts for a person at a terminal. The first and the last line say that nothing was verified. What strangers wrote is
-/// shown without control characters.
+/// Texts for a terminal.
+///
+/// The first and the last line state that nothing was verified. Untrusted text is shown without control characters.
 package struct InspectionText {
-  /// Colours a word, or leaves it as it is.
+  /// Colors a word, or returns it unchanged.
   package typealias Painter = (_ word: String, _ emphasis: Emphasis) -> String
 
   private let inspection: Inspection
@@ -19,20 +20,20 @@ package struct InspectionText {
   private let paint: Painter
   private static let width = 14
 
-  /// Creates the texts of a receipt, for whose first line `source` says where it comes from.
+  /// Creates the texts of a receipt; `source` names its origin in the first line.
   package init(of inspection: Inspection, source: String, paint: @escaping Painter = { word, _ in word }) {
     self.inspection = inspection
     self.source = source
     self.paint = paint
   }
 
-  /// The purchase and its state, then who signed, then the certificates.
+  /// Returns the purchase and its state, then the signers, then the certificates.
   package func summary(at now: Timestamp) -> String {
     let summary = inspection.summary(at: now)
     return framed("", (summary.sections + summary.signerSections).flatMap(lines))
   }
 
-  /// The certificates of the receipt and of its signed parts as a picture.
+  /// The certificates of the receipt and of its signed parts as a diagram.
   package var certificates: String {
     let lines = inspection.signers.flatMap { signer in
       let title = signer.part.map { ["\(ShownText.plain($0)):\(signer.isRepeated ? " the same" : "")"] }
@@ -41,8 +42,9 @@ package struct InspectionText {
     return framed("certificates of ", lines)
   }
 
-  /// Everything, as indented lines, with the names and meanings of what is stated by numbers and words. What is not known
-  /// is shown as it is, and said to be unknown.
+  /// All fields as indented lines, with the names and meanings of numbers and words.
+  ///
+  /// Unknown values are shown unchanged and marked as unknown.
   package var full: String {
     var lines: [String] = []
     for field in inspection.fields { Self.append(field, to: &lines, indent: 0) }

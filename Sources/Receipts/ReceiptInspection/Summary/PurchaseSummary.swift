@@ -102,7 +102,7 @@ extension InspectionSummary {
   private mutating func add(_ app: AppTransaction) {
     addApp(app.bundleId, app.applicationVersion, app.receiptType, nil)
     collected.add("store number", app.appAppleId.map { "\($0)" })
-    // Xcode writes a date before all others for none.
+    // Xcode writes a date before 1970 if there is no date.
     let firstDate = app.originalPurchaseDate.flatMap { $0.millisecondsSince1970 > 0 ? $0 : nil }
     collected.add("first got", firstDate.map { TimeText.relative($0, to: now) } ?? "(no date)")
     collected.add(
@@ -161,7 +161,7 @@ extension InspectionSummary {
     return sentence.prefix(1).uppercased() + sentence.dropFirst() + "."
   }
 
-  // MARK: - What several kinds state
+  // MARK: - Shared by several kinds
 
   func product(_ product: String?, _ type: String?, _ quantity: Int64?) -> String? {
     let count = quantity.flatMap { $0 == 1 ? nil : "× \($0)" }

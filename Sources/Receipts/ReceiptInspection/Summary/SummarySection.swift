@@ -2,10 +2,11 @@
 
 internal import ReceiptBytes
 
-/// A part of a summary, such as one purchase of several. Control characters in what strangers wrote are replaced; markup
-/// is not.
+/// A section of a summary, such as one of several purchases.
+///
+/// Control characters in untrusted text are replaced; markup is not escaped.
 package struct SummarySection: Sendable, Hashable {
-  /// The title; `nil` for what the receipt states of itself.
+  /// The title; `nil` for the statements of the receipt about itself.
   package let title: String?
   /// The fields.
   package internal(set) var fields: [SummaryField] = []
@@ -17,11 +18,11 @@ package struct SummarySection: Sendable, Hashable {
 
 /// A name with its value in words.
 package struct SummaryField: Sendable, Hashable {
-  /// The name; empty where the field continues the one before.
+  /// The name; empty if the field continues the one before.
   package let name: String
-  /// The word that begins the value, where it has one that matters, such as EXPIRED; otherwise empty.
+  /// The emphasized word that begins the value, such as EXPIRED; empty without one.
   package let word: String
-  /// What the word means to its reader; `nil` without a word.
+  /// The meaning of the word for its reader; `nil` without a word.
   package let emphasis: Emphasis?
   /// The value after the word.
   package let rest: String
@@ -40,7 +41,7 @@ struct SummarySections {
   /// Begins a section.
   mutating func begin(_ title: String) { sections.append(SummarySection(title: title)) }
 
-  /// A name with its value; nothing without a value. An empty name continues the field before.
+  /// Adds a name with its value, or nothing if the value is `nil`; an empty name continues the field before.
   mutating func add(_ name: String, _ value: String?) {
     guard let value else { return }
     append(
@@ -48,12 +49,12 @@ struct SummarySections {
         name: name, word: "", emphasis: nil, rest: value.isEmpty ? "(empty)" : ShownText.plain(value)))
   }
 
-  /// A name with a value that begins with a word that matters.
+  /// Adds a name with a value that begins with an emphasized word.
   mutating func add(_ name: String, _ word: String, _ emphasis: Emphasis, _ rest: String = "") {
     append(SummaryField(name: name, word: word, emphasis: emphasis, rest: ShownText.plain(rest)))
   }
 
-  /// The lines of a signer's certificates.
+  /// Adds the lines of a signer's certificates.
   mutating func addCertificates(_ lines: [String]) {
     sections[sections.count - 1].certificates += lines.map { ShownText.plain($0) }
   }
@@ -61,13 +62,13 @@ struct SummarySections {
   private mutating func append(_ field: SummaryField) { sections[sections.count - 1].fields.append(field) }
 }
 
-/// Values that may be absent, as a list in one line; `nil` if all are.
+/// Returns the values that are present, as a list in one line; `nil` if all are absent.
 func listed(_ values: String?..., separator: String = ", ") -> String? {
   let present = values.compactMap { $0 }
   return present.isEmpty ? nil : present.joined(separator: separator)
 }
 
-/// What a value means, without the full stop; for one that is not documented, the value.
+/// Returns the meaning of a value without its full stop, or the value if it is not documented.
 func meaning<Value>(_ meaning: String?, of value: Value) -> String {
   meaning.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 } ?? "\(value) (unknown)"
 }

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Instants as people write them, and how far away they are.
+/// Instants for people, and their distance from now.
 enum TimeText {
   /// `2025-10-01 07:09:12 UTC`.
   static func full(_ instant: Timestamp) -> String {
@@ -34,7 +34,7 @@ enum TimeText {
     return seconds > 0 ? "in \(amount)" : "\(amount) ago"
   }
 
-  /// A period of ISO 8601 in words, such as `3 months` for `P3M`; others as they are.
+  /// Returns a period of ISO 8601 in words, such as `3 months` for `P3M`; other texts are unchanged.
   static func period(_ text: String) -> String {
     let names: [Character: String] = ["D": "day", "W": "week", "M": "month", "Y": "year"]
     guard text.first == "P", let unit = text.last.flatMap({ names[$0] }),

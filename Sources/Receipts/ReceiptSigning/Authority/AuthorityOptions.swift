@@ -5,12 +5,12 @@ public import ReceiptCodec
 package import ReceiptCrypto
 
 extension CertificateAuthority {
-  /// What the certificates of an authority say.
+  /// The options of an authority's certificates.
   public struct Options: Sendable, Hashable {
-    /// The extension by which App Store receipt signers are known, Apple's.
-    public static let receiptSigningMarker = ObjectIdentifiers.appStoreReceiptSigning
-    /// The extension by which their issuer is known, Apple's.
-    public static let intermediateMarker = ObjectIdentifiers.worldwideDeveloperRelations
+    /// Apple's marker extension of App Store receipt signers.
+    public static let receiptSigningMarker = "1.2.840.113635.100.6.11.1"
+    /// Apple's marker extension of the intermediate that issues App Store receipt signers.
+    public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
 
     /// The kind of all keys; P-256 by default.
     public var algorithm: Algorithm
@@ -22,29 +22,30 @@ extension CertificateAuthority {
     public var intermediateName: String
     /// The leaves' common name.
     public var leafName: String
-    /// The instant from which the days count, to the second.
+    /// The instant from which the days of validity count, in whole seconds.
     public var start: Timestamp
-    /// When the certificates begin to be valid; ``start`` unless set. Set it earlier to sign receipts that bear
-    /// past dates.
+    /// The start of the certificates' validity; ``start`` unless set.
+    ///
+    /// Set an earlier time to sign receipts with past dates.
     public var validFrom: Timestamp?
-    /// How many days from ``start`` a leaf is valid. The intermediate lasts five years longer, the root ten.
+    /// The validity of a leaf in days from ``start``; the intermediate is valid five years longer, the root ten.
     public var leafDays: Int
-    /// The marker extension of leaves, in dotted form: Apple's by default, or one under your own arc.
+    /// The marker extension of leaves in dotted form: Apple's by default, or one under your own arc.
     public var leafMarker: String
     /// The marker extension of the intermediate.
     public var intermediateMarker: String
-    /// The root's serial number, 1 to 20 bytes; 16 random ones unless set.
+    /// The root's serial number, 1 to 20 bytes; 16 random bytes unless set.
     public var rootSerialNumber: [UInt8]?
-    /// The intermediate's serial number.
+    /// The intermediate's serial number, 1 to 20 bytes; 16 random bytes unless set.
     public var intermediateSerialNumber: [UInt8]?
 
     /// Creates options.
     ///
     /// - Parameters:
-    ///   - organization: The organization in all subjects; it begins the common names too.
+    ///   - organization: The organization in all subjects, and the prefix of the common names.
     ///   - algorithm: The kind of all keys.
-    ///   - start: The instant from which the days count: the current time, as a rule.
-    ///   - days: How many days a leaf is valid; 3650 by default.
+    ///   - start: The instant from which the days of validity count, usually the current time.
+    ///   - days: The validity of a leaf in days; 3650 by default.
     public init(
       organization: String = "ReceiptKit", algorithm: Algorithm = .es256, start: Timestamp, days: Int = 3650
     ) {
@@ -67,7 +68,7 @@ extension CertificateAuthority {
 extension CertificateAuthority.Options {
   private static let daysOfFiveYears = 1826
 
-  /// A root: signs certificates and revocation lists.
+  /// The template of a root, which signs certificates and revocation lists.
   package var rootTemplate: CertificateTemplate {
     var template = template(
       named: rootName, days: leafDays.addingSaturated(2 * Self.daysOfFiveYears),
@@ -77,7 +78,7 @@ extension CertificateAuthority.Options {
     return template
   }
 
-  /// An intermediate: may issue leaves and no further authority.
+  /// The template of an intermediate, which may issue leaves but no further authority.
   package var intermediateTemplate: CertificateTemplate {
     var template = template(
       named: intermediateName, days: leafDays.addingSaturated(Self.daysOfFiveYears),
@@ -88,7 +89,7 @@ extension CertificateAuthority.Options {
     return template
   }
 
-  /// A leaf: signs receipts.
+  /// The template of a leaf, which signs receipts.
   package var leafTemplate: CertificateTemplate {
     var template = template(named: leafName, days: leafDays, serialNumber: nil)
     template.basicConstraints = .endEntity
@@ -100,7 +101,7 @@ extension CertificateAuthority.Options {
   private func template(
     named name: String, days: Int, serialNumber: [UInt8]?
   ) -> CertificateTemplate {
-    // Out of range becomes a time that X.509 cannot express, which issuing refuses.
+    // A value out of range becomes a time that X.509 cannot express, so that issuing fails.
     let begin = start.wholeSecondsSince1970 ?? .min
     let length = Int64(days).multipliedReportingOverflow(by: 86_400)
     let end = begin.addingReportingOverflow(length.overflow ? .max : length.partialValue)

@@ -2,24 +2,26 @@
 
 public import ReceiptCrypto
 
-/// A small certificate authority for stores of your own and for tests: a root, an intermediate under it, and
-/// the leaves that sign receipts (RFC 5280), with the extensions that verifiers of receipts require.
+/// A small certificate authority for stores of your own and for tests.
+///
+/// It has a root, an intermediate under it, and the leaves that sign receipts (RFC 5280), with the extensions that
+/// receipt verifiers require.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority.create(.init(organization: "Example", start: now))
 /// let identity = try authority.issueLeaf()
 /// ```
 ///
-/// Keep ``intermediate`` in a safe place to issue further leaves later; give ``root`` to verifiers.
+/// Store ``intermediate`` securely to issue further leaves later; give ``root`` to verifiers.
 public struct CertificateAuthority: Sendable {
-  /// The kind of all three keys.
+  /// The kind of all keys.
   public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// P-256 with SHA-256: for signed JWS.
     case es256
     /// RSA of 2048 bits with SHA-256: for app receipts and transaction receipts.
     case rsa2048
 
-    /// Makes a new key.
+    /// Generates a new key.
     public func generateKey() throws(SigningError) -> PrivateKey {
       do throws(CryptoError) {
         switch self {
@@ -32,18 +34,18 @@ public struct CertificateAuthority: Sendable {
     }
   }
 
-  /// What the authority's certificates say.
+  /// The options of the authority's certificates.
   public let options: Options
-  /// The root's certificate: the trust anchor.
+  /// The root's certificate, which is the trust anchor.
   public let root: Certificate
-  /// The intermediate: its key, its certificate and the root's.
+  /// The intermediate: its key, with its certificate and the root's.
   public let intermediate: SigningIdentity
 
-  /// Creates root and intermediate with new keys. The root's private key is not kept: a root that signed its
-  /// one intermediate has nothing left to do.
+  /// Creates root and intermediate with new keys.
   ///
-  /// - Throws: ``SigningError`` with `invalid-value` for names or times that X.509 cannot express, or
-  ///   `crypto-failure`.
+  /// The root's private key is discarded: after it signed the only intermediate, it is no longer needed.
+  ///
+  /// - Throws: ``SigningError`` with `invalid-value` if X.509 cannot express a name or a time, or `crypto-failure`.
   public static func create(_ options: Options) throws(SigningError) -> CertificateAuthority {
     try create(
       options, rootKey: options.algorithm.generateKey(), intermediateKey: options.algorithm.generateKey())
@@ -68,12 +70,12 @@ public struct CertificateAuthority: Sendable {
       intermediate: SigningIdentity(privateKey: intermediateKey, chain: [intermediate, root]))
   }
 
-  /// An authority that issues further leaves with the key of an intermediate that was kept.
+  /// Creates an authority that issues further leaves with the key of an existing intermediate.
   ///
   /// - Parameters:
-  ///   - options: What further leaves say.
-  ///   - intermediate: The intermediate's key; its chain is intermediate, root.
-  /// - Throws: ``SigningError`` with `chain-length` unless the chain is of these two.
+  ///   - options: The options of further leaves.
+  ///   - intermediate: The intermediate's key, with the chain intermediate, root.
+  /// - Throws: ``SigningError`` with `chain-length` unless the chain has exactly two certificates.
   public init(options: Options, intermediate: SigningIdentity) throws(SigningError) {
     guard let root = intermediate.chain.last, intermediate.chain.count == 2 else {
       throw SigningError(
@@ -86,11 +88,11 @@ public struct CertificateAuthority: Sendable {
     self.intermediate = intermediate
   }
 
-  /// Issues a leaf and gives the identity that signs receipts, its chain leaf, intermediate, root.
+  /// Issues a leaf and returns its identity, which signs receipts and has the chain leaf, intermediate, root.
   ///
   /// - Parameters:
   ///   - key: The leaf's key; a new one by default.
-  ///   - serialNumber: 1 to 20 bytes; 16 random ones by default. Use none twice.
+  ///   - serialNumber: The serial number, 1 to 20 bytes; 16 random bytes by default. Use each number once.
   /// - Returns: The identity of the new leaf.
   /// - Throws: ``SigningError`` with `invalid-value` or `crypto-failure`.
   public func issueLeaf(
@@ -101,13 +103,14 @@ public struct CertificateAuthority: Sendable {
     return try issueLeaf(template, key: key)
   }
 
-  /// Issues whatever the template says, right or wrong.
+  /// Issues the leaf that the template describes, even an invalid one; the template's end of validity is limited to the
+  /// issuer's.
   package func issueLeaf(
     _ template: CertificateTemplate, key: PrivateKey? = nil
   ) throws(SigningError) -> SigningIdentity {
     guard let issuer = intermediate.leaf else { throw SigningError(.emptyChain, "There is no intermediate.") }
     let key = if let key { key } else { try options.algorithm.generateKey() }
-    // A leaf that outlives its issuer would promise what the chain does not keep.
+    // A leaf must not outlive its issuer, because its chain is then no longer valid.
     var template = template
     template.notAfter = min(template.notAfter, max(issuer.notAfter, template.notBefore))
     let leaf = try Self.issue(
@@ -128,8 +131,9 @@ public struct CertificateAuthority: Sendable {
 }
 
 extension SigningIdentity {
-  /// Creates a root, an intermediate and a leaf with new keys, of which only the leaf's is kept: an identity
-  /// that is ready to sign. Its root, the last certificate of ``chain``, goes to verifiers.
+  /// Creates an identity that is ready to sign: a root, an intermediate and a leaf with new keys.
+  ///
+  /// Only the leaf's key is kept. Give the root, the last certificate of ``chain``, to verifiers.
   public static func create(_ options: CertificateAuthority.Options) throws(SigningError) -> SigningIdentity {
     try CertificateAuthority.create(options).issueLeaf()
   }

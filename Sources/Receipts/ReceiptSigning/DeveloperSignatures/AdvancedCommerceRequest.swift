@@ -3,10 +3,10 @@
 internal import ReceiptBytes
 public import ReceiptCodec
 
-/// A request of the Advanced Commerce API that an app hands to StoreKit, signed.
+/// A request of the Advanced Commerce API, which an app passes to StoreKit in signed form.
 ///
-/// The operation and the request's own information are typed; the rest of the body is free JSON, in which the
-/// members that the operation requires and the lengths of texts are checked before signing.
+/// The operation and the request's own information are typed. The rest of the body is free JSON; its required members
+/// and the lengths of its texts are checked before signing.
 ///
 /// | Operation | Required members |
 /// |---|---|
@@ -15,11 +15,11 @@ public import ReceiptCodec
 /// | ``Operation/modifySubscription`` | `transactionId`, `retainBillingCycle` |
 /// | ``Operation/reactivateSubscription`` | `transactionId` |
 public struct AdvancedCommerceRequest: Sendable, Hashable {
-  /// What is asked for.
+  /// The requested operation.
   public struct Operation: RawRepresentable, Sendable, Hashable {
     /// The spelling in the request.
     public let rawValue: String
-    /// Creates one from any spelling, known or not.
+    /// Creates an operation from any spelling, known or not.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// `CREATE_ONE_TIME_CHARGE`.
     public static let createOneTimeCharge = Operation(rawValue: "CREATE_ONE_TIME_CHARGE")
@@ -31,13 +31,13 @@ public struct AdvancedCommerceRequest: Sendable, Hashable {
     public static let reactivateSubscription = Operation(rawValue: "REACTIVATE_SUBSCRIPTION")
   }
 
-  /// What is asked for.
+  /// The requested operation.
   public var operation: Operation
-  /// Identifies the request; a UUID.
+  /// The identifier of the request, a UUID.
   public var requestReferenceId: UUIDString
   /// The app's own identifier of the customer's account.
   public var appAccountToken: UUIDString?
-  /// The token of the last renewal info, by which Apple notices that the subscription changed meanwhile.
+  /// The token of the last renewal info, by which Apple detects that the subscription has changed since.
   public var consistencyToken: String?
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
@@ -57,11 +57,11 @@ public struct AdvancedCommerceRequest: Sendable, Hashable {
     self.members = members
   }
 
-  /// The request as compact JSON: operation, version, requestInfo, storefront, then the members.
+  /// Returns the request as compact JSON: operation, version, requestInfo, storefront, then the members.
   ///
-  /// - Throws: ``SigningError`` with `missing-field` for a member that the operation requires, or
-  ///   `invalid-value` for a text that is too long (description 45 characters, displayName 30, SKU 128), a
-  ///   member that this type writes itself, or a reference that is no UUID.
+  /// - Throws: ``SigningError`` with `missing-field` if a member that the operation requires is missing, or
+  ///   `invalid-value` in these cases: a text is too long (description 45 characters, displayName 30, SKU and
+  ///   currentSKU 128), a member repeats another or one that this type writes itself, or the reference is not a UUID.
   public func encoded() throws(SigningError) -> [UInt8] {
     try check()
     var json = JSONWriter()
@@ -129,16 +129,17 @@ extension AdvancedCommerceRequest.Operation {
 }
 
 extension DeveloperSigner {
-  /// Signs an Advanced Commerce request: a JWS with the audience `advanced-commerce-api` whose claim `request`
-  /// is the request in base64.
+  /// Signs an Advanced Commerce request: a JWS with the audience `advanced-commerce-api`.
+  ///
+  /// Its claim `request` is the request in base64.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
   ///   - issuedAt: The current time.
   /// - Returns: The compact JWS.
-  /// - Throws: ``SigningError`` as ``AdvancedCommerceRequest/encoded()``, or `invalid-value` for a nonce that
-  ///   is no UUID or a time out of range.
+  /// - Throws: ``SigningError`` as thrown by ``AdvancedCommerceRequest/encoded()``, or with `invalid-value` if the
+  ///   nonce is not a UUID or the time is out of range.
   public func advancedCommerceRequest(
     _ request: AdvancedCommerceRequest, nonce: UUIDString, issuedAt: Timestamp
   ) throws(SigningError) -> String {

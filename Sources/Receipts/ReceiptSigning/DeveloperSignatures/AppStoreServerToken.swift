@@ -3,15 +3,15 @@
 public import ReceiptCodec
 
 extension DeveloperSigner {
-  /// A token for the App Store Server API, to be sent as `Authorization: Bearer …`.
+  /// Returns a token for the App Store Server API, to be sent as `Authorization: Bearer …`.
   ///
-  /// Claims: iss, iat, exp, aud `appstoreconnect-v1`, bid.
+  /// The claims are iss, iat, exp, aud (`appstoreconnect-v1`) and bid.
   ///
   /// - Parameters:
   ///   - issuedAt: The current time.
-  ///   - lifetime: Seconds until it expires, 1 to 3600; 300 by default.
+  ///   - lifetime: The lifetime in seconds, 1 to 3600; 300 by default.
   /// - Returns: The compact JWS.
-  /// - Throws: ``SigningError`` with `invalid-value` for another lifetime or a time out of range.
+  /// - Throws: ``SigningError`` with `invalid-value` if the lifetime or the time is out of range.
   public func serverToken(
     issuedAt: Timestamp, lifetime: Int = 300
   ) throws(SigningError) -> String {

@@ -4,8 +4,10 @@ internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// Makes the signatures that a developer owes the App Store: offers, Advanced Commerce requests, tokens of the
-/// App Store Server API. The key is one that App Store Connect gives out (a `.p8` file, P-256 in PKCS#8).
+/// Creates the signatures that a developer sends to the App Store: offers, Advanced Commerce requests, tokens of the
+/// App Store Server API.
+///
+/// The key comes from App Store Connect (a `.p8` file, P-256 in PKCS#8).
 ///
 /// ```swift
 /// let key = try SigningIdentity.privateKey(inFile: contentsOfP8File)
@@ -15,13 +17,13 @@ public import ReceiptCrypto
 /// let token = try signer.serverToken(issuedAt: now)
 /// ```
 ///
-/// Times and nonces are passed in. The key is never printed.
+/// The caller passes times and nonces. The key is never printed.
 public struct DeveloperSigner: Sendable {
   /// The key's identifier in App Store Connect.
   public let keyId: String
   /// The issuer's identifier in App Store Connect, a UUID.
   public let issuerId: String
-  /// The app.
+  /// The app's bundle identifier.
   public let bundleId: String
 
   let privateKey: PrivateKey
@@ -43,7 +45,7 @@ public struct DeveloperSigner: Sendable {
     self.bundleId = bundleId
   }
 
-  /// A new nonce: a random UUID (RFC 9562 version 4) in lower case. Use each once.
+  /// Returns a new nonce: a random UUID (RFC 9562 version 4) in lower case, to be used once.
   public static func randomNonce() -> UUIDString {
     var bytes = Random.bytes(16)
     bytes[6] = bytes[6] & 0x0F | 0x40
@@ -58,7 +60,7 @@ public struct DeveloperSigner: Sendable {
     return UUIDString(rawValue: String(decoding: text, as: UTF8.self))
   }
 
-  /// A compact JWS over what the closure writes: header alg, kid, typ.
+  /// Returns a compact JWS over the claims that the closure writes, with alg, kid and typ in its header.
   func token(_ writeClaims: (inout JSONWriter) -> Void) throws(SigningError) -> String {
     var header = JSONWriter()
     header.beginObject()
@@ -77,7 +79,7 @@ public struct DeveloperSigner: Sendable {
     return String(decoding: token, as: UTF8.self)
   }
 
-  /// A JWS that an app hands to StoreKit: the claims that all of them have, then those of the kind.
+  /// Returns a JWS that an app passes to StoreKit: the common claims, then those that the closure writes.
   func deviceToken(
     audience: String, nonce: UUIDString, issuedAt: Timestamp, _ writeClaims: (inout JSONWriter) -> Void
   ) throws(SigningError) -> String {
@@ -93,7 +95,7 @@ public struct DeveloperSigner: Sendable {
     }
   }
 
-  /// Seconds since 1970: tokens do not count in milliseconds.
+  /// Returns the instant in whole seconds since 1970, as tokens require.
   static func seconds(_ instant: Timestamp) throws(SigningError) -> Int64 {
     guard abs(instant.millisecondsSince1970) <= Timestamp.greatestMagnitude else {
       throw SigningError(.invalidValue, at: "issuedAt", "The time is out of range.")
@@ -101,7 +103,7 @@ public struct DeveloperSigner: Sendable {
     return Int64((instant.millisecondsSince1970 / 1000).rounded(.down))
   }
 
-  /// The lower-case spelling of a UUID.
+  /// Returns the lower-case spelling of a UUID.
   static func canonical(_ nonce: UUIDString) throws(SigningError) -> String {
     guard let uuid = nonce.uuid else {
       throw SigningError(.invalidValue, at: "nonce", "The nonce must be a UUID.")

@@ -4,35 +4,34 @@ internal import ReceiptBytes
 public import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The signature of a promotional offer, version 1, with what StoreKit needs beside it
-/// (`SKPaymentDiscount`, `Product.PurchaseOption.promotionalOffer`).
+/// The signature of a promotional offer, version 1, with the other values that StoreKit needs (`SKPaymentDiscount`,
+/// `Product.PurchaseOption.promotionalOffer`).
 public struct PromotionalOfferSignature: Sendable, Hashable {
   /// The ECDSA signature in DER and base64.
   public var encodedSignature: String
-  /// The identifier of the key that signed.
+  /// The identifier of the signing key.
   public var keyId: String
   /// The nonce, in lower case.
   public var nonce: UUIDString
-  /// When it was signed, in milliseconds; the App Store accepts it for 24 hours.
+  /// The signing time in milliseconds since 1970; the App Store accepts the signature for 24 hours.
   public var timestamp: Int64
 }
 
 extension DeveloperSigner {
   /// Signs a promotional offer, version 1.
   ///
-  /// What is signed is the UTF-8 of bundle, key, product, offer, account, nonce and timestamp, joined by
-  /// U+2063.
+  /// The signed message is the UTF-8 of bundle, key, product, offer, account, nonce and timestamp, joined by U+2063.
   ///
   /// - Parameters:
   ///   - productId: The subscription's product identifier.
   ///   - offerIdentifier: The offer's identifier.
-  ///   - appAccountToken: The account: `appAccountToken` or `applicationUsername`, signed in lower case; empty
-  ///     where the app sets none.
+  ///   - appAccountToken: The account: `appAccountToken` or `applicationUsername`, signed in lower case; empty if the
+  ///     app sets none.
   ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
   ///   - timestamp: The current time.
-  /// - Returns: The signature and what goes with it.
-  /// - Throws: ``SigningError`` with `invalid-value` for a nonce that is no UUID, or a text that holds the
-  ///   separator.
+  /// - Returns: The signature and the values that StoreKit needs with it.
+  /// - Throws: ``SigningError`` with `invalid-value` if the nonce is not a UUID, the time is out of range or a text
+  ///   contains the separator.
   public func promotionalOfferSignature(
     productId: String, offerIdentifier: String, appAccountToken: String = "", nonce: UUIDString,
     timestamp: Timestamp
@@ -44,7 +43,7 @@ extension DeveloperSigner {
     let fields = [
       bundleId, keyId, productId, offerIdentifier, appAccountToken.lowercased(), nonce, String(milliseconds),
     ]
-    // Else one text could pass for two fields.
+    // Otherwise one text could pass for two fields.
     guard !fields.contains(where: { $0.unicodeScalars.contains("\u{2063}") }) else {
       throw SigningError(.invalidValue, "A field of the offer holds U+2063, which separates the fields.")
     }
@@ -60,11 +59,11 @@ extension DeveloperSigner {
   /// - Parameters:
   ///   - productId: The subscription's product identifier.
   ///   - offerIdentifier: The offer's identifier.
-  ///   - transactionId: Any transaction of the customer, which Apple recommends to give.
+  ///   - transactionId: Any transaction of the customer; optional, but recommended by Apple.
   ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
   ///   - issuedAt: The current time.
   /// - Returns: The compact JWS.
-  /// - Throws: ``SigningError`` with `invalid-value` for a nonce that is no UUID or a time out of range.
+  /// - Throws: ``SigningError`` with `invalid-value` if the nonce is not a UUID or the time is out of range.
   public func promotionalOffer(
     productId: String, offerIdentifier: String, transactionId: String? = nil, nonce: UUIDString,
     issuedAt: Timestamp
@@ -76,17 +75,17 @@ extension DeveloperSigner {
     }
   }
 
-  /// Signs whether a customer may have the introductory offer: a JWS with the audience
+  /// Signs the customer's eligibility for the introductory offer: a JWS with the audience
   /// `introductory-offer-eligibility`.
   ///
   /// - Parameters:
   ///   - productId: The subscription's product identifier.
-  ///   - allowIntroductoryOffer: Whether the customer may have it.
+  ///   - allowIntroductoryOffer: `true` if the customer may have the introductory offer.
   ///   - transactionId: Any transaction of the customer, or the app transaction's identifier.
   ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
   ///   - issuedAt: The current time.
   /// - Returns: The compact JWS.
-  /// - Throws: ``SigningError`` with `invalid-value` for a nonce that is no UUID or a time out of range.
+  /// - Throws: ``SigningError`` with `invalid-value` if the nonce is not a UUID or the time is out of range.
   public func introductoryOfferEligibility(
     productId: String, allowIntroductoryOffer: Bool, transactionId: String, nonce: UUIDString,
     issuedAt: Timestamp

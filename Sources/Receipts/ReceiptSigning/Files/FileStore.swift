@@ -3,9 +3,9 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// Files of identities: small, written whole or not at all, never replaced by accident.
+/// The files of identities, which are small, written completely or not at all, and never replaced by accident.
 package enum FileStore {
-  /// Identity files are a few kilobytes; anything beyond this is something else.
+  /// The maximum size of a file; identity files have a few kilobytes, so a larger file is not one.
   static let maximumByteCount = 1 << 20
 
   package static func read(_ path: String) throws(SigningError) -> [UInt8] {
@@ -26,7 +26,7 @@ package enum FileStore {
     }
   }
 
-  /// Creates the directory for its owner alone, unless it is there.
+  /// Creates the directory for its owner alone, unless it exists.
   package static func ensureDirectory(_ path: String) throws(SigningError) {
     do throws(SystemError) {
       try FileSystem.makeDirectory(path, permissions: 0o700)
@@ -40,7 +40,7 @@ package enum FileStore {
     }
   }
 
-  /// Creates a file; refuses when there is one.
+  /// Creates a file; throws if it exists.
   static func create(_ path: String, mode: UInt16, contents: [UInt8]) throws(SigningError) {
     do throws(SystemError) {
       try FileSystem.create(path, permissions: mode, contents: contents)
@@ -50,7 +50,7 @@ package enum FileStore {
     }
   }
 
-  /// Puts a file in place of another in one step: readers see the old or the new one.
+  /// Replaces a file atomically: readers see either the old or the new contents.
   package static func replace(_ path: String, mode: UInt16, contents: [UInt8]) throws(SigningError) {
     let suffix = Random.bytes(8).map { String($0, radix: 16) }.joined()
     let temporary = "\(path).\(suffix).new"

@@ -3,16 +3,18 @@
 internal import ReceiptBytes
 public import ReceiptCrypto
 
-/// An identity in a directory: `root.cer` (the root in DER, to give to verifiers), `chain.pem` (leaf,
-/// intermediate, root) and `key.pem` (the private key in PKCS#8, readable by its owner alone). The key of an app has no
-/// certificates: beside `key.pem` stands `public-key.txt`, the base64 that a store's console would show.
+/// An identity in a directory.
+///
+/// The directory has the files `root.cer` (the root in DER, to give to verifiers), `chain.pem` (leaf, intermediate,
+/// root) and `key.pem` (the private key in PKCS#8, readable only by its owner). The key of an app has no certificates:
+/// the directory then has only `key.pem` and `public-key.txt`, the base64 that a store's console would show.
 public struct IdentityDirectory: Sendable, Hashable {
-  /// Something that deserves a person's attention and stops nothing.
+  /// A condition that a person should correct, but that stops no operation.
   public enum Warning: Sendable, Hashable, CustomStringConvertible {
-    /// Others than its owner may read or write the key file; its permission bits, such as `0o644`.
+    /// Users other than its owner may access the key file; `permissions` are its mode bits, such as `0o644`.
     case keyReadableByOthers(path: String, permissions: UInt32)
 
-    /// The warning and its remedy in a sentence.
+    /// The warning and its remedy in one or two sentences.
     public var description: String {
       switch self {
       case .keyReadableByOthers(let path, let permissions):
@@ -22,34 +24,36 @@ public struct IdentityDirectory: Sendable, Hashable {
     }
   }
 
-  /// `root.cer`.
+  /// The name of the root's file.
   public static let rootFileName = "root.cer"
-  /// `chain.pem`.
+  /// The name of the chain's file.
   public static let chainFileName = "chain.pem"
-  /// `key.pem`.
+  /// The name of the private key's file.
   public static let keyFileName = "key.pem"
-  /// `public-key.txt`.
+  /// The name of the public key's file.
   public static let publicKeyFileName = "public-key.txt"
 
-  /// All of them.
+  /// The names of all files of an identity.
   package static let fileNames = [rootFileName, chainFileName, keyFileName, publicKeyFileName]
 
   /// The directory's path, absolute or relative to the working directory.
   public let path: String
 
-  /// Names a directory; nothing is touched.
+  /// Creates a reference to a directory, without accessing it.
   public init(_ path: String) { self.path = path }
 
-  /// Writes an identity. The directory is made if it is absent, for its owner alone (mode 0700); the key file
-  /// has mode 0600 from its first byte. Everything is on disk when this returns.
+  /// Writes an identity.
+  ///
+  /// A missing directory is created with mode 0700, and the key file has mode 0600 from its first byte. Everything is
+  /// on disk when this method returns.
   ///
   /// - Parameters:
-  ///   - identity: What to write; the last certificate of its chain is the root. Without certificates the public key is
-  ///     written.
-  ///   - passphrase: Encrypts the key (PKCS#8, PBES2) when given.
-  ///   - overwriting: Whether files that are there are replaced. Each is replaced in one step.
-  /// - Throws: ``SigningError`` with `file-exists` when a file is there and `overwriting` is false (nothing is
-  ///   written then), or `unwritable-file`.
+  ///   - identity: The identity to write; the last certificate of its chain is the root. Without certificates, the
+  ///     public key is written.
+  ///   - passphrase: The passphrase with which to encrypt the key (PKCS#8, PBES2); `nil` for no encryption.
+  ///   - overwriting: `true` to replace existing files, each atomically, and to remove those of the other form.
+  /// - Throws: ``SigningError`` with `file-exists` if a file exists and `overwriting` is false (nothing is written
+  ///   then), or `unwritable-file`.
   public func write(
     _ identity: SigningIdentity, passphrase: [UInt8]? = nil, overwriting: Bool = false
   ) throws(SigningError) {
@@ -60,7 +64,7 @@ public struct IdentityDirectory: Sendable, Hashable {
       throw SigningError(error)
     }
     var files: [(path: String, mode: UInt16, contents: [UInt8])] = [(keyPath, 0o600, Array(key.utf8))]
-    // What belongs to an identity of the other form, and must not stay beside this one's key.
+    // The files of an identity of the other form, which must not remain next to this identity's key.
     let foreign = identity.chain.isEmpty ? [chainPath, rootPath] : [publicKeyPath]
     if let root = identity.chain.last {
       files.append((chainPath, 0o644, identity.chain.flatMap { Array($0.pem.utf8) }))
@@ -95,10 +99,10 @@ public struct IdentityDirectory: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - passphrase: The passphrase of an encrypted key.
-  ///   - warn: Called when others may read the key file.
+  ///   - warn: Called if users other than the owner may access the key file.
   /// - Returns: The identity.
-  /// - Throws: ``SigningError`` with `unreadable-file`, or as
-  ///   ``SigningIdentity/init(keyFile:chainFile:passphrase:)`` with the file's path as place.
+  /// - Throws: ``SigningError`` with `unreadable-file`, or an error of
+  ///   ``SigningIdentity/init(keyFile:chainFile:passphrase:)`` with the file's path as its place.
   public func load(
     passphrase: [UInt8]? = nil, warn: (Warning) -> Void = { _ in }
   ) throws(SigningError) -> SigningIdentity {
@@ -116,7 +120,7 @@ public struct IdentityDirectory: Sendable, Hashable {
     }
   }
 
-  /// Reads the certificates without the key, leaf first.
+  /// Reads only the certificates, leaf first.
   public func loadChain() throws(SigningError) -> [Certificate] {
     let contents = try FileStore.read(chainPath)
     return try placed(at: chainPath) { () throws(SigningError) in
@@ -124,7 +128,7 @@ public struct IdentityDirectory: Sendable, Hashable {
     }
   }
 
-  /// Reads the public key of an app without the private one; `nil` for an identity with certificates.
+  /// Reads only the public key of an app; `nil` for an identity with certificates.
   public func loadPublicKey() throws(SigningError) -> PublicKey? {
     guard try isAppKey() else { return nil }
     let contents = try FileStore.read(publicKeyPath)

@@ -8,10 +8,10 @@ extension SigningIdentity {
   /// - Parameters:
   ///   - keyFile: The private key in PEM or DER: PKCS#8 (RFC 5958), encrypted PKCS#8, SEC1 (RFC 5915) or
   ///     PKCS#1 (RFC 8017).
-  ///   - chainFile: The certificates, leaf first, in PEM; or one alone in DER.
+  ///   - chainFile: The certificates in PEM, leaf first, or a single certificate in DER.
   ///   - passphrase: The passphrase of an encrypted key, in UTF-8. See ``Passphrase``.
-  /// - Throws: ``SigningError`` with `malformed-key`, `passphrase-required`, `wrong-passphrase`,
-  ///   `unsuitable-key`, `malformed-certificate`, or as ``init(privateKey:chain:)``.
+  /// - Throws: ``SigningError`` with `malformed-key`, `passphrase-required`, `wrong-passphrase`, `unsuitable-key`,
+  ///   `malformed-certificate`, or an error of ``init(privateKey:chain:)``.
   public init(
     keyFile: [UInt8], chainFile: [UInt8], passphrase: [UInt8]? = nil
   ) throws(SigningError) {
@@ -25,8 +25,8 @@ extension SigningIdentity {
     inFile contents: [UInt8], passphrase: [UInt8]? = nil
   ) throws(SigningError) -> PrivateKey {
     do throws(CryptoError) {
-      // Every private key in DER is a SEQUENCE (0x30). Its length may look like text: a P-256 key of SEC 1
-      // begins 0x30 0x77, "0w".
+      // Every private key in DER is a SEQUENCE (0x30). The length byte after it may look like text: a P-256 key of SEC
+      // 1 begins 0x30 0x77, "0w".
       if contents.first == 0x30, !contents.contains(Array("-----BEGIN".utf8)) {
         return try PrivateKey(der: contents, passphrase: passphrase)
       }
@@ -45,10 +45,9 @@ extension SigningIdentity {
   }
 }
 
-/// Passphrases as they come from files and environments.
+/// Passphrases from files and environment variables.
 public enum Passphrase {
-  /// The passphrase in a file's contents: all of it but one line end (LF or CR LF), which editors and `echo`
-  /// append.
+  /// Returns the passphrase without one trailing line end (LF or CR LF), which editors and `echo` append.
   public static func trimmingLineEnd(_ contents: [UInt8]) -> [UInt8] {
     var passphrase = contents
     guard passphrase.last == 0x0A else { return passphrase }

@@ -4,52 +4,53 @@ public import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// A receipt or token that could not be signed, or an identity that could not be made, read or written: what
-/// is wrong, where, and what to do about it.
+/// An error of signing a receipt or token, or of creating, reading or writing an identity.
+///
+/// It states the problem, its place and the remedy.
 public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// A stable code for the kind of error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// A chain without certificates.
+    /// The chain has no certificates.
     case emptyChain = "empty-chain"
-    /// A certificate of the chain was not issued by the next one: the order is leaf, intermediate, root.
+    /// A certificate of the chain was not issued by the next one; the order is leaf, intermediate, root.
     case brokenChain = "broken-chain"
     /// The chain does not have the number of certificates that this kind of receipt carries.
     case chainLength = "chain-length"
     /// The private key does not belong to the leaf certificate.
     case keyMismatch = "key-mismatch"
-    /// The key is not of the kind that this kind of receipt is signed with.
+    /// This kind of receipt cannot be signed with this kind of key.
     case unsuitableKey = "unsuitable-key"
-    /// The bytes are no private key in a format that is read here.
+    /// The bytes are not a private key in a supported format.
     case malformedKey = "malformed-key"
-    /// The bytes are no certificates in PEM or DER.
+    /// The bytes are not certificates in PEM or DER.
     case malformedCertificate = "malformed-certificate"
     /// The key is encrypted and no passphrase was given.
     case passphraseRequired = "passphrase-required"
-    /// The passphrase does not open the key.
+    /// The passphrase does not decrypt the key.
     case wrongPassphrase = "wrong-passphrase"
-    /// A file of that name is there already, and overwriting was not asked for.
+    /// A file of that name exists, and overwriting was not requested.
     case fileExists = "file-exists"
     /// A file or directory could not be read.
     case unreadableFile = "unreadable-file"
     /// A file or directory could not be written.
     case unwritableFile = "unwritable-file"
-    /// The authoring JSON is not JSON, or a value in it is not of its field's type.
+    /// The authoring JSON is not valid JSON, or one of its values does not have the field's type.
     case malformedInput = "malformed-input"
     /// The authoring JSON lacks a field that the receipt needs.
     case missingField = "missing-field"
-    /// The authoring JSON has a field of a name that is not known.
+    /// The authoring JSON has a field with an unknown name.
     case unknownField = "unknown-field"
-    /// A value that was passed in is out of bounds.
+    /// An argument is out of bounds.
     case invalidValue = "invalid-value"
-    /// A JWS or another part could not be made by the cryptographic library.
+    /// The cryptographic library could not create a signature or another part.
     case cryptoFailure = "crypto-failure"
   }
 
-  /// What is wrong.
+  /// The kind of error.
   public let code: Code
-  /// Where: a path of a file or a JSON path such as `$.inApp[0].productId`; empty if there is none.
+  /// The place: a file path, or a JSON path such as `$.inApp[0].productId`; empty if the error has no place.
   public let place: String
-  /// One or two sentences for a person: what was found, and what to do.
+  /// One or two sentences for people: the problem and the remedy.
   public let message: String
 
   /// Creates an error.
@@ -59,7 +60,7 @@ public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomString
     self.message = message
   }
 
-  /// The same fault as the cryptographic library reports it.
+  /// Creates an error from one of the cryptographic library.
   public init(_ error: CryptoError, at place: String = "") {
     let code: Code =
       switch error.code {
@@ -74,7 +75,7 @@ public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomString
     self.init(code, at: place, error.description)
   }
 
-  /// The same fault as the codec reports it, in authoring JSON.
+  /// Creates an error from one of the codec about authoring JSON.
   public init(_ error: MalformedReceipt) {
     let code: Code = error.code == .missing ? .missingField : .malformedInput
     self.init(code, at: error.place == .whole ? "" : error.place.description, error.message)

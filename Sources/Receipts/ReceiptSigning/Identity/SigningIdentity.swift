@@ -2,19 +2,19 @@
 
 public import ReceiptCrypto
 
-/// Who signs: a private key with its certificate chain, or a key of an app, which has none.
+/// An identity that signs: a private key with its certificate chain, or a key of an app, which has no certificates.
 ///
-/// The key is never printed: descriptions, dumps and mirrors show the leaf's subject and fingerprint.
+/// The key is never printed: descriptions, dumps and mirrors show subjects and fingerprints instead.
 public struct SigningIdentity: Sendable {
-  /// The private key; it belongs to the first certificate of ``chain``.
+  /// The private key, which belongs to the first certificate of ``chain``.
   public let privateKey: PrivateKey
   /// The certificates, leaf first; for Apple's receipts leaf, intermediate, root. Empty for the key of an app.
   public let chain: [Certificate]
 
   /// Creates an identity from a key and its chain.
   ///
-  /// - Throws: ``SigningError`` with `empty-chain`, `key-mismatch` when the key does not belong to the leaf, or
-  ///   `broken-chain` when a certificate was not issued and signed by the next one.
+  /// - Throws: ``SigningError`` with `empty-chain`, `key-mismatch` if the key does not belong to the leaf, or
+  ///   `broken-chain` if a certificate was not issued and signed by the next one.
   public init(privateKey: PrivateKey, chain: [Certificate]) throws(SigningError) {
     guard let leaf = chain.first else {
       throw SigningError(
@@ -37,21 +37,21 @@ public struct SigningIdentity: Sendable {
     self.init(uncheckedKey: privateKey, chain: chain)
   }
 
-  /// A key without certificates, as Google Play and Huawei AppGallery have one for each app.
+  /// Creates an identity from a key without certificates, as Google Play and Huawei AppGallery use one for each app.
   public init(appKey privateKey: PrivateKey) { self.init(uncheckedKey: privateKey, chain: []) }
 
-  /// An unchecked identity, to make the receipts that verifiers must refuse.
+  /// Creates an unchecked identity, to produce receipts that verifiers must refuse.
   package init(uncheckedKey privateKey: PrivateKey, chain: [Certificate]) {
     self.privateKey = privateKey
     self.chain = chain
   }
 
-  /// The signer's certificate.
+  /// The signer's certificate; `nil` for the key of an app.
   public var leaf: Certificate? { chain.first }
 }
 
 extension SigningIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The leaf's subject and fingerprint.
+  /// The leaf's subject and fingerprint; for the key of an app, the public key's fingerprint.
   public var description: String {
     guard let leaf else { return "SigningIdentity(key, sha256 \(privateKey.publicKey.sha256FingerprintHex))" }
     return "SigningIdentity(\(leaf.subject), sha256 \(leaf.sha256FingerprintHex))"

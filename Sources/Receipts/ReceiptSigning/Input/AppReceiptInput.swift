@@ -49,7 +49,7 @@ enum AppReceiptInput {
     return .appReceipt(payload, deviceIdentifier: deviceIdentifier)
   }
 
-  /// App receipts spell the sandbox in a way of their own.
+  /// Returns the environment; app receipts have their own spelling of the sandbox.
   private static func environment(_ name: String) -> ReceiptEnvironment {
     let environment = ReceiptEnvironment(rawValue: name)
     return environment == .sandbox ? .productionSandbox : environment
@@ -96,7 +96,7 @@ enum AppReceiptInput {
     }
   }
 
-  /// App receipts spell dates with years of four digits, and the codec leaves out any other.
+  /// Requires a date with a year of four digits, because the codec omits any other date from app receipts.
   private static func requireSpelling(of date: Timestamp?, at place: JSONPath) throws(SigningError) {
     guard let date else { return }
     let years = -62_167_219_200_000.0..<253_402_300_800_000.0
@@ -116,9 +116,9 @@ enum AppReceiptInput {
   }
 }
 
-/// A transaction with the names of a JWS payload, in the authoring JSON of another kind.
+/// A transaction with the field names of a JWS payload, in the authoring JSON of another kind.
 enum TransactionInput {
-  /// Decodes what is left of an object; a name that a JWS transaction does not have is an error.
+  /// Decodes the remaining members of an object; a name that a JWS transaction does not have is an error.
   static func decode(
     _ object: inout AuthoringObject, limits: ReceiptLimits
   ) throws(SigningError) -> JWSTransaction {

@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// An object of authoring JSON whose fields are taken out one by one; what is left over is an error.
+/// An object of authoring JSON whose fields are taken one by one; a remaining field is an error.
 struct AuthoringObject {
   let place: JSONPath
   private var members: [JSONMember]
@@ -28,7 +28,7 @@ struct AuthoringObject {
     return text
   }
 
-  /// A string, or a number, which is taken for its digits: App Store identifiers are written in both ways.
+  /// Takes a string or a whole number, which is converted to its digits: App Store identifiers are written both ways.
   mutating func identifier(_ name: String) throws(SigningError) -> String? {
     guard let value = take(name) else { return nil }
     if let text = value.string { return text }
@@ -68,13 +68,13 @@ struct AuthoringObject {
     return elements
   }
 
-  /// The rest, for another reader.
+  /// Takes the remaining members, for another decoder.
   mutating func takeRest() -> [JSONMember] {
     defer { members = [] }
     return members
   }
 
-  /// Refuses members that were not read.
+  /// Throws an error if a member was not taken.
   func finish() throws(SigningError) {
     guard let first = members.first else { return }
     throw unknown(first.name)

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Authoring JSON of what Google Play and Huawei sign: the members of the data itself, the time filled in.
+/// Authoring JSON for Google Play and Huawei: the members of the data, with missing times and states filled in.
 enum DetachedInput {
   static func content(
     _ members: [JSONMember], as kind: ReceiptKind, signedAt now: Timestamp, limits: ReceiptLimits

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The identifier of a device as people write it.
+/// Device identifiers in the forms that people write.
 public enum DeviceIdentifier {
-  /// Reads a UUID with hyphens (`identifierForVendor`) or plain hexadecimal digits, two a byte, which colons
-  /// or hyphens may separate, one between two bytes (the hardware address of a Mac).
+  /// Reads a UUID (`identifierForVendor`) or the hardware address of a Mac.
   ///
-  /// - Returns: 16 or 6 bytes; `nil` when the text is neither.
+  /// The text is a UUID with hyphens or plain hexadecimal digits, two for each byte. A colon or a hyphen may separate
+  /// two bytes.
+  ///
+  /// - Returns: 16 or 6 bytes; `nil` if the text has neither form.
   public static func bytes(_ text: String) -> [UInt8]? {
     var digits: [UInt8] = []
     var endsWithSeparator = true
@@ -15,7 +17,7 @@ public enum DeviceIdentifier {
       case UInt8(ascii: "a")...UInt8(ascii: "f"): digits.append(character - UInt8(ascii: "a") + 10)
       case UInt8(ascii: "A")...UInt8(ascii: "F"): digits.append(character - UInt8(ascii: "A") + 10)
       case UInt8(ascii: "-"), UInt8(ascii: ":"):
-        // Separators stand between whole bytes.
+        // Separators are allowed only between whole bytes.
         guard !endsWithSeparator, digits.count.isMultiple(of: 2) else { return nil }
         endsWithSeparator = true
         continue

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Authoring JSON of the JWS kinds: the payload itself, with the signing date filled in.
+/// Authoring JSON of the JWS kinds: the payload, with a missing signing date filled in.
 enum JWSInput {
   static func payload(
     _ members: [JSONMember], as kind: ReceiptKind, at place: JSONPath, signedAt now: Timestamp,
@@ -53,7 +53,7 @@ enum JWSInput {
         ("notificationType", "Add the event, such as \"SUBSCRIBED\"."),
         ("notificationUUID", "Add a UUID that identifies the notification."),
       ]
-    // The payload itself requires all its fields.
+    // Decoding checks the required fields of these kinds.
     case .signedRealtimeRequest, .appReceipt, .transactionReceipt, .googlePlayPurchase, .googlePlayLicense,
       .huaweiPurchase:
       []
@@ -61,14 +61,14 @@ enum JWSInput {
   }
 }
 
-/// The fields that identify what was bought.
+/// The fields that identify a purchase.
 enum TransactionFields {
   static let required: [(name: String, advice: String)] = [
     ("bundleId", "Add the app's bundle identifier, such as \"com.example.app\"."),
     ("productId", "Add the product's identifier, such as \"com.example.coins\"."),
     ("transactionId", "Add the identifier of this purchase, a string."),
   ]
-  /// What a transaction receipt needs besides: it has no other signing time.
+  /// The additional field that a transaction receipt requires, because it has no other signing time.
   static let purchaseDate = (
     name: "purchaseDate",
     advice: "Add it in milliseconds since 1970 or as ISO 8601, such as \"2025-10-01T07:09:12Z\"."

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// A part of a notification that is to be signed by itself first.
+/// A part of a notification that is signed before the notification.
 struct NotificationPart: Sendable {
   enum Place: Sendable {
     case transactionInfo, renewalInfo, appTransactionInfo
@@ -12,7 +12,7 @@ struct NotificationPart: Sendable {
   let payload: JWSPayload
 }
 
-/// Authoring JSON of a notification: the payload, in which objects stand for the parts that are to be signed.
+/// Authoring JSON of a notification: the payload, with objects in place of the parts that are to be signed.
 enum NotificationInput {
   private static let parts:
     [(holder: String, name: String, kind: ReceiptKind, place: NotificationPart.Place)] = [

@@ -2,24 +2,21 @@
 
 public import ReceiptCodec
 
-/// A receipt as a person writes it, to be signed: JSON with the names that Apple uses in JWS payloads, dates in
-/// milliseconds or in ISO 8601.
+/// A receipt to be signed, in JSON with the names of Apple's JWS payloads and dates in milliseconds or in ISO 8601.
 ///
-/// - The JWS kinds are their payloads. Fields that are not known are signed as they are. In a notification,
-///   `signedTransactionInfo`, `signedRenewalInfo` and `signedAppTransactionInfo` may be objects, which are
-///   signed first.
+/// - A JWS kind is its payload. Unknown fields are signed unchanged. In a notification, `signedTransactionInfo`,
+///   `signedRenewalInfo` and `signedAppTransactionInfo` may be objects, which are signed first.
 /// - An app receipt has `bundleId`, `applicationVersion`, `originalApplicationVersion`, `receiptCreationDate`,
-///   `environment`, `appAppleId`, `originalPurchaseDate`, `expirationDate`, `deviceId` (a UUID or hexadecimal)
-///   and `inApp`, an array of transactions.
-/// - A transaction receipt is one transaction with, besides, `applicationVersion` (or `bvrs`), `version` (3 or
-///   4), `appAppleId`, `itemId`, `versionExternalIdentifier`, `uniqueIdentifier`, `uniqueVendorIdentifier`.
-///
+///   `environment`, `appAppleId`, `originalPurchaseDate`, `expirationDate`, `deviceId` (a UUID or hexadecimal) and
+///   `inApp`, an array of transactions.
+/// - A transaction receipt is one transaction that also has `applicationVersion` (or `bvrs`), `version` (3 or 4),
+///   `appAppleId`, `itemId`, `versionExternalIdentifier`, `uniqueIdentifier` and `uniqueVendorIdentifier`.
 /// - A purchase of Google Play or Huawei AppGallery has the members that the store signs (`packageName`, `productId`,
-///   `orderId`, `purchaseTime`…), or `orders` for the form of 2011; a licence response has `responseCode`, `nonce`,
+///   `orderId`, `purchaseTime`…), or `orders` for the form of 2011. A licence response has `responseCode`, `nonce`,
 ///   `packageName`, `versionCode`, `userId`, `timestamp` and `extras`.
 ///
-/// In the two older kinds a name that is not known is an error, since nothing would become of it. The fields of
-/// a JWS transaction for which they have no place are accepted and left out.
+/// In app receipts, transaction receipts and licence responses an unknown name is an error, because it would have no
+/// effect. In the first two, fields of a JWS transaction that have no place in the receipt are accepted and omitted.
 ///
 /// ```json
 /// {"bundleId": "com.example.app", "productId": "coins.100", "transactionId": "1000",
@@ -34,7 +31,7 @@ public struct ReceiptInput: Sendable {
     case detached(DetachedContent)
   }
 
-  /// The kind.
+  /// The kind of receipt.
   public let kind: ReceiptKind
   let content: Content
 
@@ -42,11 +39,11 @@ public struct ReceiptInput: Sendable {
   ///
   /// - Parameters:
   ///   - json: The JSON document, one object.
-  ///   - kind: The kind of receipt that it becomes.
-  ///   - now: The signing date (`signedDate`, `receiptCreationDate`) where the JSON does not state it.
-  ///   - limits: Bounds on size and nesting.
-  /// - Throws: ``SigningError`` with `malformed-input`, `missing-field` or `unknown-field`, placed at the JSON
-  ///   path.
+  ///   - kind: The kind of receipt to create.
+  ///   - now: The signing date (`signedDate`, `receiptCreationDate`) if the JSON does not state it.
+  ///   - limits: The bounds on size and nesting.
+  /// - Throws: ``SigningError`` with `malformed-input`, `missing-field` or `unknown-field`, with the JSON path as its
+  ///   place.
   public init(
     decoding json: [UInt8], as kind: ReceiptKind, signedAt now: Timestamp, limits: ReceiptLimits = .standard
   ) throws(SigningError) {
@@ -60,7 +57,7 @@ public struct ReceiptInput: Sendable {
       throw SigningError(.malformedInput, at: "$", "The document must be one JSON object.")
     }
     self.kind = kind
-    // Milliseconds in which a payload is signed are whole.
+    // Payloads state the signing time in whole milliseconds.
     let now = Timestamp(millisecondsSince1970: now.millisecondsSince1970.rounded(.down))
     switch kind {
     case .signedNotification:
@@ -77,7 +74,7 @@ public struct ReceiptInput: Sendable {
     }
   }
 
-  /// The receipt's signing time; the purchase date of a transaction receipt.
+  /// The receipt's signing time; for a transaction receipt, the purchase date.
   public var signedAt: Timestamp? {
     switch content {
     case .jws(let payload): payload.signedDate
@@ -104,7 +101,7 @@ struct JSONPath {
     member(name).failure(.missingField, "The field \"\(name)\" is missing. \(advice)")
   }
 
-  /// The codec's error about a part that stands here.
+  /// Returns the codec's error about a part at this place.
   func failure(_ error: MalformedReceipt) -> SigningError {
     let code: SigningError.Code = error.code == .missing ? .missingField : .malformedInput
     guard case .jsonPath(let inner) = error.place, inner.hasPrefix("$") else {

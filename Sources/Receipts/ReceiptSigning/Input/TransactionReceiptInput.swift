@@ -2,11 +2,11 @@
 
 internal import ReceiptCodec
 
-/// Authoring JSON of a transaction receipt: one transaction, and what the property list says besides.
+/// Authoring JSON of a transaction receipt: one transaction and the other entries of the property list.
 struct TransactionReceiptInput: Sendable {
   let purchaseInfo: TransactionReceiptPurchaseInfo
   let version: TransactionReceiptSigner.SignatureVersion
-  /// Outside the signature.
+  /// The environment, which the signature does not cover.
   let environment: ReceiptEnvironment
 
   init(_ members: [JSONMember], limits: ReceiptLimits) throws(SigningError) {

@@ -12,7 +12,7 @@ internal import ReceiptCrypto
 /// let receipt = try signer.sign(.googlePlayPurchase(purchase))
 /// ```
 public struct AppKeySigner: Sendable {
-  /// Who signs; certificates are not used.
+  /// The identity that signs; its certificates are not used.
   public let identity: SigningIdentity
 
   /// Creates a signer.
@@ -23,14 +23,14 @@ public struct AppKeySigner: Sendable {
     self.init(unchecked: identity)
   }
 
-  /// A signer with any key, to make the receipts that verifiers must refuse.
+  /// Creates a signer with any key, to produce receipts that verifiers must refuse.
   package init(unchecked identity: SigningIdentity) { self.identity = identity }
 
   /// Signs content.
   ///
   /// - Parameters:
   ///   - content: The purchase or licence.
-  ///   - usesPSS: Whether the padding is PSS, which Huawei states beside the signature; Google does not use it.
+  ///   - usesPSS: `true` for PSS padding, which Huawei states next to the signature and Google does not use.
   /// - Returns: A JSON object with the members `data` and `signature`, and `signatureAlgorithm` for PSS.
   /// - Throws: ``SigningError`` with `invalid-value` for PSS with Google's content, or `crypto-failure`.
   public func sign(_ content: DetachedContent, usesPSS: Bool = false) throws(SigningError) -> [UInt8] {
@@ -42,7 +42,7 @@ public struct AppKeySigner: Sendable {
       data: content.encoded(), with: algorithm, stating: usesPSS ? algorithm.rawValue : nil)
   }
 
-  /// Signs data that is encoded already, byte for byte.
+  /// Signs data that is already encoded; its bytes are signed unchanged.
   package func sign(
     data: [UInt8], with algorithm: DetachedAlgorithm, stating statedAlgorithm: String? = nil
   ) throws(SigningError) -> [UInt8] {

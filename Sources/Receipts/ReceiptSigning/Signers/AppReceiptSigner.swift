@@ -4,10 +4,12 @@ internal import ReceiptBytes
 public import ReceiptCodec
 package import ReceiptCrypto
 
-/// Signs app receipts as the App Store does: PKCS#7 (CMS SignedData, RFC 5652) with RSA and SHA-256, without
-/// signed attributes, the whole chain embedded.
+/// Signs app receipts as the App Store does.
+///
+/// The result is PKCS#7 (CMS SignedData, RFC 5652) with RSA and SHA-256, without signed attributes, with the whole
+/// chain embedded.
 public struct AppReceiptSigner: Sendable {
-  /// Who signs.
+  /// The identity that signs.
   public let identity: SigningIdentity
 
   /// Creates a signer.
@@ -25,19 +27,19 @@ public struct AppReceiptSigner: Sendable {
     self.init(unchecked: identity)
   }
 
-  /// A signer with any chain, to make the receipts that verifiers must refuse.
+  /// Creates a signer with any chain, to produce receipts that verifiers must refuse.
   package init(unchecked identity: SigningIdentity) { self.identity = identity }
 
   /// Signs a receipt.
   ///
   /// - Parameters:
   ///   - payload: The content.
-  ///   - deviceIdentifier: Binds the receipt to a device: the 16 bytes of `identifierForVendor`, or the 6 of a
-  ///     Mac's hardware address. Attribute 5 is then the SHA-1 of these bytes, attribute 4 and the value of
-  ///     attribute 2; attribute 4 is made of 16 random bytes unless the payload has one.
+  ///   - deviceIdentifier: The device to which the receipt is bound: the 16 bytes of `identifierForVendor`, or the 6
+  ///     bytes of a Mac's hardware address. Attribute 5 is then the SHA-1 of these bytes, attribute 4 and the value of
+  ///     attribute 2. Attribute 4 is 16 random bytes unless the payload has one.
   /// - Returns: The receipt in DER. Apps deliver it to servers in base64.
-  /// - Throws: ``SigningError`` with `invalid-value` for a device identifier of another length,
-  ///   `missing-field` for a device without a bundle identifier, or `crypto-failure`.
+  /// - Throws: ``SigningError`` with `invalid-value` if the device identifier has another length, `missing-field` if
+  ///   the payload of a device has no bundle identifier, or `crypto-failure`.
   public func sign(
     _ payload: AppReceiptPayload, deviceIdentifier: [UInt8]? = nil
   ) throws(SigningError) -> [UInt8] {
@@ -46,7 +48,7 @@ public struct AppReceiptSigner: Sendable {
     return try sign(content: payload.encoded())
   }
 
-  /// Signs content that is encoded already.
+  /// Signs content that is already encoded.
   package func sign(
     content: [UInt8], digest: DigestAlgorithm = .sha256, certificates: [Certificate]? = nil
   ) throws(SigningError) -> [UInt8] {
@@ -64,7 +66,7 @@ public struct AppReceiptSigner: Sendable {
 }
 
 extension AppReceiptPayload {
-  /// Binds the receipt to a device by attributes 4 and 5.
+  /// Binds the receipt to a device with attributes 4 and 5.
   fileprivate mutating func bind(to deviceIdentifier: [UInt8]) throws(SigningError) {
     guard deviceIdentifier.count == 16 || deviceIdentifier.count == 6 else {
       throw SigningError(

@@ -4,18 +4,19 @@ internal import ReceiptBytes
 public import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Signs transactions, renewal infos, app transactions, notifications and realtime requests as the App Store
-/// does: a compact JWS (RFC 7515) with ES256 (RFC 7518 section 3.4) whose header carries leaf, intermediate
-/// and root in `x5c`.
+/// Signs transactions, renewal infos, app transactions, notifications and realtime requests as the App Store does.
+///
+/// The result is a compact JWS (RFC 7515) with ES256 (RFC 7518 section 3.4) whose header carries leaf, intermediate and
+/// root in `x5c`.
 ///
 /// ```swift
 /// let signer = try JWSSigner(identity: identity)
 /// let receipt = try signer.sign(.transaction(transaction))
 /// ```
 ///
-/// Keep the signer: the header is encoded once.
+/// Keep the signer: it encodes the header once.
 public struct JWSSigner: Sendable {
-  /// Who signs.
+  /// The identity that signs.
   public let identity: SigningIdentity
 
   /// The header in base64url, with the dot after it.
@@ -42,7 +43,7 @@ public struct JWSSigner: Sendable {
     self.init(unchecked: identity, header: Self.header(chain: identity.chain.map(\.der)))
   }
 
-  /// A signer with any header, to make the JWS that verifiers must refuse.
+  /// Creates a signer with any header, to produce a JWS that verifiers must refuse.
   package init(unchecked identity: SigningIdentity, header: [UInt8]) {
     self.identity = identity
     self.prefix = Base64URL.encode(header) + [UInt8(ascii: ".")]
@@ -56,7 +57,7 @@ public struct JWSSigner: Sendable {
     String(decoding: try sign(encodedPayload: payload.encoded()), as: UTF8.self)
   }
 
-  /// Signs a payload that is encoded already, byte for byte.
+  /// Signs a payload that is already encoded; its bytes are signed unchanged.
   ///
   /// - Returns: The compact JWS in ASCII.
   /// - Throws: ``SigningError`` with `crypto-failure`.
@@ -70,7 +71,7 @@ public struct JWSSigner: Sendable {
     return jws
   }
 
-  /// `alg` and then `x5c`, as the App Store writes them.
+  /// Returns the header with `alg` and then `x5c`, as the App Store writes them.
   package static func header(chain: [[UInt8]], algorithm: String = "ES256") -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

@@ -10,7 +10,7 @@ internal import ReceiptCodec
 /// let receipt = try signer.sign(input)
 /// ```
 public struct ReceiptSigner: Sendable {
-  /// Who signs.
+  /// The identity that signs.
   public let identity: SigningIdentity
 
   private let jws: Result<JWSSigner, SigningError>
@@ -18,7 +18,9 @@ public struct ReceiptSigner: Sendable {
   private let transactionReceipt: Result<TransactionReceiptSigner, SigningError>
   private let detached: Result<AppKeySigner, SigningError>
 
-  /// Creates a signer. Whether the identity suits a kind is checked when a receipt of that kind is signed.
+  /// Creates a signer.
+  ///
+  /// Signing a receipt, not creating the signer, checks that the identity suits the receipt's kind.
   public init(identity: SigningIdentity) {
     self.identity = identity
     self.jws = Result { () throws(SigningError) in try JWSSigner(identity: identity) }
@@ -29,15 +31,15 @@ public struct ReceiptSigner: Sendable {
     self.detached = Result { () throws(SigningError) in try AppKeySigner(identity: identity) }
   }
 
-  /// Signs.
+  /// Signs a receipt.
   ///
   /// - Parameters:
-  ///   - input: What is signed.
-  ///   - usesPSS: For a purchase of Huawei, whether the padding is PSS.
+  ///   - input: The receipt to sign.
+  ///   - usesPSS: `true` to sign a purchase of Huawei with PSS padding.
   /// - Returns: A JWS in compact serialization (ASCII), an app receipt in DER, the property list of a transaction
   ///   receipt (UTF-8), or a JSON object with data and signature.
-  /// - Throws: ``SigningError`` with `unsuitable-key` or `chain-length` where the identity does not suit the
-  ///   kind, or as the kind's signer.
+  /// - Throws: ``SigningError`` with `unsuitable-key` or `chain-length` if the identity does not suit the kind, or an
+  ///   error of the kind's signer.
   public func sign(_ input: ReceiptInput, usesPSS: Bool = false) throws(SigningError) -> [UInt8] {
     switch input.content {
     case .jws(let payload):

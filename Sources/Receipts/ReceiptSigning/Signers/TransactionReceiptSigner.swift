@@ -3,10 +3,12 @@
 public import ReceiptCodec
 package import ReceiptCrypto
 
-/// Signs transaction receipts, the property lists of iOS 6 and before: RSA over the version byte and the inner
-/// property list, with only the leaf embedded. A verifier needs the intermediate from elsewhere.
+/// Signs transaction receipts, the property lists of iOS 6 and before.
+///
+/// The RSA signature covers the version byte and the inner property list. Only the leaf is embedded, so a verifier
+/// needs the intermediate from elsewhere.
 public struct TransactionReceiptSigner: Sendable {
-  /// How a transaction receipt is signed. Version 2, RSA of 1024 bits, is read and no longer written.
+  /// The signature version of a transaction receipt; version 2, RSA of 1024 bits, is read but no longer written.
   public enum SignatureVersion: UInt8, Sendable, Hashable, CaseIterable {
     /// RSA of 2048 bits with SHA-1.
     case three = 3
@@ -16,12 +18,12 @@ public struct TransactionReceiptSigner: Sendable {
     package var digest: DigestAlgorithm { self == .three ? .sha1 : .sha256 }
   }
 
-  /// Who signs.
+  /// The identity that signs.
   public let identity: SigningIdentity
 
   /// Creates a signer.
   ///
-  /// - Throws: ``SigningError`` with `unsuitable-key` unless the key is RSA of 2048 bits, or `empty-chain`.
+  /// - Throws: ``SigningError`` with `unsuitable-key` unless the key is RSA of exactly 2048 bits, or `empty-chain`.
   public init(identity: SigningIdentity) throws(SigningError) {
     guard identity.privateKey.publicKey.kind == .rsa(bits: 2048) else {
       throw SigningError(
@@ -40,9 +42,9 @@ public struct TransactionReceiptSigner: Sendable {
   ///
   /// - Parameters:
   ///   - purchaseInfo: The content.
-  ///   - version: How it is signed.
-  ///   - environment: Stands outside the signature; written only where it is not production.
-  ///   - pod: The server group, outside the signature too.
+  ///   - version: The signature version.
+  ///   - environment: The environment, which the signature does not cover; written only if it is not production.
+  ///   - pod: The server group, which the signature does not cover either.
   /// - Returns: The text of the property list. Devices deliver it in base64.
   /// - Throws: ``SigningError`` with `crypto-failure`.
   public func sign(

@@ -4,28 +4,29 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The second stage: from evidence to authenticated content. It owns the cache of signers, the building of their
-/// certificate paths and the verification of signatures, of one receipt or of many together.
+/// The second stage: turns evidence into authenticated content.
 ///
-/// The order is the same for every format: the algorithm must be one that the policy accepts, the signer's certificates
-/// must lead to a trusted root, the signature must match; only then is the content decoded.
+/// It owns the cache of signers, builds certificate paths and verifies signatures, of one receipt or of a batch.
+///
+/// The order is the same for every format. First, the policy must accept the algorithm. Second, the signer's
+/// certificates must lead to a trusted root. Third, the signature must match. Only then is the content decoded.
 struct Authenticator: Sendable {
   let resolver: SignerResolver
   private let cache = SignerCache()
 
   init(resolver: SignerResolver) { self.resolver = resolver }
 
-  /// The signers that are kept.
+  /// All cached signers.
   var knownSigners: [KnownSigner] { cache.all }
 
   /// Authenticates one receipt.
   ///
   /// - Parameters:
-  ///   - receipt: What was recognized.
-  ///   - resolved: The signers that were resolved for the same batch, notifications and their parts alike.
-  ///   - trace: What its diagnostics go to.
+  ///   - receipt: The recognized receipt.
+  ///   - resolved: The signers resolved so far for the same batch, for notifications and for their parts.
+  ///   - trace: The trace that records the diagnostics.
   /// - Returns: The content.
-  /// - Throws: ``ValidationError``: why it is not authentic.
+  /// - Throws: ``ValidationError`` if the receipt is not authentic.
   func authenticate(
     _ receipt: RecognizedReceipt, resolved: inout ResolvedSigners, trace: Trace?
   ) throws(ValidationError) -> AuthenticatedContent {
@@ -35,13 +36,15 @@ struct Authenticator: Sendable {
     return try decode(evidence, signedBy: proven, trace: trace)
   }
 
-  /// Authenticates receipts as one by one, but that the signatures of one signer are verified together where the signer
-  /// has a table of its key's multiples.
+  /// Authenticates receipts and verifies the signatures of one signer together if it has a table of its key's
+  /// multiples.
+  ///
+  /// The result equals authenticating each receipt alone.
   ///
   /// - Parameters:
-  ///   - receipts: What was recognized, each with the trace that its diagnostics go to.
-  ///   - resolved: The signers that were resolved for the same batch, notifications and their parts alike.
-  /// - Returns: The content of each, or why it is not authentic, in the same order.
+  ///   - receipts: The recognized receipts, each with the trace that records its diagnostics.
+  ///   - resolved: The signers resolved so far for the same batch, for notifications and for their parts.
+  /// - Returns: The content of each receipt or the reason that it is not authentic, in the same order.
   func authenticate(
     _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], resolved: inout ResolvedSigners
   ) -> [Result<AuthenticatedContent, ValidationError>] {
@@ -68,16 +71,17 @@ struct Authenticator: Sendable {
     }
   }
 
-  /// What was found of the signers of a batch that the cache does not have, by their cache keys.
+  /// The resolved signers of a batch that are not in the cache, by cache key.
   typealias ResolvedSigners = [SignerCacheKey: Result<KnownSigner, ValidationError>]
 
-  /// Remembers the signer of content that passed the policy, which makes its next receipts cheap.
+  /// Caches the signer of content that passed the policy, which makes its next receipts cheap.
   func remember(_ content: AuthenticatedContent) {
     cache.insert(content.signer, of: content.evidence.format)
   }
 
-  /// The signer, from the cache or from its certificates. What is found for one receipt of a batch is known for the
-  /// next, as it follows from the cache key alone.
+  /// Returns the signer, from the cache or resolved from its certificates.
+  ///
+  /// A result is reused for the other receipts of the batch, because it depends on the cache key alone.
   private func signer(
     of evidence: any Evidence, resolved: inout ResolvedSigners,
     trace: Trace?
@@ -171,7 +175,7 @@ struct ProvenSigner {
   }
 }
 
-/// What a signature under a trusted path covers, decoded. Whether the policy accepts it is for the next stage.
+/// The decoded content that a signature under a trusted path covers; the next stage evaluates the policy on it.
 final class AuthenticatedContent {
   let evidence: any Evidence
   let signer: KnownSigner
@@ -197,7 +201,8 @@ extension Authenticator {
     }
   }
 
-  /// RFC 5652 section 5.4: the signature covers the attributes, which must name the content's type and digest.
+  /// Requires that the signed attributes name the content's type and digest, because the signature covers the
+  /// attributes (RFC 5652 section 5.4).
   fileprivate static func requireDigest(
     of content: ArraySlice<UInt8>, in attributes: CMSSignedAttributes, using algorithm: SignatureAlgorithm
   ) throws(ValidationError) {

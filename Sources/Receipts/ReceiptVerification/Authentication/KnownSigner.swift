@@ -3,28 +3,31 @@
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// A signer whose paths were found good, with what makes the next of its receipts cheap.
+/// A signer with at least one valid path, and the precomputed data that makes its next receipts cheap.
 final class KnownSigner: Sendable {
-  /// The bytes of a receipt that name the signer, in memory of their own.
+  /// The bytes of a receipt that name the signer, copied out of the receipt.
   let cacheKey: SignerCacheKey
-  /// The paths that make the signer's key trusted: never none. Paths of certificates have all the same leaf; keys that
-  /// the policy names have one each.
+  /// The paths that make the signer's key trusted; never empty.
+  ///
+  /// Paths of certificates all have the same leaf. Each key that the policy names has a path of its own.
   let paths: [SigningPath]
-  /// Whether all paths have one key, so that a signature proves all of them.
+  /// `true` if all paths have the same key, so that one signature proves all of them.
   let hasOneKey: Bool
-  /// Whether every certificate that the receipt embeds is on one of the paths, once.
+  /// `true` if the receipt embeds only certificates that are on one of the paths, each once.
   let isCacheable: Bool
-  /// The digest of the bytes with which every signed message of this signer begins, where there are such.
+  /// The digest of the bytes that every signed message of this signer begins with; `nil` if there are no such bytes.
   let prefixDigest: PrefixDigest?
 
-  // Read for every receipt, by all threads: without a lock.
+  // All threads read these for every receipt, without a lock.
   private let table = AtomicLazyReference<FixedKeyVerifier>()
   private let isTableBegun = Atomic<Bool>(false)
   private let wasCached = Atomic<Bool>(false)
   private let validSignatureCount = Atomic<Int>(0)
 
-  /// Valid signatures after which a table of the key's multiples has repaid what it costs: some 16 ms, against
-  /// some 25 µs saved each time. Only authenticated keys get this far, so that nobody else can have tables built.
+  /// The number of valid signatures after which the table of the key's multiples has repaid its cost.
+  ///
+  /// The table takes about 16 ms to build and saves about 25 µs for each signature. Only authenticated keys are
+  /// counted, so an attacker cannot cause tables to be built.
   static let signaturesThatRepayTable = 640
 
   init(cacheKey: SignerCacheKey, paths: [SigningPath], isCacheable: Bool, prefixDigest: PrefixDigest?) {
@@ -35,24 +38,26 @@ final class KnownSigner: Sendable {
     self.prefixDigest = prefixDigest
   }
 
-  /// Whether the cache was given it, so that it need not be given it with every receipt.
+  /// `true` once the signer was passed to the cache, so that it is not passed again with every receipt.
   var isCached: Bool {
     get { wasCached.load(ordering: .relaxed) }
     set { wasCached.store(newValue, ordering: .relaxed) }
   }
 
-  /// The table of the key's multiples, once it is built.
+  /// The table of the key's multiples; `nil` until it is built.
   var fixedKeyVerifier: FixedKeyVerifier? { table.load() }
 
-  /// Counts a valid signature. When they are enough, the table is built in the background, so that no receipt waits
-  /// for it.
+  /// Counts a valid signature.
+  ///
+  /// When the count reaches ``signaturesThatRepayTable``, the table is built in the background, so that no receipt
+  /// waits for it.
   func countValidSignature() {
     let (before, after) = validSignatureCount.add(1, ordering: .relaxed)
     guard before < Self.signaturesThatRepayTable, after >= Self.signaturesThatRepayTable else { return }
     Task.detached(priority: .utility) { self.buildTable() }
   }
 
-  /// Builds the table now, unless it is there or being built.
+  /// Builds the table now, unless it exists or is being built.
   func buildTable() {
     guard prefixDigest != nil, let key = paths.first?.publicKey,
       !isTableBegun.exchange(true, ordering: .relaxed), let verifier = FixedKeyVerifier(key)

@@ -2,7 +2,7 @@
 
 internal import ReceiptCrypto
 
-/// Signatures of one signer that are verified together, by the table of its key's multiples.
+/// Signatures of one signer, which are verified together with the precomputed table of the key's multiples.
 struct SignatureGroup {
   private let signer: KnownSigner
   private let verifier: FixedKeyVerifier
@@ -12,7 +12,8 @@ struct SignatureGroup {
 
   /// Adds a receipt to the group of its signer.
   ///
-  /// - Returns: Whether it was added: the signer has a table, and the receipt is one of those that go with it.
+  /// - Returns: `true` if the receipt was added; `false` if the signer has no table, the signed content has no prefix
+  ///   that the signer's messages share, or the signature does not have 64 bytes.
   static func add(
     _ evidence: any Evidence, by signer: KnownSigner, at index: Int, to groups: inout [SignatureGroup]
   ) -> Bool {
@@ -39,7 +40,7 @@ struct SignatureGroup {
     self.verifier = verifier
   }
 
-  /// The signer of each receipt, by the receipt's index, or that its signature does not match.
+  /// Verifies the signatures and returns, for each receipt's index, the proven signer or the error.
   func verified() -> [(index: Int, result: Result<ProvenSigner, ValidationError>)] {
     do throws(CryptoError) {
       let validities = try verifier.validities(

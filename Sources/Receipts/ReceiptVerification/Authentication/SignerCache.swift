@@ -8,34 +8,35 @@ internal import Synchronization
   typealias Mutex = SanitizedMutex
 #endif
 
-/// Remembers authenticated signers by the very bytes that name them, so that their certificates are parsed and
-/// checked once and not for each receipt.
+/// Caches authenticated signers by the bytes that name them.
 ///
-/// A signer enters after a receipt of it passed the policy, and only where the receipt embeds no certificate beside
-/// those of its path: hostile receipts, which can add unsigned certificates to a genuine one without end, can neither
-/// fill the memory nor push out a genuine signer. Each format has room of its own; the least recently used signer
-/// gives way. What is kept says nothing about time, which is evaluated for every receipt.
+/// A cached signer's certificates are parsed and checked once, not for each receipt.
+///
+/// A signer is inserted after one of its receipts has passed the policy, and only if that receipt embeds no certificate
+/// other than those of its path. An attacker can add any number of unsigned certificates to a genuine receipt; such
+/// receipts can neither fill the memory nor evict a genuine signer. Each format has its own entries; the least recently
+/// used signer is evicted. A cached result does not depend on time: validity is evaluated for every receipt.
 final class SignerCache: Sendable {
-  /// Signers of one format; real stores have a handful at a time.
+  /// The maximum number of cached signers of one format; real stores have a handful at a time.
   static let capacity = 64
 
-  /// The longest key that is kept, in bytes; genuine ones have about 5,000.
+  /// The longest key that is cached, in bytes; genuine keys have about 5,000.
   static let maximumKeyByteCount = 16_384
 
-  /// For each format the signers, most recently used first.
+  /// The signers of each format, most recently used first.
   private let signers = Mutex<[[KnownSigner]]>(
     [[KnownSigner]](repeating: [], count: ReceiptFormat.allCases.count))
 
-  /// The signer that these bytes named before.
+  /// Returns the signer that is cached under these bytes, or `nil`.
   func signer(for key: SignerCacheKey, of format: ReceiptFormat) -> KnownSigner? {
-    // Compared outside the lock, so that many threads do not wait for each other.
+    // The keys are compared outside the lock, so that threads do not wait for each other.
     let known = signers.withLock { $0[format.rawValue] }
     guard let index = known.firstIndex(where: { $0.cacheKey == key }) else { return nil }
     if index > 0 { moveToFront(known[index], of: format) }
     return known[index]
   }
 
-  /// Remembers a signer of a receipt that passed the policy.
+  /// Caches the signer of a receipt that passed the policy.
   func insert(_ signer: KnownSigner, of format: ReceiptFormat) {
     guard signer.isCacheable, !signer.isCached, signer.cacheKey.byteCount <= Self.maximumKeyByteCount else {
       return
@@ -48,7 +49,7 @@ final class SignerCache: Sendable {
     }
   }
 
-  /// The signers that are kept.
+  /// All cached signers.
   var all: [KnownSigner] { signers.withLock { $0.flatMap { $0 } } }
 
   private func moveToFront(_ signer: KnownSigner, of format: ReceiptFormat) {

@@ -2,11 +2,11 @@
 
 internal import ReceiptBytes
 
-/// The bytes of a receipt that determine its signer: by them the cache finds a signer that it has met before.
+/// The bytes of a receipt that determine its signer; the cache key of a signer.
 ///
-/// The parts are compared one by one, so that nothing can move from one part to the next.
+/// The parts are compared one by one, so that bytes cannot shift from one part to the next.
 struct SignerCacheKey: Sendable {
-  // Not an array, which each receipt would have to allocate.
+  // Three slices instead of an array, which would be allocated for each receipt.
   private let first: ArraySlice<UInt8>
   private let second: ArraySlice<UInt8>
   private let third: ArraySlice<UInt8>
@@ -15,10 +15,10 @@ struct SignerCacheKey: Sendable {
     (self.first, self.second, self.third) = (first, second, third)
   }
 
-  /// The length of all parts together, in bytes.
+  /// The total length of all parts, in bytes.
   var byteCount: Int { first.count + second.count + third.count }
 
-  /// The same key in memory of its own, so that keeping it does not keep the receipt.
+  /// Returns the same key with copied bytes, so that keeping the key does not keep the receipt.
   func detached() -> SignerCacheKey {
     SignerCacheKey(Array(first)[...], Array(second)[...], Array(third)[...])
   }
@@ -31,7 +31,7 @@ extension SignerCacheKey: Hashable {
       && ByteSearch.isEqual(left.third.span, right.third.span)
   }
 
-  /// Hashes the last bytes: keys of different signers tend to begin alike.
+  /// Hashes the last 64 bytes of each part, because keys of different signers tend to share a prefix.
   func hash(into hasher: inout Hasher) {
     for part in [first, second, third] {
       hasher.combine(part.count)

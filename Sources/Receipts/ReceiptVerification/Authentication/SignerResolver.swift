@@ -3,14 +3,17 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Finds who signed: from what a receipt embeds to the paths that lead to trusted roots, or from its app to the keys that
-/// the policy names.
+/// Resolves the signer of a receipt.
+///
+/// For certificates, it builds the paths from the embedded certificates to trusted roots. For an app, it takes the keys
+/// that the policy names.
 struct SignerResolver: Sendable {
   let trust: TrustAnchors
   let intermediates: [Certificate]
   let policy: VerificationPolicy
 
-  /// A genuine receipt embeds three certificates; parsing thousands would be work for nothing.
+  /// The maximum number of embedded certificates; a genuine receipt embeds three, and parsing thousands would only cost
+  /// time.
   private static let maximumCertificates = 16
 
   /// Resolves the signer that evidence names.
@@ -25,7 +28,9 @@ struct SignerResolver: Sendable {
     }
   }
 
-  /// The keys that are long enough: one that is too short is no reason to refuse what another signed.
+  /// Returns the keys that are long enough.
+  ///
+  /// A key that is too short does not invalidate a receipt that another key signed.
   private func requireLength(of keys: [PublicKey], subject: String) throws(ValidationError) -> [PublicKey] {
     let bits = policy.admitsShortKeys ? SignerRequirements.shortKeyBits : SignerRequirements.keyBits
     let accepted = keys.filter { key in
@@ -96,8 +101,8 @@ struct SignerResolver: Sendable {
     switch requirements.path {
     case .embedded:
       let root = certificates[certificates.count - 1]
-      // A path ends at a trusted name and key: a certificate of that name and key that was issued again, or by another
-      // authority, adds nothing to it and takes nothing away.
+      // A path ends at a trusted name and key. If the embedded root has a trusted root's name and key but was issued
+      // again or by another authority, the trusted root takes its place.
       let roots =
         trust.contains(root)
         ? [root]
@@ -110,8 +115,8 @@ struct SignerResolver: Sendable {
           "The root \"\(root.subject)\" with SHA-256 \(root.sha256FingerprintHex) is not trusted. If the receipt is "
             + "from a store of your own, trust that store's root.")
       }
-      // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so that no other root and no
-      // issuer from elsewhere counts.
+      // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so no other root and no issuer
+      // from elsewhere is considered.
       builder = SigningPathBuilder(
         intermediates: [certificates[1]], trustedRoots: roots, isComplete: true,
         markers: markers(for: requirements),
@@ -180,7 +185,7 @@ struct SignerResolver: Sendable {
     policy.markers.subtracting([requirements.foreignMarkers])
   }
 
-  /// A policy that accepts no signature with SHA-1 accepts no certificate that is signed with it either.
+  /// If the policy does not accept SHA-1 signatures, certificates signed with SHA-1 are not accepted either.
   private func acceptsSHA1(_ requirements: SignerRequirements) -> Bool {
     requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1)
   }

@@ -4,14 +4,17 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// What makes a signer's key trusted: a path of certificates to a trusted root, or the policy itself, which names the
-/// key. Everything but the time was checked.
+/// The basis of trust in a signer's key: a path of certificates to a trusted root, or the policy, which names the key.
+///
+/// Everything except the time has been checked.
 final class SigningPath: Sendable {
-  /// The certificates, leaf first; one alone when it is a pinned test certificate; none where the policy names the key.
+  /// The certificates, leaf first.
+  ///
+  /// A pinned test certificate is the only element. The array is empty if the policy names the key.
   let certificates: [Certificate]
   let publicKey: PublicKey
   let assurance: VerifiedReceipt.Assurance
-  /// Seconds since 1970, inclusive: the window in which every certificate of the path is valid.
+  /// The window in which every certificate of the path is valid, in seconds since 1970, both ends inclusive.
   let notBefore: Int64
   let notAfter: Int64
   let subject: String
@@ -33,7 +36,7 @@ final class SigningPath: Sendable {
     }
   }
 
-  /// A key that the policy names. A key without certificates does not expire.
+  /// Creates the path of a key that the policy names; a key without certificates does not expire.
   init(appKey key: PublicKey, subject: String) {
     certificates = []
     publicKey = key
@@ -46,7 +49,7 @@ final class SigningPath: Sendable {
     hasSHA1Signature = false
   }
 
-  /// How diagnostics say what the path rests on.
+  /// The basis of the path as diagnostics describe it.
   var origin: String {
     rootSHA256.map { "\"\(subject)\" leads to the trusted root with SHA-256 \($0)" }
       ?? "the policy names the \(subject)"
@@ -55,14 +58,15 @@ final class SigningPath: Sendable {
   /// sha1WithRSAEncryption (RFC 8017) and ecdsa-with-SHA1 (RFC 3279).
   static let sha1SignatureOIDs = [ObjectIdentifiers.sha1WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA1]
 
-  /// Whether every certificate is valid at the instant; the bounds themselves are inside (RFC 5280 section
-  /// 4.1.2.5), and the last second counts as a whole.
+  /// Returns `true` if every certificate is valid at the instant.
+  ///
+  /// Both bounds are inclusive (RFC 5280 section 4.1.2.5), and the last second counts as a whole.
   func isValid(at instant: Timestamp) -> Bool {
     let seconds = (instant.millisecondsSince1970 / 1000).rounded(.down)
     return seconds >= Double(notBefore) && seconds <= Double(notAfter)
   }
 
-  /// The certificate that is not valid at the instant, by index.
+  /// Returns the first certificate that is not valid at the instant, with its index.
   func invalidCertificate(at instant: Timestamp) -> (index: Int, certificate: Certificate)? {
     let seconds = (instant.millisecondsSince1970 / 1000).rounded(.down)
     for (index, certificate) in certificates.enumerated()

@@ -3,25 +3,27 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// Finds the paths leaf → intermediate → trusted root (RFC 5280 section 6). Time is not evaluated here: a path is
-/// found once and evaluated for every receipt that it signs.
+/// Builds the paths leaf → intermediate → trusted root (RFC 5280 section 6).
+///
+/// Time is not evaluated here: a path is built once and its validity is evaluated for every receipt that it signs.
 struct SigningPathBuilder {
   /// Certificates that may have issued the leaf.
   let intermediates: [Certificate]
-  /// The roots that a path may end at.
+  /// The trusted roots at which a path may end.
   let trustedRoots: [Certificate]
-  /// Whether the receipt must embed the whole path, so that a missing issuer is a fault of the receipt.
+  /// `true` if the receipt must embed the whole path, so that a missing issuer is an error of the receipt.
   let isComplete: Bool
-  /// The marker extensions of which leaf and intermediate must have a pair.
+  /// The pairs of marker extensions; leaf and intermediate must carry one pair.
   let markers: Set<CertificateMarkers>
-  /// Whether certificates may be signed with SHA-1.
+  /// `true` if certificates may be signed with SHA-1.
   let acceptsSHA1: Bool
 
-  /// Certificates of one name that are tried at most; more is an attempt to make the verifier work.
+  /// The maximum number of certificates of one name that are tried; a receipt with more tries to exhaust the verifier.
   private static let maximumCandidates = 8
 
-  /// All paths from the leaf to a trusted root: several intermediates or roots may have one name and key, and differ
-  /// in their validity.
+  /// Returns all paths from the leaf to a trusted root.
+  ///
+  /// There may be several: intermediates or roots may have the same name and key, and differ in their validity.
   func paths(of leaf: Certificate, isTrustedRoot: Bool) throws(ValidationError) -> [SigningPath] {
     if isTrustedRoot || trustedRoots.contains(where: { $0.subjectDER == leaf.issuerDER }) {
       throw .invalid(
@@ -37,7 +39,7 @@ struct SigningPathBuilder {
       do throws(ValidationError) {
         found += try paths(leaf: leaf, intermediate: intermediate)
       } catch {
-        // What could not be computed hides nothing: another path may still be found.
+        // A retryable error takes precedence: verified again, this path may hold.
         if refusal == nil || error.isRetryable { refusal = error }
       }
     }
@@ -72,7 +74,7 @@ struct SigningPathBuilder {
     throw refusal
   }
 
-  /// The path, where its signatures, algorithms and purposes hold.
+  /// Returns the path if its signatures, algorithms and purposes are valid.
   private func path(_ path: [Certificate]) throws(ValidationError) -> SigningPath {
     let failure: CertificationPath.Failure?
     do throws(CryptoError) {
@@ -87,7 +89,9 @@ struct SigningPathBuilder {
     return SigningPath(path, leaf: path[0], assurance: .trustedRoot)
   }
 
-  /// What issuers sign certificates with. The root is trusted as it is, whatever it signed itself with.
+  /// Requires that the certificates are signed with an accepted algorithm.
+  ///
+  /// The root is trusted regardless of the algorithm of its own signature.
   private func requireAlgorithms(of certificates: some Sequence<Certificate>) throws(ValidationError) {
     for (index, certificate) in certificates.enumerated() {
       let algorithm = certificate.signatureAlgorithmOID
@@ -110,7 +114,7 @@ struct SigningPathBuilder {
     ObjectIdentifiers.ecdsaWithSHA256, ObjectIdentifiers.ecdsaWithSHA384, ObjectIdentifiers.ecdsaWithSHA512,
   ]
 
-  /// The marker extensions say that these certificates are for receipts; RFC 5280 alone cannot.
+  /// Requires the marker extensions, which dedicate these certificates to receipts; RFC 5280 alone cannot.
   private func requirePurposes(leaf: Certificate, intermediate: Certificate) throws(ValidationError) {
     let pairs = markers.filter { leaf.hasExtension($0.leaf) }
     guard !pairs.isEmpty else {
@@ -139,8 +143,8 @@ struct SigningPathBuilder {
 
   private func refusal(for failure: CertificationPath.Failure) -> ValidationError {
     let place = "certificate \(failure.depth)"
-    // X509_V_ERR_INVALID_CA, _PATH_LENGTH_EXCEEDED, _INVALID_PURPOSE, _KEYUSAGE_NO_CERTSIGN and, since
-    // OpenSSL 3.0, the more exact codes for a certificate authority that lacks its extensions.
+    // X509_V_ERR_INVALID_CA, _PATH_LENGTH_EXCEEDED, _INVALID_PURPOSE, _KEYUSAGE_NO_CERTSIGN and, since OpenSSL 3.0, the
+    // more specific codes for a certificate authority without the required extensions.
     let purposeErrors: [Int32] = [24, 25, 26, 32, 79, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93]
     if purposeErrors.contains(Int32(failure.errorCode)) {
       return .invalid(
@@ -158,13 +162,15 @@ struct SigningPathBuilder {
         + "\"\(certificate.issuer)\". If the receipt is from a store of your own, trust that store's root.")
   }
 
-  /// Where the issuer's name is that of a trusted root's organization, the receipt may be genuine, and only the
-  /// issuer's certificate is not available.
+  /// Returns the error for a leaf whose issuer was not found.
+  ///
+  /// If the issuer's organization is that of a trusted root, the receipt may be genuine, and only the issuer's
+  /// certificate is unavailable.
   private func missingIssuer(of leaf: Certificate) -> ValidationError {
     let organization = leaf.issuerOrganization
     let namesTrustedOrganization =
       organization != nil && trustedRoots.contains { $0.subjectOrganization == organization }
-    // What issued itself lacks no issuer.
+    // A self-issued certificate has no other issuer that could be missing.
     guard namesTrustedOrganization, !isComplete, !leaf.isSelfIssued else { return untrusted(leaf) }
     return .undetermined(
       Reason(

@@ -2,18 +2,20 @@
 
 public import ReceiptCodec
 
-/// A source of truth that is asked after the local checks: it knows what a signature cannot say, such as that
-/// a purchase was refunded since.
+/// A source that is asked after the local checks about facts that a signature cannot state, such as a later refund.
 public protocol RemoteChecker: Sendable {
   /// A short name for verdicts and logs, for example `app-store`.
   var name: String { get }
 
-  /// Asks about a receipt whose signature is right. Its environment may still be a claim
-  /// (``VerifiedReceipt/isEnvironmentProven``).
+  /// Asks about a receipt whose signature is valid.
+  ///
+  /// Its environment may still be a claim (``VerifiedReceipt/isEnvironmentProven``).
   func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer
 
-  /// The same, with the record of it that becomes part of the verdict. A checker that asks others overrides it
-  /// to record these as well; by default it times ``check(_:)``.
+  /// Asks about a receipt and returns the report that becomes part of the verdict.
+  ///
+  /// The default implementation times ``check(_:)``. A checker that asks other checkers overrides it to include their
+  /// reports.
   func report(on receipt: VerifiedReceipt) async -> CheckerReport
 }
 
@@ -26,28 +28,29 @@ extension RemoteChecker {
   }
 }
 
-/// What one checker said, and how long it took: part of the verdict.
+/// The answer of one checker and its duration; part of the verdict.
 public struct CheckerReport: Sendable, Hashable {
   /// ``RemoteChecker/name``.
   public let name: String
-  /// What it said.
+  /// The checker's answer.
   public let answer: CheckerAnswer
-  /// How long it took, waiting included.
+  /// The duration of the check, including waiting.
   public let duration: Duration
-  /// The reports of the checkers that this one asked, in the order in which they answered; empty for one that
-  /// asks a source itself.
+  /// The reports of the checkers that this one asked, in the order in which they answered.
+  ///
+  /// It is empty for a checker that asks a source itself.
   public let parts: [CheckerReport]
-  /// The checker whose answer this is: the one itself, or for a composition the one inside that decided.
+  /// The name of the checker that gave the answer: this one, or the one inside a composition that decided.
   public let decidedBy: String
 
   /// Creates a report.
   ///
   /// - Parameters:
   ///   - name: The checker's name.
-  ///   - answer: What it said.
-  ///   - duration: How long it took.
+  ///   - answer: The checker's answer.
+  ///   - duration: The duration of the check.
   ///   - parts: The reports of the checkers that it asked.
-  ///   - decidedBy: The name of the one that decided; the checker's own by default.
+  ///   - decidedBy: The name of the checker that decided; the checker's own by default.
   public init(
     name: String, answer: CheckerAnswer, duration: Duration, parts: [CheckerReport] = [],
     decidedBy: String? = nil
@@ -59,7 +62,7 @@ public struct CheckerReport: Sendable, Hashable {
     self.decidedBy = decidedBy ?? name
   }
 
-  /// What it and those that it asked found revoked.
+  /// The transactions that this checker and the checkers that it asked found revoked.
   var revokedTransactions: [CheckerResponse.RevokedTransaction] {
     var found = parts.flatMap(\.revokedTransactions)
     if case .response(let response) = answer { found += response.revokedTransactions }
@@ -67,38 +70,41 @@ public struct CheckerReport: Sendable, Hashable {
   }
 }
 
-/// What a checker answers.
+/// The outcome of asking a checker.
 public enum CheckerAnswer: Sendable, Hashable {
   /// The source answered.
   case response(CheckerResponse)
-  /// The source could not be asked, and asking again will not help: wrong credentials, for example.
+  /// The source could not be asked, and a retry will not help, for example because of wrong credentials.
   case terminalFailure(message: String)
-  /// The source could not be asked now; asking again may help.
+  /// The source could not be asked now; a retry may help.
   case retryableFailure(message: String)
 }
 
-/// What the source says of the purchase.
+/// The source's statements about the purchase.
 public struct CheckerResponse: Sendable, Hashable {
   /// The standing of the purchase.
   public enum Standing: Sendable, Hashable {
-    /// Known and in force.
+    /// The purchase is known and in force.
     case confirmed
-    /// Revoked or refunded, at the given time where it is known.
+    /// The purchase was revoked or refunded, at the given time if it is known.
     case revoked(at: Timestamp?)
-    /// Unknown to the source, or contradicting it.
+    /// The source does not know the purchase or contradicts the receipt.
     case refused(message: String)
   }
 
   /// The standing of the purchase.
   public var standing: Standing
-  /// The environment in which the source found it, where it says so. It determines an environment that the
-  /// receipt only claims, or leaves out, and must be the one that a receipt proves.
+  /// The environment in which the source found the purchase; `nil` if the source does not state it.
+  ///
+  /// It determines an environment that the receipt only claims or omits. If the receipt proves its environment, the two
+  /// must be equal.
   public var environment: ReceiptEnvironment.Category?
-  /// Of a receipt with several purchases, those that were revoked or refunded while others stand. The verified
-  /// receipt then states their revocation (``VerifiedReceipt/transactions``).
+  /// The revoked or refunded purchases of a receipt whose other purchases are in force.
+  ///
+  /// The verified receipt then states their revocation (``VerifiedReceipt/transactions``).
   public var revokedTransactions: [RevokedTransaction]
-  /// What a person should know of a confirmation, such as that part of it could not be asked and did not have to
-  /// be; `nil` for nothing.
+  /// A note to a confirmation for people, such as a part that could not be asked and did not have to be; `nil` for no
+  /// note.
   public var note: String?
 
   /// Creates a response.
@@ -112,14 +118,14 @@ public struct CheckerResponse: Sendable, Hashable {
     self.note = note
   }
 
-  /// A purchase that a source says was revoked or refunded.
+  /// A purchase that a source reports as revoked or refunded.
   public struct RevokedTransaction: Sendable, Hashable {
-    /// The purchase.
+    /// The transaction's identifier.
     public let transactionId: String
-    /// When it was revoked; where the source does not say, when it was asked.
+    /// The time of revocation, or the time of asking if the source does not state it.
     public let revocationDate: Timestamp
 
-    /// Creates one.
+    /// Creates a revoked transaction.
     public init(transactionId: String, revocationDate: Timestamp) {
       self.transactionId = transactionId
       self.revocationDate = revocationDate

@@ -2,13 +2,13 @@
 
 internal import ReceiptCodec
 
-/// What checkers make of a verdict that was reached locally.
+/// Asks checkers about a receipt after its local verdict.
 struct RemoteConsultation {
   let policy: VerificationPolicy
   let checkers: [any RemoteChecker]
   let report: (@Sendable (VerificationDiagnostic) -> Void)?
 
-  /// The verdict after the checkers were asked in turn: see ``ReceiptVerifier/verify(_:checkers:)``.
+  /// Asks the checkers in turn and returns the verdict: see ``ReceiptVerifier/verify(_:checkers:)``.
   func verdict(on local: Verdict) async -> Verdict {
     var receipt: VerifiedReceipt
     var open: UndeterminedReceipt?
@@ -40,8 +40,8 @@ struct RemoteConsultation {
           return error.verdict(claimedKind: receipt.kind).on(receipt).recording(reports)
         }
         if error.isRetryable, policy.offlineRule.accepts(without: checker.name) { continue }
-        // A failure that retrying may mend is not hidden behind one that it cannot: asked again, that checker
-        // may refuse.
+        // A retryable failure takes precedence over a terminal one: if asked again, that checker may refuse the
+        // receipt.
         if unanswered == nil || error.isRetryable && unanswered?.isRetryable == false { unanswered = error }
       }
     }
@@ -55,7 +55,7 @@ struct RemoteConsultation {
     return .valid(receipt)
   }
 
-  /// The environment that a confirming checker found.
+  /// Returns the environment that a confirming checker found.
   private func evaluate(
     _ answer: CheckerAnswer, of name: String, on receipt: VerifiedReceipt
   ) throws(ValidationError) -> ReceiptEnvironment.Category? {

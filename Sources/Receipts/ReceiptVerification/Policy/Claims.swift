@@ -2,24 +2,24 @@
 
 internal import ReceiptCodec
 
-/// What authenticated content says of itself, in the terms that all kinds share.
+/// The statements of authenticated content about itself, in terms that all kinds share.
 struct Claims {
   let kind: ReceiptKind
   let environment: ReceiptEnvironment?
-  /// Whether the signature covers ``environment``.
+  /// `true` if the signature covers ``environment``.
   let isEnvironmentSigned: Bool
   let bundleId: String?
   let appAppleId: Int64?
   var signedAt: Timestamp?
-  /// What binds it to a device; `nil` if nothing does.
+  /// The device binding; `nil` if the receipt is bound to no device.
   let device: DeviceBinding?
 }
 
-/// What is fixed for each kind by the formats of its store.
+/// The rules that a store's formats fix for each kind.
 struct KindRules {
-  /// Whether every receipt of the kind names its app's bundle.
+  /// `true` if every receipt of the kind names its app's bundle.
   let namesBundle: Bool
-  /// Whether every receipt of the kind in production states its app's identifier.
+  /// `true` if every production receipt of the kind states its app's identifier.
   let statesApp: Bool
 
   init(of kind: ReceiptKind) {

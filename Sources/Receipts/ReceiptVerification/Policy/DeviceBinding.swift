@@ -4,17 +4,19 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// What binds a receipt to the device that it was made for.
+/// The value that binds a receipt to the device that it was made for.
 enum DeviceBinding {
-  /// App receipt: attribute 5 is the SHA-1 of device identifier, attribute 4 and the value of attribute 2.
+  /// App receipt: attribute 5 is the SHA-1 of the device identifier, attribute 4 and the value of attribute 2,
+  /// concatenated.
   case sha1Hash([UInt8], opaqueValue: [UInt8], bundleId: [UInt8])
-  /// JWS from a device: `deviceVerification` is the base64 of the SHA-384 of the nonce and the device's identifier,
-  /// both UUIDs in lower case.
+  /// JWS from a device: `deviceVerification` is the base64 of the SHA-384 of the nonce and the device's identifier.
+  ///
+  /// Both are UUIDs in lower case.
   case deviceVerification(String, nonce: String)
-  /// Transaction receipt: an identifier in plain text.
+  /// Transaction receipt: the identifier in plain text.
   case vendorIdentifier(String)
 
-  /// Where a receipt of the kind states its binding.
+  /// Returns the place in which a receipt of the kind states its binding.
   static func place(in kind: ReceiptKind, of binding: DeviceBinding?) -> String {
     switch (kind, binding) {
     case (.appReceipt, _): "attribute 5"
@@ -24,7 +26,7 @@ enum DeviceBinding {
     }
   }
 
-  /// Whether it names the device.
+  /// Returns `true` if the binding names the device.
   func matches(_ device: [UInt8]) -> Bool {
     switch self {
     case .sha1Hash(let hash, let opaqueValue, let bundleId):
@@ -38,7 +40,7 @@ enum DeviceBinding {
     }
   }
 
-  /// The usual text of a UUID, in lower case; for other lengths plain hexadecimal, which matches nothing.
+  /// Returns the text of a UUID in lower case; for other lengths plain hexadecimal, which matches no binding.
   private static func uuidText(_ bytes: [UInt8]) -> String {
     let digits = Hexadecimal.encode(bytes[...])
     guard bytes.count == 16 else { return digits }

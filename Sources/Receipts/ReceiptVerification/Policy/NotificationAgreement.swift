@@ -3,7 +3,9 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// What a notification and its signed parts must agree on. What the notification leaves out, its first part says.
+/// The values on which a notification and its signed parts must agree.
+///
+/// If the notification omits a value, the first part that states it decides.
 struct NotificationAgreement {
   private var bundleId: String?
   private var environment: ReceiptEnvironment.Category?
@@ -16,7 +18,7 @@ struct NotificationAgreement {
     appAppleId = Self.stated(notification.appAppleId)
   }
 
-  /// Requires that a part agrees with the notification and the parts before it.
+  /// Requires that a part agrees with the notification and with the parts before it.
   mutating func require(_ part: VerifiedReceipt) throws(ValidationError) {
     try Self.require(&bundleId, part.bundleId, "bundle identifier", UTF8Text.isIdentical)
     try Self.require(&environment, part.environment?.category, "environment", ==)
@@ -27,10 +29,10 @@ struct NotificationAgreement {
       UTF8Text.isIdentical)
   }
 
-  /// Where the sandbox knows no app it states 0.
+  /// Returns the identifier, or `nil` for 0, which the sandbox states if it knows no app.
   private static func stated(_ appAppleId: Int64?) -> Int64? { appAppleId == 0 ? nil : appAppleId }
 
-  /// Absent is not the same as different: early notifications leave fields out.
+  /// Requires that two values are equal; an absent value does not differ, because early notifications omit fields.
   private static func require<Value>(
     _ agreed: inout Value?, _ value: Value?, _ name: String, _ areEqual: (Value, Value) -> Bool
   ) throws(ValidationError) {

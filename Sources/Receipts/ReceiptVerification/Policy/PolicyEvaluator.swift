@@ -4,32 +4,33 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The third stage: whether the policy accepts what authenticated content says of itself.
+/// The third stage: evaluates the policy on the claims of authenticated content.
 ///
-/// The order is the same for every kind: kind, time, app, certificate of a test, device, environment. The environment
-/// comes last, since it alone can be determined by a checker.
+/// The order is the same for every kind: kind, time, app, test certificate, device, environment. The environment comes
+/// last, because it is the only one that a checker can determine.
 struct PolicyEvaluator: Sendable {
   let policy: VerificationPolicy
   let clock: @Sendable () -> Timestamp
 
-  /// Where the content stands.
+  /// The position of the content that is evaluated.
   enum Context {
-    /// It is the receipt itself.
+    /// The receipt itself.
     case receipt
-    /// It is a signed part of a notification: of this kind, in the environment that the notification states. Its age
-    /// is the notification's concern.
+    /// A signed part of a notification: its expected kind, and the environment that the notification states.
+    ///
+    /// The maximum age applies to the notification, not to its parts.
     case part(of: ReceiptEnvironment?, kind: ReceiptKind)
   }
 
-  /// What was accepted.
+  /// The result of an accepted evaluation.
   struct Acceptance {
     /// The path whose certificates are valid under the time rule.
     let path: SigningPath
-    /// Why the environment is not proven, where the policy requires that and all else was accepted.
+    /// The reason that the environment is not proven, if the policy requires proof and accepts everything else.
     let unprovenEnvironment: Reason?
   }
 
-  /// Evaluates the policy.
+  /// Evaluates the policy on claims and returns the path that is valid under it.
   func evaluate(
     _ claims: Claims, signedBy paths: ArraySlice<SigningPath>, in context: Context, trace: Trace?
   ) throws(ValidationError) -> Acceptance {
@@ -80,7 +81,7 @@ struct PolicyEvaluator: Sendable {
           .tooOld, "It was signed at \(signedAt.iso8601), more than \(maximumAge) seconds before.")
       }
     }
-    // What has no certificates does not expire, whenever it was signed.
+    // A key without certificates does not expire, regardless of the signing time.
     if let path = paths.first, path.certificates.isEmpty { return path }
     let instant: Timestamp
     switch policy.timeRule {
@@ -103,7 +104,7 @@ struct PolicyEvaluator: Sendable {
         + "at \(instant.iso8601).")
   }
 
-  /// False where either is NaN, so that such a limit accepts nothing.
+  /// Returns `false` if either instant is NaN, so that such a limit accepts no receipt.
   private func isSurely(_ instant: Timestamp, notAfter other: Timestamp) -> Bool {
     instant.millisecondsSince1970 <= other.millisecondsSince1970
   }
@@ -155,7 +156,7 @@ struct PolicyEvaluator: Sendable {
     }
   }
 
-  /// A receipt that is bound to no device fails a policy that names one.
+  /// Requires that the receipt is bound to the policy's device; a receipt bound to no device fails.
   private func requireDevice(_ claims: Claims) throws(ValidationError) {
     guard let device = policy.deviceIdentifier else { return }
     let place = DeviceBinding.place(in: claims.kind, of: claims.device)
@@ -172,9 +173,11 @@ struct PolicyEvaluator: Sendable {
 
   // MARK: Environment
 
-  /// What the signature does not cover proves nothing: a receipt without an environment could be of either store, and
-  /// a transaction receipt of the sandbox that was relabelled as production would pass, so that neither can satisfy a
-  /// policy that accepts production and not sandbox.
+  /// Returns the reason that the environment is not proven, or `nil` if the policy accepts it.
+  ///
+  /// A claim that the signature does not cover proves nothing. A receipt without an environment could come from
+  /// production or from the sandbox. A sandbox transaction receipt could be relabelled as production. Neither satisfies
+  /// a policy that accepts production and not sandbox.
   private func unprovenEnvironment(
     of claims: Claims, in context: Context
   ) throws(ValidationError) -> Reason? {
@@ -216,7 +219,7 @@ extension ReceiptKind {
     switch self {
     case .appReceipt: "an app receipt"
     case .transactionReceipt: "a transaction receipt"
-    // Right for every other kind: none begins with a vowel.
+    // Correct for every other kind, because none begins with a vowel.
     default: "a \(rawValue)"
     }
   }

@@ -6,23 +6,24 @@ public import ReceiptCodec
 
 /// The instant at which the certificates of a receipt must be valid.
 public enum TimeRule: Sendable, Hashable {
-  /// When the receipt was signed: history stays valid after its certificates expire. The signing time comes
-  /// from the signed data, so the holder of a stolen, expired key could backdate; combine it with
-  /// ``VerificationPolicy/maximumAge`` where that matters.
+  /// When the receipt was signed, so that old receipts stay valid after their certificates expire.
+  ///
+  /// The signing time is part of the signed data, so the holder of a stolen, expired key could backdate a receipt. If
+  /// that matters, also set ``VerificationPolicy/maximumAge``.
   case atSigning
-  /// At a given instant, as an auditor asks. A receipt signed after it is refused.
+  /// At a given instant, for audits; a receipt signed after it is refused.
   case at(Timestamp)
   /// Now, by the verifier's clock.
   case now
 }
 
-/// The system's clock, which a verifier asks unless it is given another.
+/// The system's clock, which a verifier uses by default.
 public enum SystemClock {
   /// The current time.
   public static func now() -> Timestamp { Timestamp(Date()) }
 }
 
-/// How a receipt is signed.
+/// The signature algorithm of a receipt.
 public enum ReceiptAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// ECDSA on P-256 with SHA-256, r‖s (RFC 7518 section 3.4): every JWS.
   case es256 = "ES256"
@@ -30,12 +31,12 @@ public enum ReceiptAlgorithm: String, Sendable, Hashable, CaseIterable {
   case rsaSHA256 = "RSA-SHA256"
   /// RSA PKCS#1 v1.5 with SHA-1: older app receipts, transaction receipts of versions 2 and 3, Google Play.
   case rsaSHA1 = "RSA-SHA1"
-  /// RSASSA-PSS with SHA-256 and a salt of 32 bytes: Huawei AppGallery, where it says so.
+  /// RSASSA-PSS with SHA-256 and a salt of 32 bytes: Huawei AppGallery, if the purchase states this algorithm.
   case rsaPSSSHA256 = "RSA-PSS-SHA256"
 }
 
 extension ReceiptAlgorithm {
-  /// The primitive, its digest and its encoding.
+  /// The primitive, with its digest and padding.
   var signatureAlgorithm: SignatureAlgorithm {
     switch self {
     case .es256: .ecdsaP256SHA256
@@ -45,7 +46,7 @@ extension ReceiptAlgorithm {
     }
   }
 
-  /// The algorithm of a signature that stands beside its data.
+  /// Creates the algorithm of a detached signature.
   init(_ algorithm: DetachedAlgorithm) {
     self =
       switch algorithm {

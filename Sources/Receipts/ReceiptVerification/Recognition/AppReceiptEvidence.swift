@@ -39,7 +39,7 @@ final class AppReceiptEvidence: Evidence {
   var encoded: [UInt8] { appReceipt.encoded }
   var signedContent: ArraySlice<UInt8> { appReceipt.signedData.content }
 
-  /// Digest and signature algorithm must name the same digest.
+  /// Returns the algorithm; the digest algorithm and the signature algorithm must name the same digest.
   private static func algorithm(
     of signerInfo: CMSSignerInfo, in signedData: CMSSignedData
   ) throws(ValidationError) -> ReceiptAlgorithm {
@@ -68,7 +68,7 @@ final class AppReceiptEvidence: Evidence {
     return algorithm
   }
 
-  /// The order of the embedded certificates means nothing.
+  /// Names the signer by issuer and serial number, because the order of the embedded certificates has no meaning.
   func signer() throws(ValidationError) -> SignerEvidence {
     guard signerInfo.subjectKeyIdentifier == nil else {
       throw .invalid(

@@ -3,16 +3,20 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Finds out what became of data that a store signed and that was not passed on byte for byte: by undoing usual damage
-/// until the digest is the signed one. It explains a refusal; what it finds is never accepted.
+/// Explains the damage to data that a store signed and that was not passed on byte for byte.
+///
+/// It undoes common kinds of damage until the digest is the signed one. The result only explains a refusal: repaired
+/// data is never accepted.
 struct DamagedData {
   private let bytes: [UInt8]
-  /// Without a byte order mark and white space around it.
+  /// The data without a byte order mark and surrounding white space.
   private let text: [UInt8]
   private let value: JSONValue?
 
-  /// Longer data is not explained: it is written again in dozens of ways, which would cost more than a valid receipt of
-  /// the same length. The longest purchases of the stores have 2 KB.
+  /// The maximum length of data that is parsed and re-encoded for an explanation.
+  ///
+  /// Data is re-encoded in dozens of ways, which for longer data would cost more than verifying a valid receipt of the
+  /// same length. The longest purchases of the stores have 2 KB.
   private static let maximumByteCount = 4096
 
   init(_ bytes: [UInt8]) {
@@ -21,13 +25,13 @@ struct DamagedData {
     value = bytes.count <= Self.maximumByteCount ? try? JSONValue(parsing: text) : nil
   }
 
-  /// The app that the data claims to be of, where it can still be read.
+  /// The app that the data claims to be of; `nil` if it cannot be read.
   var packageName: String? {
     let name = value?["packageName"] ?? value?["orders"]?.array?.first?["packageName"]
     return name?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// What became of the data, given that a key of its app made the signature.
+  /// Returns the damage to the data, provided that a key of its app made the signature.
   func explanation(isSigned: ([UInt8]) -> Bool) -> String {
     let advice = "Pass the data byte for byte as the store gave it."
     if let ends = endsExplanation(isSigned) { return "\(ends) \(advice)" }
@@ -51,7 +55,7 @@ struct DamagedData {
       + "\(hasWhiteSpace ? " (it has white space between its members)" : ""). \(advice)"
   }
 
-  /// What was put in front of the data or after it, or taken away.
+  /// Returns the explanation if only bytes at the start or end of the data were added or removed.
   private func endsExplanation(_ isSigned: ([UInt8]) -> Bool) -> String? {
     let withoutMark = ByteOrderMark.dropped(from: bytes)
     let hasMark = withoutMark.count < bytes.count
@@ -79,7 +83,7 @@ struct DamagedData {
     return changes.joined(separator: ", ")
   }
 
-  /// Whether white space stands outside strings.
+  /// `true` if there is white space outside strings.
   private var hasWhiteSpace: Bool {
     var isInString = false
     var isEscaped = false
@@ -101,7 +105,9 @@ struct DamagedData {
     return false
   }
 
-  /// A nonce beyond 2^53 whose digits are the shortest of a floating-point number; real ones use all their digits.
+  /// Returns a nonce that was probably rounded to a floating-point number.
+  ///
+  /// It lies beyond 2^53 and is a multiple of 1000, or is not an integer of 64 bits; a real nonce uses all its digits.
   private func roundedNonce(in value: JSONValue) -> String? {
     guard case .number(let number)? = value["nonce"] else { return nil }
     guard let integer = number.int64 else { return number.text }
@@ -110,7 +116,7 @@ struct DamagedData {
   }
 }
 
-/// A way to undo what parsing and writing did to the members.
+/// A way to undo the effects of parsing and re-encoding on the members.
 private struct Repair {
   let ordersMembers: Bool
   let restoresTypes: Bool
@@ -124,7 +130,7 @@ private struct Repair {
     Repair(ordersMembers: true, restoresTypes: true, dropsUnknown: true),
   ]
 
-  /// The order in which the stores write members, as observed in purchases of 2011 to 2025, and their types.
+  /// The order in which the stores write members, as observed in purchases of 2011 to 2025.
   private static let googleOrder = [
     "nonce", "orders", "notificationId", "orderId", "packageName", "productId", "purchaseTime",
     "purchaseState",
@@ -146,7 +152,7 @@ private struct Repair {
   ]
   private static let flags: Set<String> = ["autoRenewing", "acknowledged"]
 
-  /// The value repaired; `nil` if it is the same.
+  /// Returns the repaired value; `nil` if the repair does not change it.
   func apply(to value: JSONValue) -> JSONValue? {
     let isHuawei = value["applicationId"] != nil || value["applicationIdString"] != nil
     let repaired = repaired(value, order: isHuawei ? Self.huaweiOrder : Self.googleOrder)
@@ -176,7 +182,7 @@ private struct Repair {
     return .object(members)
   }
 
-  /// The value with the type that the store gives it.
+  /// Returns the value with the type that the store gives it.
   private func restored(_ value: JSONValue, of name: String) -> JSONValue {
     if name == "orders" { return value }
     if Self.integers.contains(name) {
@@ -202,7 +208,7 @@ private struct Repair {
   }
 }
 
-/// How a writer of JSON escapes characters that need no escape.
+/// The way in which a JSON encoder escapes characters that need no escape.
 private struct EscapeStyle {
   var escapesSlash = false
   var escapesHTML = false
@@ -219,7 +225,7 @@ private struct EscapeStyle {
     EscapeStyle(escapesNonASCII: true, isUppercase: true),
   ]
 
-  /// Whether the style's own escapes stand in a text.
+  /// Returns `true` if the text uses the escapes of this style.
   func isIn(_ text: [UInt8]) -> Bool {
     func contains(_ part: StaticString) -> Bool { ByteSearch.contains(part, in: text.span) }
     return contains("\\/") == escapesSlash && contains("\\u00") == escapesHTML
@@ -231,7 +237,7 @@ private struct EscapeStyle {
     guard escapesSlash || escapesHTML || escapesNonASCII else { return plain }
     var escaped: [UInt8] = []
     escaped.reserveCapacity(plain.count + 64)
-    // Outside strings stand none of these characters.
+    // These characters occur only inside strings.
     for scalar in String(decoding: plain, as: UTF8.self).unicodeScalars {
       switch scalar {
       case "/" where escapesSlash: escaped += Array("\\/".utf8)

@@ -6,12 +6,12 @@ internal import ReceiptCodec
 struct DecodedContent {
   /// The typed content.
   let content: VerifiedReceipt.Content
-  /// What it says of itself, in the terms that all kinds share.
+  /// The content's statements about itself, in terms that all kinds share.
   let claims: Claims
-  /// The signed parts inside a notification, not verified yet, in the order transaction, renewal info, app transaction.
+  /// The unverified signed parts of a notification, in the order transaction, renewal info, app transaction.
   var parts: [SignedPart] = []
 
-  /// What was found, for diagnostics.
+  /// The summary of the content for diagnostics.
   var summary: String {
     switch content {
     case .jws(let payload): "it is a \(payload.kind.rawValue)"
@@ -27,8 +27,8 @@ struct DecodedContent {
 struct SignedPart {
   /// The part in compact serialization.
   let compact: String
-  /// The kind that belongs in its place.
+  /// The kind of receipt that is expected in its place.
   let kind: ReceiptKind
-  /// Where it stands in the notification, a JSON path.
+  /// The place in the notification, as a JSON path.
   let place: String
 }

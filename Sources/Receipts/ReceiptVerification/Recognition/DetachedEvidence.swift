@@ -4,17 +4,17 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Purchases and licences of Google Play and Huawei AppGallery: RSA over data, with the key that the policy names for the
-/// package inside.
+/// Purchases and licences of Google Play and Huawei AppGallery: an RSA signature over data, with the key that the
+/// policy names for the package in the data.
 final class DetachedEvidence: Evidence {
   let algorithm: ReceiptAlgorithm
   private let detached: UnverifiedDetachedReceipt
   private let appKeys: AppKeys
   private let store: PurchaseStore
-  /// The app that the data names, which decides whose key is asked.
+  /// The app that the data names, which determines the keys.
   private let package: String
   private let packageBytes: ArraySlice<UInt8>
-  /// The content, or why the data cannot be decoded: that counts only where the signature matches.
+  /// The content, or the decoding error, which is thrown only if the signature matches.
   private let content: Result<DetachedContent, MalformedReceipt>
 
   init(
@@ -35,13 +35,13 @@ final class DetachedEvidence: Evidence {
       package = content.packageName ?? ""
       store = content.store
     case .failure(let error):
-      // Data that was parsed and written again may still say whose it was, so that the damage can be explained.
+      // Data that was parsed and written again may still name its app, so that the damage can be explained.
       guard let claimed = DamagedData(receipt.signedBytes).packageName else { throw .malformed(error) }
       package = claimed
       store = DetachedContent.claimedKind(of: receipt.signedBytes) == .huaweiPurchase ? .huawei : .googlePlay
     }
-    // The members of unverified data do not choose its trust: where the policy knows the app at another store alone,
-    // that store's key must have signed.
+    // Unverified data must not choose its own trust: if the policy has keys of the app only at another store, that
+    // store's key must have signed.
     if !appKeys.contains(package, at: store),
       let other = PurchaseStore.allCases.first(where: { appKeys.contains(package, at: $0) })
     {
@@ -151,12 +151,12 @@ final class DetachedEvidence: Evidence {
     return "the key of \(other.package) at \(other.store.displayName) made it, and the data names \(package)."
   }
 
-  /// To explain a refusal must not cost more than a few refusals.
+  /// The maximum number of keys that are tried for an explanation, so that it costs no more than a few refusals.
   private static let maximumKeysForExplanation = 16
 }
 
 extension PublicKey {
-  /// The length of a signature by this key (RFC 8017 section 8); `nil` for other keys than RSA.
+  /// The length in bytes of a signature by this key (RFC 8017 section 8); `nil` for keys other than RSA.
   fileprivate var rsaSignatureByteCount: Int? {
     if case .rsa(let bits) = kind { (bits + 7) / 8 } else { nil }
   }

@@ -3,33 +3,36 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// What a receipt offers to be authenticated: the result of recognition, of which nothing was verified. Each format has
-/// one type of evidence, which adapts the parsed receipt to these terms. They are classes because evidence goes from
-/// stage to stage: to copy its many parts would cost more.
+/// The unverified result of recognition: everything that is needed to authenticate a receipt.
+///
+/// Each format has one type of evidence, which adapts the parsed receipt to this protocol. The types are classes
+/// because evidence is passed from stage to stage, and copying its many parts would cost more.
 protocol Evidence: AnyObject {
-  /// The format that it came in.
+  /// The format of the receipt.
   var format: ReceiptFormat { get }
-  /// How it says that it is signed.
+  /// The signature algorithm that the receipt states.
   var algorithm: ReceiptAlgorithm { get }
-  /// What the signature covers.
+  /// The content that the signature covers.
   var signed: SignedContent { get }
-  /// The signature: r ‖ s of 32 bytes each for ES256 (RFC 7518 section 3.4), else PKCS#1 v1.5.
+  /// The signature: r ‖ s of 32 bytes each for ES256 (RFC 7518 section 3.4), otherwise an RSA signature.
   var signature: ArraySlice<UInt8> { get }
-  /// The bytes that determine the signer, by which a signer that was authenticated before is found.
+  /// The bytes that determine the signer; the cache key for signers that were authenticated before.
   var cacheKey: SignerCacheKey { get }
-  /// The receipt that it was made of.
+  /// The parsed receipt.
   var receipt: UnverifiedReceipt { get }
   /// The receipt without its wrapping: ``/ReceiptCodec/UnverifiedReceipt/encoded``.
   var encoded: [UInt8] { get }
-  /// What the signature covers, whatever the spelling of all else: ``/ReceiptCodec/UnverifiedReceipt/signedContent``.
+  /// The bytes that the signature covers, independent of the encoding of the rest:
+  /// ``/ReceiptCodec/UnverifiedReceipt/signedContent``.
   var signedContent: ArraySlice<UInt8> { get }
 
-  /// Reads what leads to the signer's key. It is asked for only where the cache has no such signer.
+  /// Reads the certificates or keys that lead to the signer's key; called only if the cache does not have the signer.
   func signer() throws(ValidationError) -> SignerEvidence
-  /// Decodes the content, once it is authenticated.
+  /// Decodes the content after it is authenticated.
   func decodedContent() throws(MalformedReceipt) -> DecodedContent
-  /// What became of a receipt whose signature does not match, in the second half of a sentence; `nil` where that cannot
-  /// be told. It accepts nothing.
+  /// Returns the likely cause of a signature mismatch, as the second half of a sentence; `nil` if it is not known.
+  ///
+  /// The explanation never makes a receipt acceptable.
   func explanationOfMismatch(by signer: KnownSigner) -> String?
 }
 
@@ -39,12 +42,12 @@ extension Evidence {
 
 /// The bytes that a signature covers.
 enum SignedContent {
-  /// The bytes themselves. The first `sharedPrefix` of them are the same in every receipt of the signer.
+  /// The bytes themselves; the first `sharedPrefix` of them are the same in every receipt of the signer.
   case bytes(ArraySlice<UInt8>, sharedPrefix: Int)
-  /// Signed attributes that name type and digest of the content (RFC 5652 section 5.4).
+  /// Signed attributes that state the type and digest of the content (RFC 5652 section 5.4).
   case attributes(CMSSignedAttributes, content: ArraySlice<UInt8>)
 
-  /// The bytes that the signature is verified over.
+  /// The bytes over which the signature is verified.
   var bytes: ArraySlice<UInt8> {
     switch self {
     case .bytes(let bytes, _): bytes
@@ -53,7 +56,7 @@ enum SignedContent {
   }
 }
 
-/// How a receipt names its signer.
+/// The way in which a receipt names its signer.
 enum SignerEvidence {
   /// By certificates, which must lead to a trusted root.
   case certificates(CertificateEvidence)
@@ -63,18 +66,18 @@ enum SignerEvidence {
 
 /// The certificates that a receipt embeds.
 struct CertificateEvidence {
-  /// How the signer's certificate is found among those that the receipt embeds.
+  /// The position of the signer's certificate among the embedded certificates.
   enum Leaf {
-    /// It is the first.
+    /// The first certificate.
     case first
-    /// It is the one with this issuer and serial number, wherever it stands (RFC 5652 section 5.3).
+    /// The certificate with this issuer and serial number, in any position (RFC 5652 section 5.3).
     case issuer(ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>)
   }
 
   /// The certificates in DER, in the order of the receipt.
   let certificates: [[UInt8]]
-  /// Which of them is the signer's.
+  /// The position of the signer's certificate.
   let leaf: Leaf
-  /// What the format requires of them.
+  /// The format's requirements for the certificates.
   let requirements: SignerRequirements
 }

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// The formats of receipts. Each has an adapter that makes ``Evidence`` of its bytes.
+/// The formats of receipts, each with an adapter that creates ``Evidence``.
 enum ReceiptFormat: Int, CaseIterable, Sendable {
   /// RFC 7515: ``JWSEvidence``.
   case jws
@@ -10,10 +10,10 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
   case appReceipt
   /// The property list of `SKPaymentTransaction.transactionReceipt`: ``TransactionReceiptEvidence``.
   case transactionReceipt
-  /// Data with its signature beside it: ``DetachedEvidence``.
+  /// Data with a detached signature: ``DetachedEvidence``.
   case detached
 
-  /// How the format is called in diagnostics.
+  /// The format's name in diagnostics.
   var name: String {
     switch self {
     case .jws: "a JWS"
@@ -23,7 +23,7 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The place of the signature, and the words for what it covers, in reasons and diagnostics.
+  /// The place of the signature and the words for the content that it covers, in reasons and diagnostics.
   var signatureTerms: (place: String, covers: String) {
     switch self {
     case .jws: ("JWS signature", "header and payload")
@@ -34,42 +34,42 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
   }
 }
 
-/// What a format requires of the certificates that sign it.
+/// A format's requirements for the signer's certificates.
 struct SignerRequirements: Sendable {
-  /// The signer's key.
+  /// The required kind of the signer's key.
   enum Key: Sendable {
-    /// On P-256, as ES256 demands.
+    /// A key on P-256, as ES256 requires.
     case p256
-    /// RSA of at least so many bits.
+    /// An RSA key of at least this many bits.
     case rsa(bits: Int)
   }
 
-  /// How the path from the signer's certificate to a trusted root is found.
+  /// The way in which the path from the signer's certificate to a trusted root is found.
   enum Path: Sendable {
-    /// The receipt embeds all of it in order: leaf, intermediate, root (RFC 7515 section 4.1.6).
+    /// The receipt embeds the whole path in order: leaf, intermediate, root (RFC 7515 section 4.1.6).
     case embedded
-    /// Issuers may stand anywhere among the embedded certificates and the verifier's intermediates.
+    /// Issuers may be anywhere among the embedded certificates and the verifier's intermediates.
     case searched
   }
 
   let key: Key
   let path: Path
-  /// The marker extensions of other formats, which do not count here.
+  /// The marker extensions of other formats, which are not accepted for this one.
   let foreignMarkers: CertificateMarkers
-  /// Whether the format was ever signed under certificates that are signed with SHA-1.
+  /// `true` if the format was ever signed under certificates with SHA-1 signatures.
   let allowsSHA1Certificates: Bool
 
-  /// What stores sign with that have a key per app.
+  /// The minimum key length of stores that have a key per app.
   static let keyBits = 2048
-  /// What authors of libraries have signed test data with.
+  /// The minimum key length if the policy admits short keys, with which authors of libraries signed test data.
   static let shortKeyBits = 1024
 
-  /// ES256 was never used with SHA-1.
+  /// The requirements for a JWS; ES256 was never used with SHA-1.
   static let jws = SignerRequirements(
     key: .p256, path: .embedded, foreignMarkers: .iTunesStore, allowsSHA1Certificates: false)
   static let appReceipt = SignerRequirements(
     key: .rsa(bits: 2048), path: .searched, foreignMarkers: .iTunesStore, allowsSHA1Certificates: true)
-  /// Until 2016, with version 2 of the signature, the iTunes Store's certificates signed.
+  /// Returns the requirements for a transaction receipt; the iTunes Store's certificates signed version 2, until 2016.
   static func transactionReceipt(signatureVersion: UInt8) -> SignerRequirements {
     signatureVersion == 2
       ? SignerRequirements(
@@ -80,7 +80,7 @@ struct SignerRequirements: Sendable {
 }
 
 extension UnverifiedReceipt {
-  /// The format that it came in.
+  /// The format of the receipt.
   var format: ReceiptFormat {
     switch self {
     case .jws: .jws

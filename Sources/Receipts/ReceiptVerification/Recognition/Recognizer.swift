@@ -2,11 +2,11 @@
 
 internal import ReceiptCodec
 
-/// The first stage: tells the format of bytes, and has its adapter make evidence of them.
+/// The first stage: recognizes the format of bytes and creates the evidence.
 struct Recognizer: Sendable {
-  /// Bounds on size and nesting.
+  /// The bounds on size and nesting.
   let limits: ReceiptLimits
-  /// The keys that tell the store of a receipt that does not say.
+  /// The keys that determine the store of a receipt that does not state it.
   let appKeys: AppKeys
 
   /// Recognizes a receipt in any of the wrappings that ``/ReceiptCodec/UnverifiedReceipt`` reads.
@@ -18,7 +18,7 @@ struct Recognizer: Sendable {
     }
   }
 
-  /// Makes evidence of a receipt that is parsed already.
+  /// Creates the evidence of a receipt that is already parsed.
   func recognize(_ receipt: UnverifiedReceipt) -> RecognizedReceipt {
     do throws(ValidationError) {
       switch receipt {
@@ -45,16 +45,16 @@ struct Recognizer: Sendable {
   }
 }
 
-/// What recognition makes of bytes.
+/// The result of recognition.
 enum RecognizedReceipt {
-  /// A receipt, and what it offers to be authenticated.
+  /// The evidence of a receipt.
   case evidence(any Evidence)
-  /// A receipt that offers nothing to be authenticated, and why.
+  /// A receipt that cannot be authenticated, with the reason.
   indirect case withoutEvidence(UnverifiedReceipt, ValidationError)
-  /// Bytes that are no receipt, and why.
+  /// Bytes that are not a receipt, with the reason.
   indirect case malformed(ValidationError)
 
-  /// The evidence.
+  /// Returns the evidence, or throws the reason that there is no evidence.
   func requireEvidence() throws(ValidationError) -> any Evidence {
     switch self {
     case .evidence(let evidence): return evidence
@@ -62,7 +62,7 @@ enum RecognizedReceipt {
     }
   }
 
-  /// The receipt; `nil` if the bytes are none.
+  /// The receipt; `nil` if the bytes are not a receipt.
   var receipt: UnverifiedReceipt? {
     switch self {
     case .evidence(let evidence): evidence.receipt

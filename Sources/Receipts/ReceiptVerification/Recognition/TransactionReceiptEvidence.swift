@@ -26,14 +26,14 @@ final class TransactionReceiptEvidence: Evidence {
   var format: ReceiptFormat { .transactionReceipt }
   var signed: SignedContent { .bytes(signedContent, sharedPrefix: 0) }
   var signature: ArraySlice<UInt8> { transactionReceipt.signature[...] }
-  /// The version decides which certificates are acceptable, so it is part of the key.
+  /// The cache key; it includes the version, which determines the acceptable certificates.
   var cacheKey: SignerCacheKey {
     SignerCacheKey([transactionReceipt.signatureVersion], transactionReceipt.leafCertificate[...])
   }
   var receipt: UnverifiedReceipt { .transactionReceipt(transactionReceipt) }
   var encoded: [UInt8] { transactionReceipt.encoded }
 
-  /// A transaction receipt embeds no more than its leaf: the issuer is among the verifier's intermediates.
+  /// Names the embedded leaf as the signer's; the issuer is among the verifier's intermediates.
   func signer() -> SignerEvidence {
     .certificates(
       CertificateEvidence(

@@ -2,8 +2,8 @@
 
 package import ReceiptCodec
 
-/// What a purchase or licence of Google Play or Huawei states besides what all kinds share, for
-/// reports on verdicts.
+/// The statements of a Google Play or Huawei purchase or licence that other kinds do not share, for reports on
+/// verdicts.
 package struct DetachedReport {
   package let content: DetachedContent
 

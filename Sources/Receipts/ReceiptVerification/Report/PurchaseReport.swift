@@ -2,16 +2,16 @@
 
 package import ReceiptCodec
 
-/// What a receipt states of one purchase, by Apple's names, for reports on verdicts.
+/// The statements of a receipt about one purchase, with Apple's names, for reports on verdicts.
 package struct PurchaseReport {
   package let transaction: Transaction
-  /// When it is evaluated; `nil` where that is not told.
+  /// The instant at which expiry is evaluated; `nil` if it is not evaluated.
   package let instant: Timestamp?
-  /// What no other kind of receipt states.
+  /// The signed transaction, whose fields no other kind of receipt states.
   package private(set) var signed: JWSTransaction?
   package private(set) var inApp: InAppPurchase?
 
-  /// The purchases of a receipt.
+  /// Returns the purchases of a receipt.
   package static func all(of receipt: VerifiedReceipt, at instant: Timestamp?) -> [PurchaseReport] {
     let transactions = receipt.transactions
     var reports = transactions.map { PurchaseReport(transaction: $0, instant: instant) }
@@ -32,7 +32,7 @@ package struct PurchaseReport {
     self.instant = instant
   }
 
-  /// `nil` for a purchase that does not expire.
+  /// Indicates whether the purchase has expired; `nil` if it does not expire or if there is no instant.
   package var isExpired: Bool? {
     guard let instant else { return nil }
     return transaction.expiresDate.map { $0 <= instant }
@@ -52,7 +52,7 @@ package struct PurchaseReport {
   }
   package var offerIdentifier: String? { signed?.offerIdentifier ?? inApp?.promotionalOfferId }
 
-  /// Writes the object. Absent members are left out.
+  /// Writes the object; absent members are omitted.
   func write(to object: inout JSONWriter) {
     object.beginObject()
     object.member("transactionId", transaction.transactionId)
@@ -90,11 +90,11 @@ package struct PurchaseReport {
   }
 }
 
-/// What a receipt states of the next renewal, by Apple's names, for reports on verdicts.
+/// The statements of a receipt about the next renewal, with Apple's names, for reports on verdicts.
 package struct RenewalReport {
   package let renewal: JWSRenewalInfo
 
-  /// The renewal information that the receipt is, or that a notification has.
+  /// Creates the report of a renewal info or of a notification that contains one; `nil` for other receipts.
   package init?(of receipt: VerifiedReceipt) {
     let found = receipt.firstPayload { payload in
       if case .renewalInfo(let renewal) = payload { renewal } else { nil }
@@ -103,7 +103,7 @@ package struct RenewalReport {
     renewal = found
   }
 
-  /// Writes the object. Absent members are left out.
+  /// Writes the object; absent members are omitted.
   func write(to object: inout JSONWriter) {
     object.beginObject()
     object.member("autoRenewStatus", renewal.autoRenewStatus?.rawValue)
@@ -123,7 +123,7 @@ package struct RenewalReport {
 }
 
 extension VerifiedReceipt {
-  /// What is found first in the receipt itself and in the parts of a notification that have signatures of their own.
+  /// Returns the first match among the receipt's payload and the payloads of a notification's signed parts.
   fileprivate func firstPayload<Found>(_ find: (JWSPayload) -> Found?) -> Found? {
     if case .jws(let payload) = content, let found = find(payload) { return found }
     for part in nested {

@@ -3,7 +3,7 @@
 package import ReceiptCodec
 
 extension Verdict {
-  /// The word for it in reports.
+  /// The word for the verdict in reports.
   package var word: String {
     switch self {
     case .valid: "valid"
@@ -12,8 +12,9 @@ extension Verdict {
     }
   }
 
-  /// Writes the members of an object: what `receipt-tool verify --json` prints of a verdict. Whether a subscription has
-  /// expired is told as of an instant, and left out without one.
+  /// Writes the members that `receipt-tool verify --json` prints for a verdict.
+  ///
+  /// The expiry of subscriptions is evaluated at the instant, and omitted if it is `nil`.
   package func write(to object: inout JSONWriter, at instant: Timestamp?) {
     object.member("verdict", word)
     object.member("format", kind?.rawValue)
@@ -30,7 +31,7 @@ extension Verdict {
     case .undetermined(let receipt):
       object.member("retryable", receipt.isRetryable)
       object.environment(receipt.claimedEnvironment, isProven: receipt.isEnvironmentProven)
-    // Nothing that it states was verified.
+    // No statement of an invalid receipt was verified.
     case .invalid: break
     }
     if !checks.isEmpty { object.checks(checks, named: "checks") }
@@ -102,7 +103,7 @@ extension JSONWriter {
 }
 
 extension CheckerAnswer {
-  /// A word for the answer, and more about it.
+  /// A word for the answer, and a detail.
   package var shown: (word: String, message: String?) {
     switch self {
     case .terminalFailure(let message): ("failed", message)
@@ -118,13 +119,14 @@ extension CheckerAnswer {
 }
 
 extension Verdict: Encodable {
-  /// Encodes the verdict as the object that `receipt-tool verify --json` prints, by the same names, without the source of
-  /// the receipt: `Schemas/receipt-tool/verdict.schema.json` describes it. Whether a subscription has expired, which depends on
-  /// when that is asked, is left out.
+  /// Encodes the verdict as the object that `receipt-tool verify --json` prints, without the source of the receipt.
   ///
-  /// There is no decoding: a verdict that was read from somewhere proves nothing.
+  /// `Schemas/receipt-tool/verdict.schema.json` describes the object. The expiry of a subscription is omitted, because
+  /// it depends on the time of the question.
   ///
-  /// - Throws: What the encoder throws.
+  /// There is no decoding: a verdict that was read from elsewhere proves nothing.
+  ///
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var object = JSONWriter(type: "verdict")
     write(to: &object, at: nil)

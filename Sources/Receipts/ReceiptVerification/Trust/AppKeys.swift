@@ -4,8 +4,9 @@ internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// The key with which a store signs the purchases of an app. The store's console shows it; it comes without certificates,
-/// so that nothing but the policy says whose it is.
+/// The key with which a store signs the purchases of an app.
+///
+/// The store's console shows the key. It comes without certificates, so only the policy assigns it to an app.
 ///
 /// ```swift
 /// policy.appKeys = AppKeys([
@@ -20,7 +21,7 @@ public struct AppKey: Sendable, Hashable {
   /// The key.
   public let publicKey: PublicKey
 
-  /// Names the key of an app.
+  /// Creates the key of an app at a store.
   public init(_ store: PurchaseStore, package: String, publicKey: PublicKey) {
     self.store = store
     self.package = package
@@ -28,11 +29,11 @@ public struct AppKey: Sendable, Hashable {
   }
 }
 
-/// The keys of apps that a policy trusts. An app may have several at one store, as when its key is replaced.
+/// The app keys that a policy trusts; an app may have several at one store, for example when its key is replaced.
 public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
-  /// All keys, in the order given, each once.
+  /// All keys in the order given, without duplicates.
   public private(set) var all: [AppKey] = []
-  /// Found by package name.
+  /// The keys by package name.
   private var byPackage: [String: [AppKey]] = [:]
 
   /// Trusts the given keys.
@@ -48,13 +49,13 @@ public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
     byPackage[key.package, default: []].append(key)
   }
 
-  /// The keys of an app at a store, in the order given. Packages are compared byte for byte.
+  /// Returns the keys of an app at a store, in the order given; packages are compared byte for byte.
   public func keys(of package: String, at store: PurchaseStore) -> [PublicKey] {
     (byPackage[package] ?? []).filter { $0.store == store && UTF8Text.isIdentical($0.package, package) }
       .map(\.publicKey)
   }
 
-  /// Whether there are keys of an app at a store.
+  /// Returns `true` if an app has keys at a store.
   func contains(_ package: String, at store: PurchaseStore) -> Bool {
     (byPackage[package] ?? []).contains { $0.store == store && UTF8Text.isIdentical($0.package, package) }
   }

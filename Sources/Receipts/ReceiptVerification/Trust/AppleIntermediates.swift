@@ -3,9 +3,10 @@
 public import ReceiptCrypto
 
 extension TrustAnchors {
-  /// The intermediates that issued the signers of Apple's transaction receipts, which embed their leaf alone; published
-  /// at www.apple.com/certificateauthority. They are not trusted: a path through one counts only if Apple's pinned
-  /// root signed it.
+  /// The intermediates that issued the signers of Apple's transaction receipts, which embed only their leaf.
+  ///
+  /// They are published at www.apple.com/certificateauthority. They are not trusted: a path through one is valid only
+  /// if Apple's pinned root signed it.
   public static let appleIntermediates: [Certificate] =
     (try? Certificate.certificates(in: Array(AppleIntermediates.pem.utf8))) ?? []
 }

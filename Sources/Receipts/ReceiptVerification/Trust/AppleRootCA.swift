@@ -2,9 +2,9 @@
 
 /// Apple Root CA, as published at www.apple.com/certificateauthority.
 ///
-/// The other roots need no copy here: they arrive inside the receipts that use them and are recognised by
-/// fingerprint. A transaction receipt embeds no more than its leaf, so this root has to come from elsewhere.
-/// It is a candidate like any other: it counts because its SHA-256 is the pinned one.
+/// The other roots need no copy here: the receipts that use them embed them, and they are recognized by fingerprint. A
+/// transaction receipt embeds only its leaf, so this root must come from elsewhere. It is a candidate like any other:
+/// it is trusted because its SHA-256 is the pinned one.
 enum AppleRootCA {
   static let pem = """
     -----BEGIN CERTIFICATE-----

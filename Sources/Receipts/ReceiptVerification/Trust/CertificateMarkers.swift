@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
-
-/// The extensions that say what a receipt-signing certificate is for, by object identifier.
+/// The extensions that dedicate certificates to receipt signing, by object identifier.
 ///
-/// Without them any developer certificate under the same intermediate could sign receipts.
+/// Without them, any developer certificate under the same intermediate could sign receipts.
 public struct CertificateMarkers: Sendable, Hashable {
   /// The extension that the leaf must carry.
   public var leaf: String
   /// The extension that the intermediate must carry.
   public var intermediate: String
 
-  /// Demands these two extensions; for stores of your own, under your own arc.
+  /// Requires these two extensions; stores of your own use extensions under your own arc.
   public init(leaf: String, intermediate: String) {
     self.leaf = leaf
     self.intermediate = intermediate

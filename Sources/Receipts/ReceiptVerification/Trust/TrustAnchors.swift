@@ -5,15 +5,15 @@ public import ReceiptCrypto
 
 /// The roots that a verifier accepts.
 ///
-/// A root is trusted by its whole certificate, or by the SHA-256 of that certificate; never by name or key. Where a
-/// receipt embeds another certificate of a trusted root's name and key, the path ends at the trusted one.
-/// Where only the fingerprint is known, the certificate itself may come with the receipt: it is a candidate
-/// until its fingerprint matches, and every signature of the path is checked with it all the same.
+/// A root is trusted by its whole certificate or by the SHA-256 of that certificate, never by name or key. If a receipt
+/// embeds another certificate with a trusted root's name and key, the path ends at the trusted one. If only the
+/// fingerprint is known, the certificate itself may come with the receipt. It is a candidate until its fingerprint
+/// matches, and every signature of the path is still verified.
 public struct TrustAnchors: Sendable, Hashable {
-  // A handful, searched in a row: a set of byte arrays costs the first receipt of a process more.
-  /// SHA-256 fingerprints of the roots, 32 bytes each, in ascending order.
+  // A short array with linear search: a set of byte arrays makes the first receipt of a process slower.
+  /// The SHA-256 fingerprints of the roots, 32 bytes each, in ascending order.
   public private(set) var fingerprints: [[UInt8]]
-  /// The roots whose certificates are available; their fingerprints are in ``fingerprints``.
+  /// The roots whose certificates are available; their fingerprints are also in ``fingerprints``.
   public private(set) var certificates: [Certificate]
 
   /// Trusts the given roots, in any order and number.
@@ -30,7 +30,7 @@ public struct TrustAnchors: Sendable, Hashable {
     fingerprints.insert(fingerprint, at: place ?? fingerprints.endIndex)
   }
 
-  /// Apple's three published roots, by fingerprint: Apple Root CA, Apple Root CA - G2, Apple Root CA - G3.
+  /// Apple's three published roots, by fingerprint: Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3.
   public static let apple: TrustAnchors = {
     let rootCA = (try? Certificate.certificates(in: Array(AppleRootCA.pem.utf8))) ?? []
     let pinned = appleFingerprints.compactMap { Hexadecimal.decode($0) }
@@ -38,21 +38,21 @@ public struct TrustAnchors: Sendable, Hashable {
       certificates: rootCA.filter { pinned.contains($0.sha256Fingerprint) }, fingerprints: pinned)
   }()
 
-  /// SHA-256 of Apple's published roots, in lower-case hexadecimal.
+  /// The SHA-256 fingerprints of Apple's published roots in lower-case hexadecimal.
   static let appleFingerprints = [
     "b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024",
     "c2b9b042dd57830e7d117dac55ac8ae19407d38e41d88f3215bc3a890444a050",
     "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179",
   ]
 
-  /// Trusts the roots of both.
+  /// Returns the roots of both.
   public func union(_ other: TrustAnchors) -> TrustAnchors {
     TrustAnchors(
       certificates: certificates + other.certificates.filter { !certificates.contains($0) },
       fingerprints: fingerprints + other.fingerprints)
   }
 
-  /// Whether exactly this certificate is a trusted root.
+  /// Returns `true` if exactly this certificate is a trusted root.
   public func contains(_ certificate: Certificate) -> Bool {
     fingerprints.contains(certificate.sha256Fingerprint)
   }

@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// What ends a verification: a refusal, or something that could not be checked.
+/// An error that ends a verification: a refusal, or a check that could not be made.
 struct ValidationError: Error {
   enum Outcome {
     case invalid
@@ -17,7 +17,7 @@ struct ValidationError: Error {
     if case .undetermined(true, _) = outcome { true } else { false }
   }
 
-  /// Not genuine, or not what the policy demands.
+  /// Creates the error of a receipt that is not genuine or does not meet the policy.
   static func invalid(_ code: ReasonCode, at place: String = "", _ message: String) -> ValidationError {
     ValidationError(reason: Reason(code, at: place, message), outcome: .invalid)
   }
@@ -30,13 +30,15 @@ struct ValidationError: Error {
     ValidationError(reason: Reason(error), outcome: .invalid)
   }
 
-  /// Could not be checked, and trying again changes nothing.
+  /// Creates the error of a receipt that could not be checked and for which a retry changes nothing.
   static func undetermined(_ reason: Reason, signatureVerified: VerifiedReceipt? = nil) -> ValidationError {
     ValidationError(
       reason: reason, outcome: .undetermined(isRetryable: false, signatureVerified: signatureVerified))
   }
 
-  /// libcrypto could not compute an answer: it lacks memory or an algorithm. Nothing follows for the receipt.
+  /// Creates the error of a computation that libcrypto could not perform because it lacks memory or an algorithm.
+  ///
+  /// The error says nothing about the receipt.
   static func notComputed(_ error: CryptoError, at place: String) -> ValidationError {
     ValidationError(
       reason: Reason(
@@ -45,8 +47,7 @@ struct ValidationError: Error {
       outcome: .undetermined(isRetryable: true, signatureVerified: nil))
   }
 
-  /// Stands where a result belongs until there is one, so that a fault of ours never gives one receipt's verdict to
-  /// the next.
+  /// The initial value of a result, so that a bug in this library never assigns one receipt's verdict to another.
   static let missingResult = ValidationError(
     reason: Reason(.internalFault, "The verifier produced no result; please report this as a bug."),
     outcome: .undetermined(isRetryable: true, signatureVerified: nil))
@@ -61,7 +62,7 @@ struct ValidationError: Error {
       "The \(evidence.algorithm.rawValue) signature does not match \(covers): \(explanation)")
   }
 
-  /// The same error, of a part inside another receipt.
+  /// Returns the same error for a part inside another receipt.
   func inside(_ outerPlace: String) -> ValidationError {
     let outcome: Outcome =
       switch self.outcome {

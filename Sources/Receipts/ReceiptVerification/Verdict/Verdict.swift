@@ -3,15 +3,15 @@
 internal import ReceiptBytes
 public import ReceiptCodec
 
-/// What a verifier concludes on a receipt.
+/// The result of verifying a receipt.
 ///
-/// It is indirect so that copying one, which every stage of a batch does, counts one reference instead of a dozen.
+/// It is indirect because every stage of a batch copies verdicts: a copy then retains one reference instead of a dozen.
 public indirect enum Verdict: Sendable, Hashable {
-  /// Genuine, and all that the policy demands.
+  /// The receipt is genuine and meets the policy.
   case valid(VerifiedReceipt)
-  /// Not genuine, or not what the policy demands.
+  /// The receipt is not genuine or does not meet the policy.
   case invalid(InvalidReceipt)
-  /// Could not be checked. Never to be treated as valid, nor as proof of a forgery.
+  /// The receipt could not be checked; treat it neither as valid nor as proof of a forgery.
   case undetermined(UndeterminedReceipt)
 
   /// The verified receipt of a valid verdict.
@@ -19,7 +19,7 @@ public indirect enum Verdict: Sendable, Hashable {
     if case .valid(let receipt) = self { receipt } else { nil }
   }
 
-  /// The reason of an invalid or undetermined verdict.
+  /// The reason for an invalid or undetermined verdict.
   public var reason: Reason? {
     switch self {
     case .valid: nil
@@ -28,7 +28,7 @@ public indirect enum Verdict: Sendable, Hashable {
     }
   }
 
-  /// What remote checkers said, in the order asked; empty if none was asked.
+  /// The answers of remote checkers, in the order asked; empty if none was asked.
   public var checks: [CheckerReport] {
     switch self {
     case .valid(let receipt): receipt.checks
@@ -37,8 +37,9 @@ public indirect enum Verdict: Sendable, Hashable {
     }
   }
 
-  /// The receipt, where its signature was found right and no more than a checker's refusal or answer, or proof of
-  /// the environment, stands between it and validity. What it says was signed; whether it counts is for the verdict.
+  /// The receipt if its signature is valid and its validity depends only on a checker or on proof of the environment.
+  ///
+  /// Its content was signed; only the verdict decides whether the receipt is valid.
   package var signatureVerified: VerifiedReceipt? {
     switch self {
     case .valid(let receipt): receipt
@@ -47,19 +48,19 @@ public indirect enum Verdict: Sendable, Hashable {
     }
   }
 
-  /// The same verdict on a receipt that was locally found right.
+  /// Returns the same verdict with the receipt that was valid locally, if the verdict is invalid.
   func on(_ receipt: VerifiedReceipt) -> Verdict {
     guard case .invalid(var invalid) = self else { return self }
     invalid.refusedByChecker = receipt
     return .invalid(invalid)
   }
 
-  /// The verdict on a valid receipt that a source refuses after all: invalid, with the source among the checks.
+  /// Returns an invalid verdict for a valid receipt that a source refuses, with the source among the checks.
   ///
   /// - Parameters:
-  ///   - checker: The source's name. What it said before is replaced.
-  ///   - message: Why it refuses the receipt.
-  /// - Returns: The verdict; one that was not valid before as it is.
+  ///   - checker: The source's name; its earlier answer is replaced.
+  ///   - message: The reason that it refuses the receipt.
+  /// - Returns: The invalid verdict; `self` if the verdict was not valid.
   package func refused(by checker: String, _ message: String) -> Verdict {
     guard case .valid(let receipt) = self else { return self }
     let reason = Reason(.checkerRefused, at: "checker \(checker)", message)
@@ -69,7 +70,7 @@ public indirect enum Verdict: Sendable, Hashable {
       .recording(checks.filter { $0.name != checker } + [report])
   }
 
-  /// The same verdict with what the checkers said.
+  /// Returns the same verdict with the answers of the checkers.
   func recording(_ checks: [CheckerReport]) -> Verdict {
     switch self {
     case .valid(var receipt):
@@ -84,7 +85,7 @@ public indirect enum Verdict: Sendable, Hashable {
     }
   }
 
-  /// The kind of the receipt, where it could be told. For an invalid one it is only what the bytes claim.
+  /// The kind of the receipt, if it is known; for an invalid receipt, only the kind that the bytes claim.
   public var kind: ReceiptKind? {
     switch self {
     case .valid(let receipt): receipt.kind
@@ -95,7 +96,8 @@ public indirect enum Verdict: Sendable, Hashable {
 }
 
 extension Verdict {
-  /// The fourth stage: the verdict on a receipt, from what the policy accepted or why verification ended.
+  /// Creates the verdict from the receipt that the policy accepted, or from the error that ended verification; the
+  /// fourth stage.
   init(
     claimedKind: @autoclosure () -> ReceiptKind?, trace: Trace?,
     of accepted: () throws(ValidationError) -> VerifiedReceipt
@@ -109,18 +111,19 @@ extension Verdict {
     }
   }
 
-  /// Stands where a verdict belongs until there is one.
+  /// The initial value of a verdict, until there is a result.
   static let missing = ValidationError.missingResult.verdict(claimedKind: nil)
 }
 
-/// Why a receipt is not valid: a stable code, the place, and what to do.
+/// The reason that a receipt is not valid: a stable code, a place, and a message with the remedy.
 public struct Reason: Sendable, Hashable, CustomStringConvertible {
   /// The stable code.
   public let code: ReasonCode
-  /// Where: a byte offset, an attribute, a JSON path, a certificate; empty when it is the receipt as a whole.
+  /// The place: a byte offset, an attribute, a JSON path or a certificate; empty for the receipt as a whole.
   public let place: String
-  /// What was found, what was expected, and what to do, in a sentence or two on one line. It may quote the
-  /// receipt, control characters replaced.
+  /// The finding, the expectation and the remedy, in one or two sentences on one line.
+  ///
+  /// It may quote the receipt, with control characters replaced.
   public let message: String
 
   init(_ code: ReasonCode, at place: String = "", _ message: String) {
@@ -133,48 +136,49 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
     self.init(.malformed, at: error.place == .whole ? "" : error.place.description, error.message)
   }
 
-  /// The same reason for a part inside another receipt.
+  /// Returns the same reason for a part inside another receipt.
   func inside(_ outerPlace: String) -> Reason {
     Reason(code, at: place.isEmpty ? outerPlace : "\(outerPlace), \(place)", message)
   }
 
-  /// Code, message and place in one line.
+  /// The code, message and place in one line.
   public var description: String {
     place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue): \(message) (\(place))"
   }
 }
 
-/// A receipt that is not genuine, or not what the policy demands.
+/// A receipt that is not genuine or does not meet the policy.
 public struct InvalidReceipt: Sendable, Hashable {
-  /// Why.
+  /// The reason that it is invalid.
   public let reason: Reason
-  /// The kind that the bytes claim to be, where that could be told. Unverified.
+  /// The kind that the bytes claim to be, unverified; `nil` if it is not known.
   public let claimedKind: ReceiptKind?
-  /// What remote checkers said, in the order asked; empty if none was asked.
+  /// The answers of remote checkers, in the order asked; empty if none was asked.
   public internal(set) var checks: [CheckerReport] = []
-  /// The receipt whose signature is right, where it was a checker that refused it.
+  /// The receipt with its valid signature, if a checker refused it.
   var refusedByChecker: VerifiedReceipt?
 }
 
 /// A receipt that could not be checked.
 public struct UndeterminedReceipt: Sendable, Hashable {
-  /// Why not.
+  /// The reason that it could not be checked.
   public let reason: Reason
-  /// Whether trying again later may give an answer; otherwise something must be supplied or decided first.
+  /// `true` if a retry may yield an answer; otherwise something must be supplied or decided first.
   public let isRetryable: Bool
-  /// The kind that the bytes claim to be. Unverified unless ``reason`` says that only the environment or a
-  /// checker's answer is missing.
+  /// The kind that the bytes claim to be.
+  ///
+  /// It is unverified unless ``reason`` states that only the environment or a checker's answer is missing.
   public let claimedKind: ReceiptKind?
-  /// What remote checkers said, in the order asked; empty if none was asked.
+  /// The answers of remote checkers, in the order asked; empty if none was asked.
   public internal(set) var checks: [CheckerReport] = []
 
-  /// The receipt whose signature is right, for checkers that can supply what is missing.
+  /// The receipt with its valid signature, for checkers that can supply the missing part.
   let signatureVerified: VerifiedReceipt?
 
-  /// The environment that the receipt claims, when its signature was found right and no more than proof of the
-  /// environment, or a checker's answer, is missing.
+  /// The environment that the receipt claims, if its signature is valid and only proof of the environment or a
+  /// checker's answer is missing.
   public var claimedEnvironment: ReceiptEnvironment? { signatureVerified?.environment }
 
-  /// Whether ``claimedEnvironment`` is signed, and only a checker's answer is missing.
+  /// `true` if ``claimedEnvironment`` is proven and only a checker's answer is missing.
   public var isEnvironmentProven: Bool { signatureVerified?.isEnvironmentProven ?? false }
 }

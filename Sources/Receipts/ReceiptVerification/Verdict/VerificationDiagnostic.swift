@@ -2,33 +2,33 @@
 
 internal import ReceiptBytes
 
-/// One decision on the way to a verdict, for logs and for people who ask why.
+/// One decision on the way to a verdict, for logs and troubleshooting.
 public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertible {
-  /// What was decided.
+  /// The subject of a decision.
   public enum Step: String, Sendable, Hashable, CaseIterable {
-    /// Which kind of receipt the bytes are.
+    /// The kind of receipt.
     case recognition
-    /// Whether the certificates lead to a trusted root and are meant for receipts.
+    /// The path of the certificates to a trusted root, and their purpose.
     case chain
-    /// Whether the signature matches.
+    /// The match of the signature.
     case signature
-    /// Whether the content could be decoded.
+    /// The decoding of the content.
     case content
-    /// Whether the time rule holds.
+    /// The time rule.
     case time
-    /// Whether the policy's other demands hold.
+    /// The other requirements of the policy.
     case policy
-    /// What a remote checker said.
+    /// The answer of a remote checker.
     case checker
     /// The outcome.
     case verdict
   }
 
-  /// What was decided.
+  /// The subject of the decision.
   public let step: Step
-  /// Whether it spoke for the receipt.
+  /// `true` if the decision was in favor of the receipt.
   public let passed: Bool
-  /// The decision in a sentence. It may quote unverified content; it is for people, not for programs.
+  /// The decision in a sentence, for people, not for programs; it may quote unverified content.
   public let message: String
 
   init(step: Step, passed: Bool, message: String) {
@@ -37,11 +37,11 @@ public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertibl
     self.message = ShownText.plain(message, limit: 800)
   }
 
-  /// Step, outcome and message in one line.
+  /// The step, outcome and message in one line.
   public var description: String { "\(step.rawValue): \(passed ? "passed" : "failed"): \(message)" }
 }
 
-/// The diagnostics of one receipt, in the order of its decisions, until its verdict stands.
+/// The diagnostics of one receipt in the order of its decisions, collected until its verdict is reached.
 final class Trace {
   private var diagnostics: [VerificationDiagnostic] = []
 
@@ -53,7 +53,7 @@ final class Trace {
   /// Adds the decisions on a part of the receipt.
   func add(_ part: Trace?) { diagnostics += part?.diagnostics ?? [] }
 
-  /// Hands the decisions over.
+  /// Passes the decisions to the callback.
   func report(to report: (VerificationDiagnostic) -> Void) {
     for diagnostic in diagnostics { report(diagnostic) }
   }

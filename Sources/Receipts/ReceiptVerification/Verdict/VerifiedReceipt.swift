@@ -3,9 +3,9 @@
 public import ReceiptCodec
 internal import ReceiptCrypto
 
-/// A receipt whose signature, certificates and policy were checked. Only a verifier can make one.
+/// A receipt whose signature, certificates and policy were checked; only a verifier can create one.
 public struct VerifiedReceipt: Sendable, Hashable {
-  /// The typed content, exactly what the signature covers.
+  /// The typed content, exactly as the signature covers it.
   public enum Content: Sendable, Hashable {
     /// A JWS of any kind.
     case jws(JWSPayload)
@@ -13,15 +13,15 @@ public struct VerifiedReceipt: Sendable, Hashable {
     case appReceipt(AppReceiptPayload)
     /// A transaction receipt of iOS 6 and before.
     case transactionReceipt(TransactionReceiptPurchaseInfo)
-    /// A purchase or licence of Google Play or Huawei AppGallery, which comes with its signature beside it.
+    /// A purchase or licence of Google Play or Huawei AppGallery, with a detached signature.
     case detached(DetachedContent)
   }
 
-  /// What the verdict rests on.
+  /// The basis of a verdict.
   public enum Assurance: String, Sendable, Hashable {
     /// A path of checked signatures to a trusted root.
     case trustedRoot = "trusted-root"
-    /// A pinned self-signed certificate of Xcode or a unit test, admitted by name. It proves no purchase.
+    /// A pinned self-signed certificate of Xcode or a unit test, admitted by name; it proves no purchase.
     case pinnedTestCertificate = "pinned-test-certificate"
     /// A key without certificates, which the policy names for the app.
     case appKey = "app-key"
@@ -33,49 +33,58 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public let kind: ReceiptKind
   /// The environment; `nil` if the receipt states none.
   public private(set) var environment: ReceiptEnvironment?
-  /// Whether ``environment`` is more than a claim: the signature covers it, or a checker found the purchase in
-  /// it. The signature of a transaction receipt does not; and an environment that is absent is not proven.
+  /// `true` if the signature covers ``environment``, or if a checker found the purchase in it.
+  ///
+  /// The signature of a transaction receipt does not cover the environment. An environment that is absent is not
+  /// proven.
   public private(set) var isEnvironmentProven: Bool
-  /// The app's bundle identifier, or package name, where the kind has one.
+  /// The app's bundle identifier or package name; `nil` if the kind has none.
   public let bundleId: String?
-  /// The app's App Store identifier, where the kind has one.
+  /// The app's App Store identifier; `nil` if the kind has none.
   public let appAppleId: Int64?
-  /// When it was signed: `signedDate`, `receiptCreationDate`, attribute 12, or the purchase date of a
-  /// transaction receipt or of one of another store; for a notification without one, the latest of its signed parts.
+  /// The signing time.
+  ///
+  /// It is `signedDate`, `receiptCreationDate` or attribute 12; for a transaction receipt or a receipt of another
+  /// store, the purchase date. For a notification without a signing time, it is the latest of its signed parts.
   public let signedAt: Timestamp?
-  /// When the receipt itself expires: attribute 21 of an app receipt from the volume purchase programme. `nil` for one
-  /// that does not. The subscriptions in a receipt have dates of their own (``transactions``).
+  /// The time at which the receipt itself expires; `nil` if it does not.
+  ///
+  /// It is attribute 21 of an app receipt from the volume purchase programme. The subscriptions in a receipt have dates
+  /// of their own (``transactions``).
   public var expirationDate: Timestamp? {
     guard case .appReceipt(let payload) = content else { return nil }
     return payload.expirationDate
   }
-  /// Who signed it.
+  /// The signer.
   public let signer: SignerInformation
-  /// What the verdict rests on.
+  /// The basis of the verdict.
   public let assurance: Assurance
   /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
   public let nested: [VerifiedReceipt]
-  /// The receipt as it was verified, without its wrapping: the compact JWS, the DER or BER of an app receipt,
-  /// the property list of a transaction receipt, the JSON object of data and signature. Two receipts that say the same are equal whatever their bytes.
+  /// The verified receipt, without its wrapping.
+  ///
+  /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
+  /// object of data and signature. It takes no part in comparisons: two receipts with equal content are equal even
+  /// if their bytes differ.
   public var encoded: [UInt8] { source.bytes }
-  /// What the receipt is recognized by, however it is spelled: 32 bytes, SHA-256 of what was signed.
+  /// The identity of the receipt, independent of its encoding: the SHA-256, 32 bytes, of the signed content.
   ///
-  /// - JWS: the signing input, `header.payload` in ASCII (RFC 7515 section 5.1). The signature is left out: from an
-  ///   ECDSA signature (r, s) anybody can compute (r, n − s), which is valid too.
-  /// - App receipt: the value octets of `eContent` without tag and length, the segments of BER put together (RFC 5652
-  ///   section 5.4). Everything else of the container can be encoded in other ways.
+  /// - JWS: the signing input, `header.payload` in ASCII (RFC 7515 section 5.1). The signature is excluded: from an
+  ///   ECDSA signature (r, s) anyone can compute (r, n − s), which is valid too.
+  /// - App receipt: the value octets of `eContent` without tag and length, with BER segments concatenated (RFC 5652
+  ///   section 5.4). Everything else in the container can be encoded in other ways.
   /// - Transaction receipt: the signature version, one byte, and the decoded `purchase-info`.
-  /// - Google Play and Huawei: the data beside the signature.
+  /// - Google Play and Huawei: the signed data, without the signature.
   ///
-  /// ``encoded`` may differ between receipts of the same identity.
+  /// ``encoded`` may differ between receipts with the same identity.
   public var identity: [UInt8] { Digest.hash(signedContent.span, using: .sha256) }
-  /// The bytes that ``identity`` is the digest of.
+  /// The bytes whose digest is ``identity``.
   package var signedContent: ArraySlice<UInt8> { source.signedContent }
   let source: Source
-  /// What remote checkers said, in the order asked; empty if none was asked.
+  /// The answers of remote checkers, in the order asked; empty if none was asked.
   public internal(set) var checks: [CheckerReport] = []
 
-  /// The receipt of content that was authenticated and accepted.
+  /// Creates the receipt from content that was authenticated and accepted.
   init(
     _ content: AuthenticatedContent, claims: Claims, signedBy path: SigningPath, nested: [VerifiedReceipt]
   ) {
@@ -92,8 +101,9 @@ public struct VerifiedReceipt: Sendable, Hashable {
     source = Source(content.evidence)
   }
 
-  /// The same receipt, its environment determined by a source that found the purchase there. A spelling that
-  /// means that environment is kept.
+  /// Returns the same receipt with its environment determined by a source that found the purchase there.
+  ///
+  /// The receipt's own spelling of that environment is kept.
   func determining(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {
     var receipt = self
     if environment?.category != category { receipt.environment = ReceiptEnvironment(category) }
@@ -101,7 +111,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
     return receipt
   }
 
-  /// Bytes that take no part in comparisons: an unsigned byte of a container may differ.
+  /// The source bytes, which take no part in comparisons because unsigned bytes of a container may differ.
   struct Source: Sendable, Hashable {
     let bytes: [UInt8]
     let signedContent: ArraySlice<UInt8>
@@ -115,9 +125,11 @@ public struct VerifiedReceipt: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// The purchases, in the terms that all kinds share. For a notification those of its signed transaction. One
-  /// that a checker says was revoked since bears that date, whatever the receipt says. A purchase of Google Play or
-  /// Huawei that was not paid for when it was signed is in ``content`` alone.
+  /// The purchases, in terms that all kinds share.
+  ///
+  /// For a notification, they are those of its signed transaction. If a checker reports that a purchase was revoked,
+  /// the revocation date is the checker's, even if the receipt states another. A purchase of Google Play or Huawei that
+  /// was not paid for when it was signed is only in ``content``.
   public var transactions: [Transaction] {
     let revoked = checks.flatMap(\.revokedTransactions)
     guard !revoked.isEmpty else { return signedTransactions }
@@ -143,7 +155,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
 }
 
 extension ReceiptEnvironment {
-  /// The plain spelling of an environment.
+  /// Creates an environment with the usual spelling.
   fileprivate init(_ category: Category) {
     self =
       switch category {
