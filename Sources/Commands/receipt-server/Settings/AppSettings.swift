@@ -77,7 +77,8 @@
         try reader.stringArray(forKey: ConfigKey([name]))?.map { text in
           guard let value = Value(rawValue: text) else {
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ServiceConfigurationError("\(place).\(name)", "\"\(text)\" is unknown. Use one of: \(known).")
+            throw ServiceConfigurationError(
+              "\(place).\(name)", "\"\(text)\" is unknown. Use one of: \(known).")
           }
           return value
         }

@@ -195,7 +195,8 @@
       case (let name?, nil):
         guard let site = HuaweiAddress.Site(rawValue: name) else {
           let known = HuaweiAddress.Site.allCases.map(\.rawValue).joined(separator: ", ")
-          throw ServiceConfigurationError("\(place).huawei.site", "\"\(name)\" is unknown. Use one of: \(known).")
+          throw ServiceConfigurationError(
+            "\(place).huawei.site", "\"\(name)\" is unknown. Use one of: \(known).")
         }
         address = HuaweiAddress(site)
       default:

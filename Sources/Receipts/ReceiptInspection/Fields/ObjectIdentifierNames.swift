@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The names of the object identifiers in receipts and their certificates (RFC 5280, RFC 5652, Apple's arc).
 enum ObjectIdentifierNames {
   static func name(of identifier: String) -> String? { ObjectIdentifiers.names[identifier] }

@@ -8,9 +8,9 @@ extension CertificateAuthority {
   /// The options of an authority's certificates.
   public struct Options: Sendable, Hashable {
     /// Apple's marker extension of App Store receipt signers.
-    public static let receiptSigningMarker = "1.2.840.113635.100.6.11.1"
+    public static let receiptSigningMarker = ObjectIdentifiers.appStoreReceiptSigning
     /// Apple's marker extension of the intermediate that issues App Store receipt signers.
-    public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
+    public static let intermediateMarker = ObjectIdentifiers.worldwideDeveloperRelations
 
     /// The kind of all keys; P-256 by default.
     public var algorithm: Algorithm

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The extensions that dedicate certificates to receipt signing, by object identifier.
 ///
 /// Without them, any developer certificate under the same intermediate could sign receipts.

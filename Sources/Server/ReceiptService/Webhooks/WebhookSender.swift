@@ -167,7 +167,8 @@
       } catch {
         // The lease expires, and it is delivered again.
         logger.error(
-          "Storing the outcome of a webhook delivery failed.", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+          "Storing the outcome of a webhook delivery failed.",
+          metadata: metadata.merging(["error": "\(error)"]) { $1 })
       }
     }
   }
