@@ -48,8 +48,8 @@ struct CheckedEntries {
 
   init(first: UInt64) {
     self.first = first
-    hashes.reserveCapacity(256)
-    lines.reserveCapacity(256)
+    hashes.reserveCapacity(BundleRow.entryCount)
+    lines.reserveCapacity(BundleRow.entryCount)
   }
 
   /// Checks the next entry, without its erasable part.

@@ -38,7 +38,7 @@
           (f ->> 'size')::numeric, (f ->> 'newest')::numeric, (f ->> 'count')::numeric, (f ->> 'previous')::numeric,
           decode(f ->> 'commitment', 'base64'), convert_from(bytes, 'UTF8')
         FROM (
-          SELECT key * 256 + position AS index,
+          SELECT key * \(BundleRow.entryCount) + position AS index,
             substring(value FROM \(BundleRow.headerByteCount + 1) + place.start FOR
               get_byte(lengths, 2 * position) * 256 + get_byte(lengths, 2 * position + 1)) AS bytes
           FROM \(schema).bundles CROSS JOIN generate_series(0, \(BundleRow.entryCount - 1)) AS position

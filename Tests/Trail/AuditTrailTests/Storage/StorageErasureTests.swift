@@ -51,17 +51,10 @@ struct StorageErasureTests {
     }
   }
 
-  #if ADDRESS_SANITIZER
-    // They take four times as long.
-    private static let mixedRounds = 0..<4 as Range<UInt64>
-  #else
-    private static let mixedRounds = 0..<12 as Range<UInt64>
-  #endif
-
   /// Now and then SQLite leaves a copy of a row where pages are merged that get too empty: many rows of mixed sizes.
   @Test("leaves nothing of rows of mixed sizes", arguments: StorageKind.durable)
   func mixed(kind: StorageKind) throws {
-    for round in Self.mixedRounds {
+    for round in 0..<12 as Range<UInt64> {
       let fixture = try kind.make()
       var random = SampleNumbers(seed: round)
       let sizes = [100, 300, 900, 2000, 4500, 7000, 12_000]
