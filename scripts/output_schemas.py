@@ -124,7 +124,7 @@ What each command of `receipt-tool` prints with `--json`: one JSON object a line
   number, from 2^53 on in a string. `Environment` is `Production`, `Sandbox`, `Xcode` or `LocalTesting`.
 - `source` is the path of a receipt or a proof, `index` the number of a line or of an entry; both count from 0.
 - A command that fails prints an object of type `error` last, also where its command line cannot be parsed. Where another
-  object states the failure, such as a verdict, there is none. The exit code is the same as without `--json`.
+  object states the failure, such as a verdict, this object is omitted. The exit code is the same as without `--json`.
 - `api`, `play` and `store control` print without `--json` the very answer of the store, which is JSON, too.
   `notifications serve` and `notifications entitlements` always print these objects.
 - `verify --payload` prints payloads as the stores signed them, and no such objects.

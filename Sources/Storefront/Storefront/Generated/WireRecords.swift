@@ -432,7 +432,7 @@ public struct Subscription: Sendable, Hashable {
   public internal(set) var isInBillingRetry: Bool = false
   /// When service ends while the store tries to charge.
   public internal(set) var gracePeriodExpiresDate: Timestamp?
-  /// Whether the customer agreed to a higher price; `nil` if there is none.
+  /// Indicates whether the customer agreed to a higher price; `nil` without one.
   public internal(set) var priceIncreaseStatus: PriceIncreaseStatus?
   /// The price of the next period without offers, in thousandths.
   public internal(set) var renewalPrice: Int64 = 0

@@ -106,7 +106,7 @@ extension PlayErrorDetail: JSONObject {
   }
 }
 
-/// An access token, or why there is none (RFC 6749 section 5).
+/// An access token, or the reason for its refusal (RFC 6749 section 5).
 public struct AccessTokenResponse: Sendable, Hashable {
   /// The token.
   package var accessToken: String?
@@ -114,7 +114,7 @@ public struct AccessTokenResponse: Sendable, Hashable {
   package var tokenType: String?
   /// For how many seconds it is valid.
   package var expiresIn: Int64?
-  /// Why there is none, such as `invalid_grant`.
+  /// The reason for the refusal, such as `invalid_grant`.
   package var error: String?
   /// In words.
   package var errorDescription: String?

@@ -37,7 +37,7 @@ extension HuaweiTokenQuestion: JSONObject {
 
 /// What they answer: the purchase is a text in JSON, which is signed.
 struct HuaweiAnswer: Sendable, Hashable {
-  /// What came of it: `0` for an answer.
+  /// The outcome: `0` for an answer.
   var responseCode: HuaweiResponseCode?
   /// In words.
   var responseMessage: String?
@@ -77,7 +77,7 @@ extension HuaweiAnswer: JSONObject {
   }
 }
 
-/// What came of a request (`responseCode`).
+/// The outcome of a request (`responseCode`).
 enum HuaweiResponseCode: Sendable, Hashable {
   /// `0`: answered
   case success
