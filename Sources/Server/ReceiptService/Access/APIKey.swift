@@ -59,7 +59,10 @@
     /// What it may be used for.
     public let scopes: Set<Scope>
 
-    /// Whether it may see and change what belongs to an app.
+    /// Returns `true` if it may see and change what belongs to an app.
     func mayUse(app name: String) -> Bool { app == nil || app == name }
+
+    /// Returns `true` if it has a scope.
+    func may(_ scope: Scope) -> Bool { scopes.contains(scope) }
   }
 #endif

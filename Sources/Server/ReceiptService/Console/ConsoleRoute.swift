@@ -50,7 +50,7 @@
     /// The token of forms: who cannot read the cookie cannot make one.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
-    func may(_ scope: Scope) -> Bool { principal?.scopes.contains(scope) ?? false }
+    func may(_ scope: Scope) -> Bool { principal?.may(scope) ?? false }
 
     /// A parameter of the query.
     func query(_ name: String) throws -> String? { try api.queryParameter(name, of: request) }

@@ -71,7 +71,7 @@
             to: ConsoleURL.make("/console/login", [("next", visit.request.uri.string)]))
         }
         visit.principal = principal
-        if case .scope(let scope) = route.access, !principal.scopes.contains(scope) {
+        if case .scope(let scope) = route.access, !principal.may(scope) {
           throw Problem.forbidden(scope)
         }
       } else if route.method == .post {

@@ -321,7 +321,7 @@
       let commits = entitlements.commits(of: app)
       while !isShuttingDown {
         try Task.checkCancellation()
-        guard try await isAllowed(principal, .read) else {
+        guard try await identity.isStillAllowed(principal, .read) else {
           try await write(
             Array("event: error\ndata: ".utf8) + Problem.unauthorized.json.bytes + Array("\n\n".utf8))
           return

@@ -28,6 +28,7 @@
     public let configuration: ServiceConfiguration
     /// The keys.
     package let keys: KeyRing
+    var identity: Identity { Identity(keys: keys) }
     package let database: any ServiceDatabase
     let apps: [String: ServedApp]
     package let entitlements: ServiceEntitlements
@@ -189,9 +190,7 @@
       var (request, context) = (request, context)
       switch route.access {
       case .key(let scope):
-        let principal = try await authenticate(request)
-        guard principal.scopes.contains(scope) else { throw Problem.forbidden(scope) }
-        context.principal = principal
+        context.principal = try await identity.principal(of: request, needing: scope)
         try begin()
         defer { end() }
         return try await route.respond(request, context)
@@ -208,42 +207,14 @@
 
     private static let probes: Set<String> = ["getHealth", "getReadiness"]
 
-    /// Who makes a request.
-    ///
-    /// - Throws: ``Problem`` where no key of this server is presented.
-    func authenticate(_ request: Request) async throws -> Principal {
-      guard let key = Self.presentedKey(request),
-        let principal = try await keys.principal(presenting: key)
-      else { throw Problem.unauthorized }
-      return principal
-    }
-
-    /// Whether the key of a request that is still being answered may still be used: one that was revoked ends what it
-    /// began, too.
-    ///
-    /// - Throws: ``DatabaseError`` where the keys cannot be read for too long.
-    func isAllowed(_ principal: Principal?, _ scope: Scope) async throws -> Bool {
-      guard let principal else { return true }
-      return try await keys.principal(id: principal.keyID)?.scopes.contains(scope) == true
-    }
-
-    /// The text of the key that a request presents.
-    private static func presentedKey(_ request: Request) -> Substring? {
-      let values = request.headers[values: .authorization]
-      guard values.count == 1, let value = values.first, value.utf8.count > 7,
-        value.utf8.prefix(7).elementsEqual("Bearer ".utf8, by: { $0 | 0x20 == $1 | 0x20 })
-      else { return nil }
-      return value.dropFirst(7)
-    }
-
     /// The verification that a request for a verdict asks for, if it can be had without waiting and nothing but the receipt
     /// decides about its answer; `nil` where the router has to answer, with a verdict or with what is wrong.
     ///
     /// - Returns: The verification, which has a place among the requests that are served at once, until ``end()``.
     func verificationAtOnce(_ head: HTTPRequest) -> Verification? {
       let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-      guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
-        principal.scopes.contains(.verify), let verification = try? verification(request, principal),
+      guard let principal = identity.knownPrincipal(of: request, needing: .verify),
+        let verification = try? verification(request, principal),
         verification.app.configuration.checkers.isEmpty, (try? begin()) != nil
       else { return nil }
       return verification
@@ -255,9 +226,7 @@
     /// - Returns: `nil` if it has such a key.
     package func refusal(of request: Request, needing scope: Scope, app: String) async -> Response? {
       do {
-        let principal = try await authenticate(request)
-        guard principal.scopes.contains(scope) else { throw Problem.forbidden(scope) }
-        guard principal.mayUse(app: app) else { throw Problem.notFound }
+        _ = try await identity.principal(of: request, needing: scope, app: app)
         return nil
       } catch let problem as Problem {
         return problem.response

@@ -27,16 +27,14 @@
       let isPlain = accepted.contains("text/plain") && !accepted.contains("application/jsonl")
       return Response(
         status: .ok, headers: [.contentType: isPlain ? "text/plain; charset=utf-8" : "application/jsonl"],
-        body: ResponseBody { [keys, principal = context.principal] writer in
+        body: ResponseBody { [identity, principal = context.principal] writer in
           defer { withExtendedLifetime(place) {} }
           let batch = BatchVerification(
             verification: verification, maximumLineByteCount: limit, mayBeForm: mayBeForm)
           do {
             try await batch.run(request.body) { verdicts in
               // A batch may take hours, in which its key is revoked.
-              guard let principal, try await keys.principal(id: principal.keyID) != nil else {
-                throw Problem.unauthorized
-              }
+              guard try await identity.isStillAllowed(principal, .verify) else { throw Problem.unauthorized }
               try await writer.write(ByteBuffer(bytes: verdicts))
             }
           } catch {
