@@ -41,7 +41,7 @@ public struct CombinedChecker: RemoteChecker {
   ///
   /// - Parameters:
   ///   - rule: The rule by which the answers are combined.
-  ///   - checkers: The checkers. If there are none, every check fails.
+  ///   - checkers: The checkers. If the array is empty, every check fails.
   ///   - order: The order in which the checkers are asked.
   ///   - name: The combination's name in verdicts; by default the rule and the checkers' names, like
   ///     `all-of(app-store, ocsp)`.

@@ -57,7 +57,7 @@ final class StatusCache: Sendable {
     self.goodChains = goodChains
   }
 
-  /// Returns the cached status or failure, or else the request under way, which it begins if there is none.
+  /// Returns the cached status or failure, or else the request under way, which it begins if necessary.
   func find(_ question: RevocationQuestion, at pointer: RevocationPointer) -> Found {
     let key = Key(question, pointer)
     let now = self.now
