@@ -86,7 +86,7 @@ public struct RemoteResponse: Sendable, Hashable {
   public var status: Int
   /// The headers, in order.
   public var headers: [HTTPHeader]
-  /// The body; empty if there is none.
+  /// The body; empty if the response has no body.
   public var body: [UInt8]
 
   /// Creates a response.

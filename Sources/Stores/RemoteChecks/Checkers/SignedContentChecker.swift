@@ -21,7 +21,7 @@ public import ReceiptVerification
 /// | signed transaction | `appAccountToken` | `expiresDate`; current if there is no expiry |
 /// | signed renewal info | `appAccountToken` | `renewalDate`; during billing retry, `gracePeriodExpiresDate` |
 /// | signed notification | that of its signed transaction, else of its renewal info | both together, as `Entitlement` |
-/// | app receipt, transaction receipt | none: refused | a subscription is current; the receipt's own `expirationDate` is not past |
+/// | app receipt, transaction receipt | none: refused | a subscription is current; own `expirationDate` is not past |
 /// | app transaction, realtime request | none: refused | none: refused |
 /// | Google Play purchase | `obfuscatedAccountId` | none: refused |
 /// | Huawei purchase | none: refused | `expirationDate`; current if there is no expiry |
