@@ -23,12 +23,14 @@ public struct VerifiedSubscription: Sendable, Hashable {
   ///
   /// | Status | Agrees with |
   /// |---|---|
-  /// | active, grace period | no `revocationDate`; an end in the future: `expiresDate`, `gracePeriodExpiresDate`, or the `renewalDate` of a renewal that did not fail |
-  /// | expired | no such end in the future |
-  /// | billing retry | no such end in the future; or `isInBillingRetryPeriod` before `expiresDate`, because the App Store charges ahead |
+  /// | active, grace period | no `revocationDate`, and an end in the future |
+  /// | expired | no end in the future |
+  /// | billing retry | no end in the future, or `isInBillingRetryPeriod` before `expiresDate` |
   /// | revoked | `revocationDate` |
   ///
-  /// An end less than an hour away counts both as past and as future.
+  /// An end is `expiresDate`, `gracePeriodExpiresDate`, or the `renewalDate` of a renewal that did not fail. An end
+  /// less than an hour away counts both as past and as future. The App Store charges ahead, so billing retry can begin
+  /// before `expiresDate`.
   ///
   /// - Parameter instant: The instant at which the status was received.
   /// - Returns: A sentence with the status and the dates; `nil` also for a status unknown to this version.
