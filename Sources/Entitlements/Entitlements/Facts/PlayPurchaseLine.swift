@@ -61,7 +61,7 @@ extension PlayPurchaseLine {
   /// Returns the first void of the order that paid for a line item, which is the latest of its orders.
   ///
   /// Refunds of earlier periods do not affect the current one. A one-time purchase has only one order. If the order of
-  /// a line item is unknown, any order of the purchase may be its order.
+  /// a subscription's line item is unknown, it may be any order except those of other line items.
   private func firstVoid(of item: PlayItem, in purchase: PlayPurchaseFact) -> PlayEntitlement.Voided? {
     let order = order(of: item, in: purchase)
     return voids?.lazy.filter { void in

@@ -94,7 +94,7 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
   public let transaction: JWSTransaction
   /// The renewal information, in its latest signed version; only for subscriptions.
   public let renewalInfo: JWSRenewalInfo?
-  /// The time at which the progress was signed.
+  /// The time at which the renewal information was signed.
   public let renewalInfoSignedDate: Timestamp?
   /// The status in the App Store's last answer or notification.
   ///

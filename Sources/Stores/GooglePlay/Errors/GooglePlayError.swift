@@ -68,7 +68,8 @@ public struct GooglePlayError: Error, Sendable, Hashable {
     case deadlineExceeded
     /// The task was cancelled.
     case cancelled
-    /// The server redirects to another host, or once more after `followed` redirects; the redirect was not followed.
+    /// The server redirects, and the redirect was not followed: to another origin, of a request other than `GET`, or
+    /// once more after `followed` redirects.
     case redirected(status: Int, location: String?, followed: Int)
     /// Google would not accept the request; it was not sent.
     case invalidRequest(place: String, message: String)

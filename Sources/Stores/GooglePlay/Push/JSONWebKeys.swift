@@ -19,7 +19,8 @@ final class JSONWebKeys: Sendable {
   private static let maximumResponseByteCount = 1 << 17
   private static let maximumKeyCount = 64
   private static let maximumIdentifierByteCount = 256
-  /// The time, in seconds, that keys are cached: the least, the greatest, and the one if the response states none.
+  /// The lifetimes of cached keys, in seconds: the least, the greatest, and the default if the response states no
+  /// lifetime.
   private static let lifetimes: (least: Double, greatest: Double, unstated: Double) = (60, 86_400, 300)
   /// The least time, in seconds, between two requests that unknown identifiers cause.
   static let refreshInterval: Double = 60

@@ -15,8 +15,8 @@ public import ReceiptVerification
 ///
 /// It checks the leaf and the intermediate of the receipt, and those of a notification's signed parts. A certificate
 /// that is revoked, or that its issuer does not know, refuses the receipt. A response or a list counts only if the
-/// issuer signed it, or a delegate that the issuer certified. If none can be reached, the verdict is undetermined,
-/// unless ``RevocationOptions/unreachable`` says otherwise.
+/// issuer signed it, or a delegate that the issuer certified. If no status can be obtained, the verdict is
+/// undetermined, unless ``RevocationOptions/unreachable`` says otherwise.
 ///
 /// Statuses are cached while they are valid, and renewed early in the background; receipts of a known signer then cost
 /// nearly nothing. Use one checker for the whole process, and call ``shutdown()`` at its end.
@@ -55,7 +55,10 @@ public final class RevocationChecker: RemoteChecker {
     return await ask(about: receipt)
   }
 
-  /// Cancels all requests and begins no more; checks that still wait, and later ones, fail.
+  /// Cancels all requests and begins no more.
+  ///
+  /// Checks that still wait fail. Later checks cannot obtain a status, so ``RevocationOptions/unreachable`` applies to
+  /// them.
   public func shutdown() async { await cache.shutdown() }
 
   /// The number of requests under way.
