@@ -7,27 +7,28 @@ internal import ReceiptVerification
 internal import SQLite
 internal import Synchronization
 
-/// An entitlement ledger in one SQLite file, with the notifications of the App Store and of Google Play that were dealt
-/// with. A notification and its effect on the ledger are one commit, so that a crash at any instant leaves both or
-/// neither.
+/// An entitlement ledger in an SQLite file, with the processed notifications of the App Store and of Google Play.
 ///
-/// Each original transaction, each customer whose guardian withdrew consent, and each purchase in Google Play is a row: a
-/// ledger of its own. Several processes may use a file at once. A file of layout 1, which knows the App Store only, is
-/// upgraded when it is opened; a process of an earlier build that has it open meanwhile is not disturbed. It must be on a local disk, because locks of network file systems are unreliable.
+/// A notification and its effect on the ledger are one commit, so a crash at any instant leaves both or neither.
+///
+/// Each original transaction, each customer whose guardian withdrew consent, and each purchase in Google Play is a row
+/// with its own ledger. Several processes may use a file at once. A file of layout 1, which has only the App Store's
+/// tables, is upgraded when it is opened; a process of an earlier build that has the file open at that time is not
+/// disturbed. The file must be on a local disk, because locks of network file systems are unreliable.
 package final class EntitlementStore: Sendable {
   private let file: DatabaseFile
   private let identity: File.Identity?
   private let connection: Connection
   private let copying: LogCopying
-  /// A sync that failed: it is not known what is stored.
+  /// The error of a failed sync, after which the stored content is unknown.
   private let fault = Mutex<SQLiteError?>(nil)
 
-  /// "RKEN": the type of the file.
+  /// The current layout; "RKEN" is the type of the file.
   private static let layout = DatabaseLayout(
     applicationID: 0x524B_454E, version: 2, statements: appStoreLayout + playLayout)
   private static let firstLayout = DatabaseLayout(
     applicationID: layout.applicationID, version: 1, statements: appStoreLayout)
-  /// All of layout 1.
+  /// The statements of layout 1.
   private static let appStoreLayout = [
     "CREATE TABLE notifications(key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID",
     "CREATE TABLE ledgers(key BLOB PRIMARY KEY, ledger BLOB NOT NULL) STRICT, WITHOUT ROWID",
@@ -43,7 +44,7 @@ package final class EntitlementStore: Sendable {
     PRAGMA journal_size_limit = 8388608;
     """
 
-  /// Opens a file; creates it, readable by its owner alone, where there is none.
+  /// Opens a file; if it does not exist, creates it, readable only by its owner.
   ///
   /// - Throws: `SQLiteError` with `occupied` for a file of another format, `unsupported` for a layout of a later
   ///   version, `corrupt` for a schema with anything else in it, `busy`, `full`, `inputOutput` or `syncFailed`.
@@ -57,7 +58,7 @@ package final class EntitlementStore: Sendable {
           try connection.close()
         }
       } catch let error as SQLiteError where error.code == .occupied {
-        // Another process created it meanwhile.
+        // Another process created the file in the meantime.
       }
     }
     identity = file.status?.identity
@@ -67,12 +68,12 @@ package final class EntitlementStore: Sendable {
       try Self.upgrade(database)
       try Self.requireLayout(database)
     }
-    // Another process may hold the file for an instant, when it opens or closes it. Copying itself never waits.
+    // Another process may hold the file briefly when it opens or closes it. Copying itself never waits.
     let copier = try Connection(
       file, .writing, timeout: BusyTimeout(.seconds(10)), pragmas: Self.pragmas)
     copying = LogCopying(on: copier, limit: 8 << 20, pageSize: Self.pageSize)
     try connection.use { database in
-      // After a sync that failed in another process its commits may be in the page cache alone.
+      // After a failed sync in another process, its commits may be only in the page cache.
       do throws(SQLiteError) { try database.checkpoint(.truncate) } catch {
         if error.code != .busy, error.code != .full { throw error }
       }
@@ -85,11 +86,11 @@ package final class EntitlementStore: Sendable {
     try database.transaction { try layout.make(in: database) }
   }
 
-  /// Adds the tables of Google Play to a file of layout 1.
+  /// Adds the tables for Google Play to a file of layout 1.
   private static func upgrade(_ database: Database) throws {
     guard try layout.storedVersion(in: database) == firstLayout.version else { return }
     try database.transaction {
-      // Another process may have done it meanwhile.
+      // Another process may have upgraded the file in the meantime.
       guard try layout.storedVersion(in: database) == firstLayout.version else { return }
       try firstLayout.requireSchema(in: database)
       for statement in playLayout { try database.execute(statement) }
@@ -104,34 +105,35 @@ package final class EntitlementStore: Sendable {
     }
   }
 
-  /// Whether a notification was recorded.
+  /// Returns `true` if a notification was recorded.
   package func isRecorded(_ notification: AppStoreNotification) throws -> Bool {
     try use { database in try Self.isRecorded(notification.recordedKey, in: .appStore, database) }
   }
 
-  /// Whether a message of Google Play was recorded.
+  /// Returns `true` if a message of Google Play was recorded.
   package func isRecorded(messageId: String) throws -> Bool {
     try use { database in try Self.isRecorded(Array(messageId.utf8), in: .googlePlay, database) }
   }
 
-  /// Records that a notification was dealt with, and folds it into the ledger. When it returns both are on disk.
+  /// Records a processed notification, and merges it into the ledger.
   ///
-  /// - Returns: `false` if it was recorded before; then nothing changes.
-  /// - Throws: `SQLiteError` with `full` if the disk is full: then nothing was stored. After `syncFailed` every later
-  ///   call throws the same error until the file is opened again.
+  /// When the call returns, both are on disk.
+  ///
+  /// - Returns: `false` if it was recorded before; in that case nothing changes.
+  /// - Throws: `SQLiteError` with `full` if the disk is full; in that case nothing was stored. After `syncFailed` every
+  ///   later call throws the same error until the file is opened again.
   package func record(_ notification: AppStoreNotification) throws -> Bool {
     var change = EntitlementLedger()
     change.apply(notification)
     return try record(notification.recordedKey, change.parts, in: .appStore)
   }
 
-  /// Records that a message of Google Play was dealt with, and merges what was learned into the ledger: see
-  /// ``record(_:)``.
+  /// Records a processed message of Google Play, and merges its changes into the ledger: see ``record(_:)``.
   package func record(messageId: String, _ change: EntitlementLedger) throws -> Bool {
     try record(Array(messageId.utf8), change.parts, in: .googlePlay)
   }
 
-  /// The tables of a store.
+  /// The names of a store's tables.
   private struct Tables {
     let notifications: String
     let ledgers: String
@@ -144,7 +146,7 @@ package final class EntitlementStore: Sendable {
     _ key: [UInt8], _ changes: [EntitlementLedger.Part], in tables: Tables
   ) throws -> Bool {
     try use { database in
-      // What is committed to an unlinked file is lost.
+      // A commit to an unlinked file would be lost.
       guard file.status?.identity == identity else {
         throw SQLiteError(.notFound, at: file.path, "The file was moved, removed or replaced while in use.")
       }
@@ -157,7 +159,7 @@ package final class EntitlementStore: Sendable {
           for change in changes { try Self.merge(change.ledger, named: change.name, in: tables, database) }
         }
       } catch let error as SQLiteError where error.code == .inputOutput {
-        // Part of the commit may be in the log; it is unknown whether it survives a crash.
+        // Part of the commit may be in the log, and may or may not survive a crash.
         throw SQLiteError(.syncFailed, at: error.place, error.message)
       }
       copying.didCommit(database) { [self] error in fault.withLock { $0 = $0 ?? error } }
@@ -181,7 +183,8 @@ package final class EntitlementStore: Sendable {
       in: database)
   }
 
-  /// Reads the ledger of each original transaction, customer and purchase in Google Play, in no particular order.
+  /// Calls a closure with the ledger of each original transaction, customer and purchase in Google Play, in no
+  /// particular order.
   package func forEachLedger(_ body: (EntitlementLedger) throws -> Void) throws {
     try use { database in
       try database.withStatement("SELECT ledger FROM ledgers UNION ALL SELECT ledger FROM play_ledgers") {

@@ -8,7 +8,7 @@ internal import Synchronization
   typealias Mutex = SanitizedMutex
 #endif
 
-/// A value that one of several tasks delivers, and that one task waits for.
+/// A value that one of several tasks delivers and one task awaits.
 package final class FirstResult<Value: Sendable>: Sendable {
   private enum State {
     case empty
@@ -20,7 +20,7 @@ package final class FirstResult<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Delivers the value, unless another was first.
+  /// Delivers the value, unless another one was delivered before.
   package func deliver(_ value: Value) {
     let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
       switch state {
@@ -36,7 +36,7 @@ package final class FirstResult<Value: Sendable>: Sendable {
     waiting?.resume(returning: value)
   }
 
-  /// The first value delivered. To be awaited once.
+  /// The first value delivered; await it only once.
   package var value: Value {
     get async {
       await withCheckedContinuation { continuation in
@@ -50,7 +50,9 @@ package final class FirstResult<Value: Sendable>: Sendable {
     }
   }
 
-  /// The first value delivered. A task that is cancelled while it waits delivers one itself. To be awaited once.
+  /// Returns the first value delivered; if the waiting task is cancelled, it delivers `value` itself.
+  ///
+  /// Call it only once.
   package func value(ifCancelled value: Value) async -> Value {
     await withTaskCancellationHandler {
       await self.value
@@ -60,10 +62,10 @@ package final class FirstResult<Value: Sendable>: Sendable {
   }
 }
 
-/// The result of an operation, or `nil` once the time is up or the task is cancelled.
+/// Returns the result of an operation; `nil` if the time limit passes or the task is cancelled before.
 ///
-/// It returns on time whatever the operation does: one that ignores its cancellation goes on by itself until it
-/// ends, and its result is dropped.
+/// It returns on time even if the operation ignores its cancellation. Such an operation runs on until it ends, and its
+/// result is dropped.
 package func value<Value: Sendable>(
   within limit: Duration, time: RemoteTime, _ operation: @escaping @Sendable () async -> Value
 ) async -> Value? {

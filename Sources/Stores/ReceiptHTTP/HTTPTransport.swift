@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends HTTP requests: all that the clients and checkers need of an HTTP client.
+/// Sends HTTP requests; the only part of an HTTP client that the clients and checkers need.
 ///
-/// `ReceiptHTTPCurl` puts the system's libcurl behind it, `ReceiptHTTPAsyncHTTPClient` AsyncHTTPClient. The code
-/// that makes a transport shuts it down.
+/// `ReceiptHTTPCurl` implements it with the system's libcurl, `ReceiptHTTPAsyncHTTPClient` with AsyncHTTPClient. The
+/// code that creates a transport shuts it down.
 public protocol HTTPTransport: Sendable {
   /// Sends a request once and reads the whole response.
   ///
-  /// It follows no redirect, repeats nothing, reads no more than ``RemoteRequest/maximumResponseByteCount`` of a
-  /// body, and is done by ``RemoteRequest/timeout``. It checks the server's certificate. When the task is
-  /// cancelled it gives up the connection at once.
+  /// It follows no redirect and repeats no request. It reads at most ``RemoteRequest/maximumResponseByteCount`` bytes
+  /// of the body, and ends within ``RemoteRequest/timeout``. It checks the server's certificate. If the task is
+  /// cancelled, it closes the connection at once.
   ///
   /// - Throws: ``HTTPTransportError``.
   func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse
 }
 
-/// One name and value of a request or response.
+/// A header field of a request or response.
 public struct HTTPHeader: Sendable, Hashable {
-  /// The name; names are compared without regard to case.
+  /// The name; names are compared case-insensitively.
   public var name: String
   /// The value.
   public var value: String
@@ -29,31 +29,31 @@ public struct HTTPHeader: Sendable, Hashable {
   }
 }
 
-/// A request, complete.
+/// A complete request.
 public struct RemoteRequest: Sendable {
   /// The method (RFC 9110 section 9).
   public enum Method: String, Sendable, Hashable, CaseIterable {
-    /// Reads.
+    /// Reads the resource.
     case get = "GET"
-    /// Does what the resource does.
+    /// Lets the resource process the body.
     case post = "POST"
-    /// Sets.
+    /// Creates or replaces the resource.
     case put = "PUT"
-    /// Removes.
+    /// Removes the resource.
     case delete = "DELETE"
   }
 
   /// The method.
   public var method: Method
-  /// Where it goes.
+  /// The URL.
   public var url: RemoteURL
-  /// Headers, without `Host` and `Content-Length`, which the transport adds.
+  /// The headers, without `Host` and `Content-Length`, which the transport adds.
   public var headers: [HTTPHeader]
   /// The body; `nil` for none.
   public var body: [UInt8]?
-  /// From the start until the last byte of the response.
+  /// The time limit from the start to the last byte of the response.
   public var timeout: Duration
-  /// The longest body that is read; a longer one is a failure.
+  /// The largest number of bytes that the response's body may have; a longer body is a failure.
   public var maximumResponseByteCount: Int
 
   /// Creates a request.
@@ -71,22 +71,22 @@ public struct RemoteRequest: Sendable {
 }
 
 extension RemoteRequest: CustomStringConvertible, CustomReflectable {
-  /// Method and URL; neither headers nor body, which hold secrets.
+  /// The method and the URL, without headers and body, which hold secrets.
   public var description: String { "\(method.rawValue) \(url)" }
 
-  /// Method and URL alone.
+  /// The method and the URL only.
   public var customMirror: Mirror {
     Mirror(self, children: ["method": method.rawValue, "url": url.description])
   }
 }
 
-/// A response, complete.
+/// A complete response.
 public struct RemoteResponse: Sendable, Hashable {
   /// The status code (RFC 9110 section 15).
   public var status: Int
-  /// Headers, in order.
+  /// The headers, in order.
   public var headers: [HTTPHeader]
-  /// The body; empty if there is none.
+  /// The body; empty if the response has no body.
   public var body: [UInt8]
 
   /// Creates a response.
@@ -96,28 +96,28 @@ public struct RemoteResponse: Sendable, Hashable {
     self.body = body
   }
 
-  /// The value of the first header of this name.
+  /// Returns the value of the first header with this name.
   public func header(_ name: String) -> String? {
     let name = name.lowercased()
     return headers.first { $0.name.lowercased() == name }?.value
   }
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong.
+  /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// No connection: the name is unknown, or the connection was refused. Nothing was sent.
+    /// The connection could not be made: the name is unknown, or the connection was refused. Nothing was sent.
     case cannotConnect = "cannot-connect"
-    /// The server's certificate is not trusted, or TLS could not be agreed on. Nothing was sent.
+    /// The server's certificate is not trusted, or the TLS handshake failed. Nothing was sent.
     case insecure
-    /// The connection ended before the response did.
+    /// The connection ended before the response was complete.
     case connectionLost = "connection-lost"
-    /// The time was up.
+    /// The time limit passed.
     case timedOut = "timed-out"
     /// The response is longer than allowed.
     case tooLarge = "too-large"
-    /// What came is not HTTP.
+    /// The response is not valid HTTP.
     case invalidResponse = "invalid-response"
     /// The task was cancelled.
     case cancelled
@@ -125,9 +125,9 @@ public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvert
     case unusable
   }
 
-  /// What went wrong.
+  /// The kind of failure.
   public let code: Code
-  /// In words. It quotes no header and no body.
+  /// A sentence that describes the failure; it quotes no header and no body.
   public let message: String
 
   /// Creates an error.
@@ -136,10 +136,10 @@ public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvert
     self.message = message
   }
 
-  /// Whether the request certainly did not reach the server.
+  /// `true` if the request certainly did not reach the server.
   public var wasNotSent: Bool { code == .cannotConnect || code == .insecure || code == .unusable }
 
-  /// Whether the same request may succeed later.
+  /// `true` if the same request may succeed later.
   public var isRetryable: Bool {
     switch code {
     case .cannotConnect, .connectionLost, .timedOut, .invalidResponse: true
@@ -147,22 +147,22 @@ public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvert
     }
   }
 
-  /// Code and message.
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 }
 
-/// What requests say that they come from.
+/// The `User-Agent` header of requests.
 package enum UserAgent {
   /// The version of this package.
   package static let version = "0.1.0"
   package static let header = HTTPHeader("User-Agent", "ReceiptKit/\(version)")
 }
 
-/// A text that must not be seen: whatever prints it, dumps it or logs it gets asterisks.
+/// A secret text that is replaced by asterisks whenever it is printed, dumped or logged.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// The text, for where it is sent.
+  /// The text itself, for sending.
   package let text: String
 
   /// Wraps a text.
@@ -172,6 +172,6 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   public var description: String { "***" }
   /// Asterisks.
   public var debugDescription: String { "***" }
-  /// Nothing of the text.
+  /// An empty mirror, without the text.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

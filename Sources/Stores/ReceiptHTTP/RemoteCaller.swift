@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 package import ReceiptCodec
 
-/// Sends requests with retries, a deadline for the whole, and redirects that stay on the host.
+/// Sends requests with retries, an overall deadline, and redirects within the same origin.
 package struct RemoteCaller: Sendable {
   package let transport: any HTTPTransport
   package let policy: RetryPolicy
@@ -15,37 +15,40 @@ package struct RemoteCaller: Sendable {
     self.time = time
   }
 
-  /// What one response means to the caller.
+  /// The meaning of a response for the caller.
   package enum Outcome<Value: Sendable>: Sendable {
     case done(Value)
-    /// Refused for good.
+    /// A terminal failure.
     case failed(any Error & Sendable)
-    /// Refused for now. `isProcessed` is false where the server states that the request had no effect: then even one
-    /// that is not idempotent may be sent again.
+    /// A temporary failure.
+    ///
+    /// `isProcessed` is `false` if the server states that the request had no effect; then even a request that is not
+    /// idempotent may be sent again.
     case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
   }
 
-  /// Why a call failed without a response to classify.
+  /// The reason why a call failed without a response to classify.
   package enum Failure: Error, CustomStringConvertible {
     case transport(HTTPTransportError)
     case deadlineExceeded
     case cancelled
-    /// A redirect to another host or nowhere, or one too many; `followed` others came before it.
+    /// A redirect that was not followed: to another origin or without a location, of a request other than `GET`, or one
+    /// too many. `followed` redirects came before it.
     case redirected(status: Int, location: String?, followed: Int)
 
-    /// What a message about a redirect ends with: nothing, or that others were followed before it.
+    /// Returns the end of a message about a redirect: empty, or the number of redirects that were followed before it.
     package static func afterRedirects(_ followed: Int) -> String {
       followed == 0
         ? "" : "; \(followed) redirect\(followed == 1 ? " before it was" : "s before it were") followed"
     }
 
-    /// The message about a redirect that was not followed.
+    /// Returns the message about a redirect that was not followed.
     package static func redirect(status: Int, to location: String?, followed: Int) -> String {
       "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed"
         + "\(afterRedirects(followed))."
     }
 
-    /// What happened, in a sentence.
+    /// A sentence that describes the failure.
     package var description: String {
       switch self {
       case .transport(let error): "The request failed (\(error))."
@@ -57,7 +60,7 @@ package struct RemoteCaller: Sendable {
     }
   }
 
-  /// How many requests were sent, in words.
+  /// Returns the number of requests that were sent, in words.
   package static func requestCount(_ attempts: Int) -> String {
     switch attempts {
     case 0: "nothing was sent"
@@ -68,18 +71,18 @@ package struct RemoteCaller: Sendable {
 
   private static let maximumRedirects = 3
 
-  /// Sends a request until a response is final.
+  /// Sends a request, again if necessary, until a response is final.
   ///
   /// - Parameters:
-  ///   - isIdempotent: Whether sending the request twice has the effect of sending it once.
-  ///   - request: Creates the request for each attempt: tokens may expire.
-  ///   - classify: Decides what a response means. Its errors come out of this call as they are.
-  /// - Returns: The value.
-  /// - Throws: ``Failure``, or what `classify` or `request` throws.
+  ///   - isIdempotent: `true` if sending the request twice has the same effect as sending it once.
+  ///   - request: Creates the request for each attempt, because tokens may expire.
+  ///   - classify: Classifies a response; its errors are thrown unchanged.
+  /// - Returns: The value of a response classified as done.
+  /// - Throws: ``Failure``, or an error of `classify` or `request`.
   package func send<Value: Sendable>(
     isIdempotent: Bool, _ request: () throws -> RemoteRequest, classify: (RemoteResponse) -> Outcome<Value>
   ) async throws -> Value {
-    // A year is past every deadline, and keeps the largest durations out of the arithmetic.
+    // A year exceeds every deadline; the limit keeps the largest durations out of the arithmetic.
     let end = time.elapsed() + min(policy.deadline, .seconds(31_536_000))
     var attempts = 0
     while true {
@@ -118,10 +121,10 @@ package struct RemoteCaller: Sendable {
   ) async throws {
     var delay = policy.greatestDelay(afterAttempts: attempts) * time.random()
     if let notBefore {
-      // A day is past every deadline.
+      // The delay is at most a day, which exceeds every deadline.
       delay = max(delay, time.delay(until: notBefore))
     }
-    // Fails now rather than at the deadline: the error states when to come back.
+    // Fails now and not at the deadline; the error states the time for another attempt.
     guard time.elapsed() + delay < end else { throw last }
     do {
       try await time.sleep(delay)
@@ -131,7 +134,7 @@ package struct RemoteCaller: Sendable {
     if Task.isCancelled { throw Failure.cancelled }
   }
 
-  /// One request and its response, after redirects on the same host.
+  /// Sends one request, and returns its response after redirects within the same origin.
   private func exchange(_ request: RemoteRequest, until end: Duration) async throws -> RemoteResponse {
     var request = request
     var redirects = 0

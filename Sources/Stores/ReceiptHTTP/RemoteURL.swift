@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An absolute `https` or `http` URL (RFC 3986), in the parts that requests and redirects are checked by.
+/// An absolute `https` or `http` URL (RFC 3986), split into the parts that requests and redirects are checked by.
 ///
-/// Plain `http` is refused, except to this very machine or where the caller says so by name.
+/// Plain `http` is refused, except to this machine or if the caller allows it explicitly.
 public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
-  /// Why a URL is not accepted.
+  /// The reason why a URL is refused.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The problem and its remedy.
     public let description: String
   }
 
-  /// Whether the connection is encrypted: `https`.
+  /// `true` if the scheme is `https`.
   public let isSecure: Bool
-  /// Host name or address in lower case; an IPv6 address without its brackets.
+  /// The host name or address in lower case; an IPv6 address without its brackets.
   public let host: String
-  /// The port: 443 or 80 where the URL names none.
+  /// The port; 443 or 80 if the URL names none.
   public let port: Int
-  /// The path, which begins with a slash unless it is empty, percent-encoded as given.
+  /// The path, percent-encoded as given; it begins with a slash unless it is empty.
   public let path: String
-  /// What follows the question mark, percent-encoded; `nil` without one.
+  /// The query, percent-encoded, without the question mark; `nil` if there is no question mark.
   public var query: String?
 
   /// Parses a URL.
   ///
   /// - Parameters:
   ///   - text: An absolute URL without user name, password and fragment.
-  ///   - allowsPlainHTTP: Whether `http` is accepted for any host. By default only for `localhost`, `127.0.0.0/8`
-  ///     and `::1`.
-  /// - Throws: ``Failure`` for anything else.
+  ///   - allowsPlainHTTP: `true` accepts `http` for any host. By default it is accepted only for `localhost`,
+  ///     `127.0.0.0/8` and `::1`.
+  /// - Throws: ``Failure`` if the text is not such a URL.
   public init(_ text: String, allowsPlainHTTP: Bool = false) throws(Failure) {
     guard text.utf8.count <= 4096, text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != 0x5C }) else {
       throw Failure(description: "A URL has at most 4096 printable ASCII characters and no backslash.")
     }
-    // Messages stand in logs.
+    // Messages end up in logs.
     var shown: String { Self.withoutSecrets(text) }
     guard let separator = text.firstRange(of: "://") else {
       throw Failure(description: "\"\(shown)\" is not an absolute URL; it begins with https://.")
@@ -65,19 +65,20 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The text of a URL for logs, messages and pages: without its query and fragment, a user name and a password, which may be
-  /// secrets. It need not be a valid URL.
+  /// Returns the text of a URL for logs, messages and pages, without parts that may be secret.
+  ///
+  /// These are the query, the fragment, the user name and the password. The text need not be a valid URL.
   package static func withoutSecrets(_ text: String) -> String {
     let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
     let (scheme, rest) = (text[..<start], text[start...])
     let shown = rest.prefix { $0 != "?" && $0 != "#" }
     if let sign = shown.lastIndex(of: "@") { return "\(scheme)…@\(shown[shown.index(after: sign)...])" }
-    // A password may have a question mark in it.
+    // A password may contain a question mark.
     let isCutWithin = !shown.contains("/") && rest[shown.endIndex...].contains("@")
     return isCutWithin ? "\(scheme)…" : "\(scheme)\(shown)"
   }
 
-  /// The top of a host, over `https`. For names that are compiled in.
+  /// Creates the `https` URL of a host without a path, for names that are compiled in.
   package init(secureHost host: String) {
     isSecure = true
     self.host = host
@@ -94,18 +95,18 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     self.query = query
   }
 
-  /// The URL with more path, and a query.
+  /// Returns this URL with path segments appended and a new query.
   ///
   /// - Parameters:
-  ///   - pathSegments: Appended, each percent-encoded, so that a slash in one stays inside it.
-  ///   - queryItems: Names and values in order, percent-encoded here; none leaves the query away.
-  /// - Returns: The URL.
+  ///   - pathSegments: The segments to append; each is percent-encoded, so that a slash in one stays inside it.
+  ///   - queryItems: The names and values in order; each is percent-encoded. Without any, the URL has no query.
+  /// - Returns: The new URL.
   public func appending(pathSegments: [String], queryItems: [(name: String, value: String)] = []) -> RemoteURL
   {
     appending(encodedSegments: pathSegments.map(PercentEncoding.encode), queryItems: queryItems)
   }
 
-  /// The same with segments that are percent-encoded already.
+  /// Returns this URL with path segments that are already percent-encoded, and a new query.
   package func appending(
     encodedSegments: [String], queryItems: [(name: String, value: String)] = []
   ) -> RemoteURL {
@@ -116,9 +117,9 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     return RemoteURL(self, path: path, query: query.isEmpty ? nil : query.joined(separator: "&"))
   }
 
-  /// Where a `Location` header leads (RFC 9110 section 10.2.2): an absolute URL, or a path on this host.
+  /// Returns the URL that a `Location` header names (RFC 9110 section 10.2.2): an absolute URL, or a path on this host.
   ///
-  /// - Throws: ``Failure`` where it is neither, or leads to an unencrypted place.
+  /// - Throws: ``Failure`` if it is neither, or if it leads from `https` to an unencrypted URL.
   package func resolving(location: String) throws(Failure) -> RemoteURL {
     if location.hasPrefix("/"), !location.hasPrefix("//") {
       let scheme = isSecure ? "https" : "http"
@@ -127,25 +128,25 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     return try RemoteURL(location, allowsPlainHTTP: !isSecure)
   }
 
-  /// Whether both are served by the same scheme, host and port.
+  /// Returns `true` if both have the same scheme, host and port.
   public func hasSameOrigin(as other: RemoteURL) -> Bool {
     isSecure == other.isSecure && host == other.host && port == other.port
   }
 
-  /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `::1`.
+  /// `true` if the host is this machine: `localhost`, `127.0.0.0/8` or `::1`.
   public var isLoopback: Bool {
     if host == "localhost" || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 
-  /// Host and, where it is not the scheme's own, port.
+  /// The host, with the port unless it is the scheme's default.
   public var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
   }
 
-  /// Path and query: what the request line names. At least a slash.
+  /// The path and query for the request line; at least a slash.
   public var target: String { (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "") }
 
   /// The URL as text.
@@ -177,7 +178,7 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
       throw Failure(description: "\"\(shown)\" names neither a host nor an address.")
     }
     guard !portText.isEmpty else { return (host.lowercased(), defaultPort) }
-    // `UInt16` alone would take a sign.
+    // `UInt16` alone would accept a sign.
     let digits = portText.dropFirst()
     guard digits.allSatisfy(\.isNumber), let port = UInt16(digits), port > 0 else {
       throw Failure(description: "\"\(shown)\" names no port from 1 to 65535.")
@@ -188,7 +189,7 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
 
 /// Percent-encoding (RFC 3986 section 2.1).
 package enum PercentEncoding {
-  /// Encodes everything but the unreserved characters.
+  /// Encodes every character except the unreserved ones.
   package static func encode(_ text: String) -> String {
     var encoded: [UInt8] = []
     for byte in text.utf8 {

@@ -2,17 +2,17 @@
 
 package import ReceiptCodec
 
-/// When a server that refuses for now wants to be asked again (`Retry-After`).
+/// The instant from which a server accepts another attempt (`Retry-After`).
 ///
-/// The App Store writes UNIX time in milliseconds; RFC 9110 section 10.2.3 has seconds to wait, or a date. A
-/// number is told apart by its size: no server asks for a wait of three years.
+/// The App Store sends UNIX time in milliseconds; RFC 9110 section 10.2.3 specifies a delay in seconds or a date. The
+/// size of a number identifies its unit, because no server asks for a wait of three years.
 package enum RetryAfter {
-  /// Seconds to wait end here, UNIX time in seconds begins.
+  /// The least number that is UNIX time in seconds; smaller ones are seconds to wait.
   private static let leastUnixSeconds: Double = 100_000_000
-  /// UNIX time in seconds ends here (year 5138), milliseconds begin.
+  /// The least number that is UNIX time in milliseconds (in seconds it would be the year 5138).
   private static let leastUnixMilliseconds: Double = 100_000_000_000
 
-  /// The instant; `nil` if the value is none.
+  /// Returns the instant; `nil` if the value is invalid.
   package static func instant(_ value: String, now: Timestamp) -> Timestamp? {
     let value = value.trimmingASCIISpace
     if !value.isEmpty, value.utf8.count <= 18,
@@ -28,30 +28,32 @@ package enum RetryAfter {
 }
 
 extension RemoteResponse {
-  /// Whether the same request may succeed later: it took too long (408), came too early (425) or too often (429), or the
-  /// server failed (RFC 9110 sections 15.5.9 and 15.6, RFC 8470 section 5.2, RFC 6585 section 4).
+  /// `true` if the same request may succeed later.
+  ///
+  /// It took too long (408), came too early (425) or too often (429), or the server failed (RFC 9110 sections 15.5.9
+  /// and 15.6, RFC 8470 section 5.2, RFC 6585 section 4).
   package var isTemporaryFailure: Bool { Self.isTemporaryFailure(status: status) }
 
-  /// Whether the request that this status answers may succeed later.
+  /// Returns `true` if a request that got this status may succeed later.
   package static func isTemporaryFailure(status: Int) -> Bool {
     [408, 425, 429].contains(status) || status / 100 == 5
   }
 
-  /// When it asks to be asked again.
+  /// Returns the instant in the `Retry-After` header; `nil` without a valid one.
   package func retryAfter(now: Timestamp) -> Timestamp? {
     header("Retry-After").flatMap { RetryAfter.instant($0, now: now) }
   }
 }
 
 extension RemoteTime {
-  /// The duration until an instant: at least zero, and at most a day, which keeps absurd numbers out of the arithmetic.
+  /// Returns the duration until an instant, from zero to one day; the limit keeps absurd numbers out of the arithmetic.
   package func delay(until instant: Timestamp) -> Duration {
     let milliseconds = instant.millisecondsSince1970 - now().millisecondsSince1970
     return .milliseconds(Int64(min(max(milliseconds.rounded(.up), 0), 86_400_000)))
   }
 }
 
-/// Dates in headers, in the form that RFC 9110 section 5.6.7 wants: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Dates in headers, in the format of RFC 9110 section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
 package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

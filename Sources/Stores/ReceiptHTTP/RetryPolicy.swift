@@ -3,23 +3,25 @@
 public import ReceiptCodec
 internal import FoundationEssentials
 
-/// How often and how long a call is tried.
+/// The attempts, delays and time limits of a call.
 ///
-/// Between tries it waits a random time between zero and a limit that doubles from try to try (full jitter), or
-/// as long as the server asked for.
+/// The delay between attempts is random, from zero to a limit that doubles with each attempt (full jitter). If the
+/// server asks for a longer delay, that one is used.
 public struct RetryPolicy: Sendable, Hashable {
-  /// How many times a request is sent at most; 1 never repeats.
+  /// The largest number of attempts; 1 disables retries.
   public var maximumAttempts: Int
-  /// The longest wait before the second try.
+  /// The longest delay before the second attempt.
   public var firstDelay: Duration
-  /// The longest wait before any later try.
+  /// The longest delay before any later attempt.
   public var maximumDelay: Duration
-  /// From the first try to the last byte of the answer, waiting included.
+  /// The time limit from the first attempt to the last byte of the response, delays included.
   public var deadline: Duration
-  /// For each try.
+  /// The time limit of each attempt.
   public var attemptTimeout: Duration
 
-  /// Creates a policy: four tries, 200 ms to 5 s between them, 30 s in all, 10 s each.
+  /// Creates a policy.
+  ///
+  /// The defaults are four attempts of 10 s each, delays of at most 200 ms to 5 s, and 30 s in all.
   public init(
     maximumAttempts: Int = 4, firstDelay: Duration = .milliseconds(200), maximumDelay: Duration = .seconds(5),
     deadline: Duration = .seconds(30), attemptTimeout: Duration = .seconds(10)
@@ -31,16 +33,16 @@ public struct RetryPolicy: Sendable, Hashable {
     self.attemptTimeout = attemptTimeout
   }
 
-  /// One try, and its timeout.
+  /// Returns a policy of one attempt with a time limit.
   public static func once(within deadline: Duration) -> RetryPolicy {
     RetryPolicy(maximumAttempts: 1, deadline: deadline, attemptTimeout: deadline)
   }
 
-  /// The longest wait after so many failed tries.
+  /// Returns the longest delay after a number of failed attempts.
   package func greatestDelay(afterAttempts attempts: Int) -> Duration {
     var delay = min(firstDelay, maximumDelay)
     var doublings = max(attempts, 1) - 1
-    // However many attempts: doubling ends where it changes nothing any more.
+    // The loop ends once doubling changes nothing, for any number of attempts.
     while doublings > 0, delay > .zero, delay < maximumDelay {
       delay = delay > maximumDelay / 2 ? maximumDelay : delay * 2
       doublings -= 1
@@ -51,16 +53,16 @@ public struct RetryPolicy: Sendable, Hashable {
 
 /// The clocks and random numbers of remote calls, which tests replace.
 public struct RemoteTime: Sendable {
-  /// The time of day.
+  /// Returns the wall clock's time.
   public var now: @Sendable () -> Timestamp
-  /// Time that passed since some fixed moment, whatever happens to the time of day.
+  /// Returns the time elapsed since a fixed moment; changes of the wall clock do not affect it.
   public var elapsed: @Sendable () -> Duration
-  /// Waits; throws when the task is cancelled.
+  /// Sleeps for a duration; throws if the task is cancelled.
   public var sleep: @Sendable (Duration) async throws -> Void
-  /// A number from 0 up to but not including 1.
+  /// Returns a random number from 0 up to but not including 1.
   public var random: @Sendable () -> Double
 
-  /// Creates one from its parts.
+  /// Creates the clocks from their parts.
   public init(
     now: @escaping @Sendable () -> Timestamp, elapsed: @escaping @Sendable () -> Duration,
     sleep: @escaping @Sendable (Duration) async throws -> Void, random: @escaping @Sendable () -> Double

@@ -7,10 +7,12 @@ internal import Synchronization
   internal import ThreadSanitizing
 #endif
 
-/// A value that is fetched when it is needed and shared by all tasks until it must be fetched anew: an access token, a
-/// set of keys. One request is under way at a time, for all tasks that wait.
+/// A value that is fetched when needed and shared by all tasks until it expires, such as an access token or a set of
+/// keys.
+///
+/// At most one fetch is under way at a time, for all waiting tasks.
 package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sendable {
-  /// A value, and until when it may be used.
+  /// A value and its lifetime.
   package struct Held: Sendable {
     package let value: Value
     package let obtainedAt: Timestamp
@@ -27,7 +29,7 @@ package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sen
 
   private struct State {
     var held: Held?
-    /// The last failure, and the time that passed until it is forgotten.
+    /// The last failure, and the elapsed time until which it is remembered.
     var failure: (Failure, until: Duration)?
     var waiting: [FirstResult<Outcome>]?
   }
@@ -39,9 +41,9 @@ package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sen
   private let fetch: @Sendable () async -> Outcome
 
   /// - Parameters:
-  ///   - time: Clocks.
-  ///   - failureLifetime: For how long a failure is the outcome of every request, without another fetch.
-  ///   - cancelled: What a task gets that is cancelled while it waits; the fetch goes on for the others.
+  ///   - time: The clocks.
+  ///   - failureLifetime: The time during which a failure is returned to every task, without another fetch.
+  ///   - cancelled: The error for a task that is cancelled while it waits; the fetch goes on for the others.
   ///   - fetch: Fetches the value.
   package init(
     time: RemoteTime, failureLifetime: Duration = .zero, cancelled: Failure,
@@ -53,12 +55,12 @@ package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sen
     self.fetch = fetch
   }
 
-  /// The value: the one that is held, if it is usable and was obtained after an instant, else one that is fetched.
+  /// Returns the held value if it is usable and was obtained after an instant; otherwise fetches one.
   package func held(obtainedAfter oldest: Timestamp? = nil) async throws(Failure) -> Held {
     let now = time.now()
     let first = FirstResult<Outcome>()
     let (known, begins) = state.withLock { state -> (Outcome?, Bool) in
-      // What a clock that was set back since calls obtained in the future may be past its end.
+      // If the clock was set back since, the value was obtained in the future and may have expired.
       if let held = state.held, held.obtainedAt <= now, now < held.usableUntil,
         oldest.map({ held.obtainedAt > $0 }) ?? true
       {
@@ -74,7 +76,7 @@ package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sen
     return try await first.value(ifCancelled: .failure(cancelled)).get()
   }
 
-  /// Drops the value that is held where it is the one given.
+  /// Drops the held value if it satisfies the condition.
   package func forget(_ isRefused: (Value) -> Bool) {
     state.withLock { state in
       if let held = state.held, isRefused(held.value) { state.held = nil }

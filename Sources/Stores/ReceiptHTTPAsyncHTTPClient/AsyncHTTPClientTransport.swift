@@ -15,18 +15,18 @@
   /// try await transport.shutdown()
   /// ```
   ///
-  /// It speaks HTTP/1.1, and TLS 1.2 or later.
+  /// It uses HTTP/1.1, and TLS 1.2 or later.
   public struct AsyncHTTPClientTransport: HTTPTransport {
-    /// How connections are made.
+    /// The settings of connections.
     public struct Configuration: Sendable, Hashable {
-      /// Certificates in PEM that are trusted besides those of the system: one or more in each text.
+      /// PEM texts of certificates to trust besides the system's; each text holds one or more.
       public var additionalTrustRoots: [String]
-      /// How long one attempt to connect may take, TLS included.
+      /// The time limit of one attempt to connect, TLS included.
       public var connectTimeout: Duration
-      /// How many connections to one host are kept.
+      /// The number of connections to one host (a soft limit).
       public var connectionsPerHost: Int
 
-      /// Creates a configuration: the system's roots, 5 s to connect, 8 connections.
+      /// Creates a configuration; by default with the system's roots, 5 s to connect and 8 connections.
       public init(
         additionalTrustRoots: [String] = [], connectTimeout: Duration = .seconds(5),
         connectionsPerHost: Int = 8
@@ -40,9 +40,9 @@
     private let client: HTTPClient
     private let ownsClient: Bool
 
-    /// Makes a client of its own, which ``shutdown()`` closes.
+    /// Creates a transport with its own client, which ``shutdown()`` closes.
     ///
-    /// - Throws: `HTTPTransportError` with `unusable` where the trust roots are not certificates in PEM.
+    /// - Throws: `HTTPTransportError` with `unusable` if a trust root is not a certificate in PEM.
     public init(_ configuration: Configuration = Configuration()) throws(HTTPTransportError) {
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.minimumTLSVersion = .tlsv12
@@ -59,34 +59,35 @@
       settings.httpVersion = .http1Only
       settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(
         1, configuration.connectionsPerHost)
-      // The caller decides on retries, and must learn at once of a refused connection.
+      // The caller decides on retries, and must be informed of a refused connection at once.
       settings.connectionPool.retryConnectionEstablishment = false
       settings.refuseImpossibleHeads()
       self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
       self.ownsClient = true
     }
 
-    /// Sends through a client of the caller's, who shuts it down.
+    /// Creates a transport with the caller's client, which the caller shuts down.
     ///
-    /// Configure it to follow no redirect (`.disallow`), to decompress nothing, and not to retry connections. A client of
-    /// AsyncHTTPClient 1.37 ends the process when a server answers with a status below 100; one that this transport makes
-    /// itself is protected from that.
+    /// Configure the client to follow no redirect (`.disallow`), to decompress nothing, and not to retry connections. A
+    /// client of AsyncHTTPClient 1.37 ends the process if a server answers with a status below 100; the client that a
+    /// transport creates itself is protected against this.
     public init(wrapping client: HTTPClient) {
       self.client = client
       self.ownsClient = false
     }
 
-    /// Closes the connections, unless the client is the caller's. Requests under way fail; later ones are
-    /// refused as `unusable`.
+    /// Closes the connections, unless the client is the caller's.
+    ///
+    /// Requests under way fail; later ones fail with `unusable`.
     public func shutdown() async throws {
       if ownsClient { try await client.shutdown() }
     }
 
-    /// Sends a request once and reads the whole response, as the protocol says.
+    /// Sends a request once and reads the whole response, as the protocol requires.
     ///
     /// - Throws: `HTTPTransportError`.
     public func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
-      // AsyncHTTPClient's own deadline ends with the head of the response; this one covers the body too.
+      // AsyncHTTPClient's deadline covers only the head of the response; this one covers the body too.
       let result = await withTaskGroup(of: Result<RemoteResponse, HTTPTransportError>.self) { group in
         group.addTask { await exchange(request) }
         group.addTask {
@@ -152,7 +153,7 @@
   }
 
   extension HTTPHeader {
-    /// Whether the name is a token and the value one line (RFC 9110 section 5).
+    /// `true` if the name is a token and the value is one line (RFC 9110 section 5).
     fileprivate var isSendable: Bool {
       !name.isEmpty
         && name.utf8.allSatisfy { 0x21..<0x7F ~= $0 && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
@@ -161,7 +162,7 @@
   }
 
   extension TimeAmount {
-    /// Rounded up to a nanosecond; years at most.
+    /// Converts a duration, rounded up to a nanosecond and limited to about 34 years.
     fileprivate init(_ duration: Duration) {
       let (seconds, attoseconds) = duration.components
       self = .seconds(min(max(seconds, 0), 1 << 30)) + .nanoseconds(attoseconds / 1_000_000_000 + 1)

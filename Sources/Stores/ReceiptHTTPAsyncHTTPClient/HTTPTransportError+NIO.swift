@@ -16,10 +16,10 @@
   internal import ReceiptHTTP
 
   extension HTTPTransportError {
-    /// What AsyncHTTPClient, NIO or NIOSSL threw.
+    /// Converts an error of AsyncHTTPClient, NIO or NIOSSL.
     ///
-    /// `cannotConnect`, `insecure` and `unusable` promise that nothing was sent, so only errors from before the
-    /// request become one of these. What is unknown counts as a lost connection, which promises nothing.
+    /// `cannotConnect`, `insecure` and `unusable` promise that nothing was sent, so only errors from before the request
+    /// become one of them. Unknown errors count as a lost connection, which promises nothing.
     init(_ error: any Error) {
       switch error {
       case let error as HTTPClientError: self.init(error)

@@ -6,11 +6,10 @@
   internal import NIOHTTP1
 
   extension HTTPClient.Configuration {
-    /// Has exchanges fail whose answer has no status that HTTP knows, or more informational responses than a server has
-    /// reason to send.
+    /// Fails exchanges whose response has an invalid status, or too many informational responses before it.
     ///
-    /// AsyncHTTPClient 1.37 takes each status below 200 for an informational response, which has no end, and ends the
-    /// process when the end of such an answer comes; NIO's decoder takes only 100 to 199 for one.
+    /// AsyncHTTPClient 1.37 treats every status below 200 as an informational response, which has no end, and ends the
+    /// process when the end of such a response arrives. NIO's decoder treats only 100 to 199 as informational.
     package mutating func refuseImpossibleHeads() {
       http1_1ConnectionDebugInitializer = { channel in
         let add: @Sendable () throws -> Void = {
@@ -18,19 +17,19 @@
           let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
           try pipeline.addHandler(ResponseHeadGuard(), position: .after(decoder))
         }
-        // At once, so that nothing can happen to the connection before the client knows of it.
+        // Adds it at once, so that nothing happens on the connection before the client knows of it.
         guard channel.eventLoop.inEventLoop else { return channel.eventLoop.submit(add) }
         return channel.eventLoop.makeCompletedFuture(withResultOf: add)
       }
     }
   }
 
-  /// Keeps heads from AsyncHTTPClient that it does not expect. It stands behind the decoder.
+  /// A handler behind the decoder that withholds response heads that AsyncHTTPClient does not expect.
   final class ResponseHeadGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
 
-    /// More informational responses to one request are a flood.
+    /// The largest number of informational responses to one request; more are a flood.
     static let maximumInformationalCount = 16
 
     private var informationalCount = 0

@@ -3,7 +3,9 @@
 internal import CCurl
 internal import ReceiptHTTP
 
-/// One request under way. libcurl's part of it is touched by the loop's thread alone once it is started.
+/// A request under way.
+///
+/// Once it is started, only the loop's thread uses libcurl's part of it.
 @safe
 final class CurlExchange: @unchecked Sendable {
   typealias Outcome = Result<RemoteResponse, HTTPTransportError>
@@ -13,7 +15,7 @@ final class CurlExchange: @unchecked Sendable {
   private let limit: Int
   private let timeout: Duration
 
-  /// `nil` if a header has a line end in it, or for want of memory.
+  /// Creates an exchange; `nil` if a header contains a control character such as a line end, or memory runs out.
   init?(_ request: RemoteRequest, certificateAuthorities: String?) {
     let lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     guard lines.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }) else { return nil }
@@ -48,7 +50,7 @@ final class CurlExchange: @unchecked Sendable {
     outcome.deliver(.failure(HTTPTransportError(code, message)))
   }
 
-  /// Delivers what libcurl says.
+  /// Delivers the response, or the error for libcurl's result.
   func end(result: Int32) {
     if result == 0 { return succeed() }
     if unsafe CCurl_exchange_is_too_large(exchange) != 0 || result == CurlResult.fileSizeExceeded {
@@ -68,7 +70,7 @@ final class CurlExchange: @unchecked Sendable {
     let body = unsafe Array(UnsafeBufferPointer(start: bodyStart, count: length))
     let headStart = unsafe CCurl_exchange_head(exchange, &length)
     let head = unsafe Array(UnsafeBufferPointer(start: headStart, count: length))
-    // libcurl takes a connection that ends within the headers for a response without a body.
+    // libcurl treats a connection that ends within the headers as a response without a body.
     guard head.suffix(2) == [0x0A, 0x0A] || head.suffix(3) == [0x0A, 0x0D, 0x0A] else {
       return fail(.connectionLost, "The connection ended within the headers.")
     }
@@ -89,18 +91,18 @@ final class CurlExchange: @unchecked Sendable {
   }
 }
 
-/// libcurl's results (CURLcode).
+/// The results of libcurl (`CURLcode`).
 enum CurlResult {
   static let operationTimedOut: Int32 = 28
   static let fileSizeExceeded: Int32 = 63
 
   static func code(of result: Int32) -> HTTPTransportError.Code {
     switch result {
-    // The proxy's or the host's name, and the connection.
+    // The proxy's or the host's name could not be resolved, or the connection failed.
     case 5, 6, 7: .cannotConnect
-    // The handshake of TLS, certificates, and what is trusted.
+    // The TLS handshake, a certificate or the trust store failed.
     case 35, 51, 53, 54, 58, 59, 60, 66, 77, 80, 82, 83, 90, 91: .insecure
-    // Another protocol, a strange reply, a bad encoding.
+    // An unsupported protocol, a strange reply, or a bad encoding.
     case 1, 8, 61: .invalidResponse
     case 2, 3, 4, 27, 43, 48: .unusable
     default: .connectionLost

@@ -5,21 +5,21 @@ internal import Dispatch
 internal import ReceiptHTTP
 internal import Synchronization
 
-/// The thread on which libcurl works for one transport.
+/// The thread on which libcurl runs for one transport.
 @safe
 final class CurlLoop: Sendable {
   private struct Inbox {
     var started: [CurlExchange] = []
     var cancelled: [CurlExchange] = []
     var isClosed = false
-    /// The thread is gone, and the group with it.
+    /// `true` once the thread has ended and the group is freed.
     var hasEnded = false
   }
 
   private nonisolated(unsafe) let group: OpaquePointer
   private let inbox = Mutex(Inbox())
 
-  /// `nil` if there is no libcurl.
+  /// Creates the loop and starts its thread; `nil` if there is no usable libcurl.
   init?(maximumConnectionsPerHost: Int) {
     guard CCurl_load() != 0, let group = unsafe CCurl_group_create(max(1, maximumConnectionsPerHost)) else {
       return nil

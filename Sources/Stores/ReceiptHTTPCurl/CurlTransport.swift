@@ -3,13 +3,17 @@
 internal import CCurl
 public import ReceiptHTTP
 
-/// Sends requests with the system's libcurl, which is loaded when the first is sent: nothing to build, and
-/// nothing to link for a process that sends no request.
+/// Sends requests with the system's libcurl, which is loaded when the first transport is created.
 ///
-/// It trusts the system's certificate authorities, or those of a file, and heeds the environment variables
-/// `https_proxy` and `no_proxy`. It keeps no cookies and no caches. The code that makes one calls ``shutdown()``.
+/// There is nothing to build, and nothing to link for a process that sends no request.
+///
+/// It trusts the system's certificate authorities, or those of a file, and follows the environment variables
+/// `https_proxy` and `no_proxy`. It stores no cookies and caches nothing. The code that creates a transport calls
+/// ``shutdown()``.
 public final class CurlTransport: HTTPTransport {
-  /// The version of the libcurl that is installed, such as `7.88.1`; `nil` without one that is usable. Loads it.
+  /// The version of the installed libcurl, such as `7.88.1`; `nil` if there is no usable one.
+  ///
+  /// Reading it loads libcurl.
   package static var libraryVersion: String? {
     // `libcurl/7.88.1 OpenSSL/3.0.19 zlib/1.2.13 …`
     unsafe CCurl_version().flatMap { unsafe String(cString: $0).split(separator: " ").first }
@@ -22,8 +26,8 @@ public final class CurlTransport: HTTPTransport {
   /// Creates a transport.
   ///
   /// - Parameters:
-  ///   - certificateAuthorities: The path of a file of trusted certificates in PEM, in place of the system's.
-  ///   - maximumConnectionsPerHost: Connections to one host that are open at a time; 16 by default.
+  ///   - certificateAuthorities: The path of a PEM file of trusted certificates that replace the system's.
+  ///   - maximumConnectionsPerHost: The largest number of open connections to one host; 16 by default.
   public init(certificateAuthorities: String? = nil, maximumConnectionsPerHost: Int = 16) {
     self.certificateAuthorities = certificateAuthorities
     loop = CurlLoop(maximumConnectionsPerHost: maximumConnectionsPerHost)
@@ -31,7 +35,7 @@ public final class CurlTransport: HTTPTransport {
 
   deinit { loop?.shutdown() }
 
-  /// Ends all exchanges and closes the connections. What is sent afterwards fails.
+  /// Ends all requests under way and closes the connections; later requests fail.
   public func shutdown() { loop?.shutdown() }
 
   /// Sends a request once.

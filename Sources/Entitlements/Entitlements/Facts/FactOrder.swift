@@ -2,18 +2,20 @@
 
 internal import ReceiptCodec
 
-/// Comparisons for total orders, key by key: `nil` means equal, go on with the next key. Absent is lowest.
+/// Comparisons for total orders, key by key.
+///
+/// `nil` means equal, so the next key decides. An absent value is lowest.
 enum FactOrder {
   static func isLower(_ left: Timestamp?, _ right: Timestamp?) -> Bool? { isLower(left, right, by: <) }
 
   static func isLower(_ left: Bool, _ right: Bool) -> Bool? { left == right ? nil : right }
 
-  /// By bytes: strings that Swift calls equal may differ in them.
+  /// Compares by bytes, because strings that Swift considers equal may differ in their bytes.
   static func isLower(_ left: String?, _ right: String?) -> Bool? {
     isLower(left, right) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Identifiers of transactions are decimal numbers: the longer is the later.
+  /// Compares transaction identifiers as decimal numbers: the longer one is later.
   static func isLower(identifier left: String?, _ right: String?) -> Bool? {
     let leftCount = left?.utf8.count ?? -1
     let rightCount = right?.utf8.count ?? -1

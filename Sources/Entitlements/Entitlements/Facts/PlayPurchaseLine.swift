@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 
 extension PlayPurchaseLine {
-  /// Takes the higher fact of each type, and all that was voided.
+  /// Keeps the higher fact of each type, and all voided orders up to the limit.
   mutating func join(_ other: PlayPurchaseLine) {
     purchase = .higher(purchase, other.purchase)
     joinVoids(other)
@@ -13,21 +13,25 @@ extension PlayPurchaseLine {
     account = .higher(account, other.account)
   }
 
-  /// For one of each week of five years, which is more than Google Play refunds: it refuses orders of three years ago.
+  /// The largest number of voided orders that are kept: one for each week of almost five years.
+  ///
+  /// Google Play refunds fewer, because it refuses orders older than three years.
   static let maximumVoidCount = 256
 
-  /// A purchase has many orders, one for each period and each product that was added, and each may be voided. Which of
-  /// them are kept depends on their names alone, and not on when they were voided, so that the order in which they came
-  /// cannot matter.
+  /// Merges the voided orders.
+  ///
+  /// A purchase has many orders, one for each period and each added product, and each of them may be voided. The orders
+  /// to keep are chosen only by their names, and not by the time of voiding, so that the order of arrival does not
+  /// matter.
   private mutating func joinVoids(_ other: PlayPurchaseLine) {
-    // Ledgers of version 2, which have one order that was voided, are read into an empty one.
+    // Ledgers of version 2, which have one voided order, are read into an empty ledger.
     let known = voids ?? []
     let added = Self.ordered((other.voids ?? []) + [other.voided].compactMap(\.self))
     let all = added.isEmpty ? known : Self.ordered(known + added)
     voids = all.isEmpty ? nil : Array(all.suffix(Self.maximumVoidCount))
   }
 
-  /// One of each name, by name.
+  /// Returns one fact for each name, sorted by name.
   private static func ordered(_ voids: [PlayVoidedFact]) -> [PlayVoidedFact] {
     guard voids.count > 1 else { return voids }
     return voids.sorted { $0.isOfEarlierOrder(than: $1) ?? false }.reduce(into: []) { result, void in
@@ -39,7 +43,7 @@ extension PlayPurchaseLine {
     }
   }
 
-  /// The line items, each with what was voided of its order. A purchase without any stands for itself.
+  /// Returns the line items, each with its voided orders; a purchase without line items counts as one.
   func items(of purchase: PlayPurchaseFact) -> [PlayEntitlement.Item] {
     (purchase.items.isEmpty ? [PlayItem()] : purchase.items).map { item in
       PlayEntitlement.Item(
@@ -49,13 +53,15 @@ extension PlayPurchaseLine {
     }
   }
 
-  /// Ledgers of versions 1 and 2 have one order for all.
+  /// Returns the order of a line item; ledgers of versions 1 and 2 have one order for all.
   private func order(of item: PlayItem, in purchase: PlayPurchaseFact) -> String? {
     item.orderId ?? (purchase.items.contains { $0.orderId != nil } ? nil : purchase.orderId)
   }
 
-  /// The order that paid for a line item is the latest of its orders: earlier periods may be refunded without an effect on
-  /// this one. A one-time purchase has but one order. If an order is not known, it may be any.
+  /// Returns the first void of the order that paid for a line item, which is the latest of its orders.
+  ///
+  /// Refunds of earlier periods do not affect the current one. A one-time purchase has only one order. If the order of
+  /// a subscription's line item is unknown, it may be any order except those of other line items.
   private func firstVoid(of item: PlayItem, in purchase: PlayPurchaseFact) -> PlayEntitlement.Voided? {
     let order = order(of: item, in: purchase)
     return voids?.lazy.filter { void in
@@ -68,7 +74,9 @@ extension PlayPurchaseLine {
     .min { $0.date < $1.date }
   }
 
-  /// A refund of a part of the quantity names no product: of an order of several only Google Play knows what is left.
+  /// Returns the refunds of a part of the quantity.
+  ///
+  /// Such a refund names no product: if an order has several products, only Google Play knows the remaining quantities.
   private func partialRefunds(in purchase: PlayPurchaseFact) -> [PlayEntitlement.PartialRefund] {
     guard !purchase.isSubscription, purchase.items.count <= 1 else { return [] }
     return (voids ?? []).compactMap { void in
@@ -83,24 +91,26 @@ extension PlayPurchaseFact: PurchaseFact {
 }
 
 extension PlayVoidedFact: PurchaseFact {
-  /// Of two that name the same, the first counts; of two of the same instant, the one that states a reason.
+  /// Compares two voids of the same order: the earlier one is higher; of two at the same instant, the one with a
+  /// reason.
   func isLower(than other: Self) -> Bool? {
     FactOrder.isLower(other.date, date) ?? FactOrder.isLower(reason != nil, other.reason != nil)
   }
 
-  /// In the order in which they are kept, those of later periods longest; `nil` for two that name the same.
+  /// Compares the orders of two voids by the sequence in which they are dropped, later periods last; `nil` for the same
+  /// order.
   func isOfEarlierOrder(than other: Self) -> Bool? {
-    // What names no order concerns all of them.
+    // A void without an order concerns all orders.
     FactOrder.isLower(orderId == nil, other.orderId == nil)
       ?? FactOrder.isLower(quantity == nil, other.quantity == nil)
       ?? FactOrder.isLower(identifier: period, other.period)
       ?? FactOrder.isLower(orderId, other.orderId)
-      // Each refund of a part counts, the whole of an order once.
+      // Each refund of a part counts; a full refund of an order counts once.
       ?? (quantity == nil ? nil : FactOrder.isLower(date, other.date))
       ?? (quantity == other.quantity ? nil : (quantity ?? 0) < (other.quantity ?? 0))
   }
 
-  /// Renewals of a subscription append `..0`, `..1` to the order.
+  /// The suffix that each renewal of a subscription appends to the order (`..0`, `..1`), without the dots.
   private var period: String? {
     guard let orderId, let dots = orderId.firstRange(of: "..") else { return nil }
     return String(orderId[dots.upperBound...])

@@ -12,7 +12,7 @@ extension NoticeFact: PurchaseFact {
 extension PurchaseEventFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? {
     FactOrder.isLower(purchaseDate, other.purchaseDate)
-      // A purchase that was restored has several transactions.
+      // A restored purchase has several transactions.
       ?? (purchaseDate == nil ? FactOrder.isLower(identifier: transactionId, other.transactionId) : nil)
       ?? isEarlier(than: other)
   }
@@ -21,7 +21,7 @@ extension PurchaseEventFact: PurchaseFact {
     FactOrder.isLower(date, other.date) ?? (rank == other.rank ? nil : rank < other.rank)
   }
 
-  /// The later of two facts, whichever transactions they are about.
+  /// Returns the later of two facts, regardless of the transactions that they are about.
   static func later(_ left: Self?, _ right: Self?) -> Self? {
     guard let left, let right, let isEarlier = left.isEarlier(than: right) else {
       return .higher(left, right)
@@ -29,7 +29,7 @@ extension PurchaseEventFact: PurchaseFact {
     return isEarlier ? right : left
   }
 
-  /// In the order in which they happen, for those signed in the same millisecond.
+  /// The sequence in which such events happen, for events signed in the same millisecond.
   private var rank: Int {
     switch notificationType {
     case .consumptionRequest: 1
@@ -41,7 +41,7 @@ extension PurchaseEventFact: PurchaseFact {
     }
   }
 
-  /// Whether it is about the purchase in this transaction.
+  /// Returns `true` if the event is about the purchase in this transaction.
   func isAbout(_ transaction: JWSTransaction) -> Bool {
     FactOrder.isLower(purchaseDate, transaction.purchaseDate) == nil
       && (purchaseDate != nil || FactOrder.isLower(transactionId, transaction.transactionId) == nil)

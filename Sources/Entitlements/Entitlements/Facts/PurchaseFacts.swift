@@ -2,15 +2,17 @@
 
 internal import ReceiptCodec
 
-/// Something known of a line of purchases. Of two facts of a type the higher one is kept; the order is total
-/// over the facts' bytes, so that which came first cannot matter.
+/// A fact about a series of purchases.
+///
+/// Of two facts of a type the higher one is kept. The order is total over the facts' bytes, so the order of arrival
+/// does not matter.
 protocol PurchaseFact: JSONObject {
-  /// Whether the other one is kept instead; `nil` if the meaning does not decide.
+  /// Returns `true` if the other fact is kept instead; `nil` if the facts' meaning does not decide.
   func isLower(than other: Self) -> Bool?
 }
 
 extension PurchaseFact {
-  /// The higher of two facts. Facts whose bytes are equal are the same.
+  /// Returns the higher of two facts; facts with equal bytes are the same.
   static func higher(_ left: Self?, _ right: Self?) -> Self? {
     guard let left else { return right }
     guard let right else { return left }
@@ -25,7 +27,7 @@ extension TransactionFact: PurchaseFact {
     return FactOrder.isLower(left.purchaseDate, right.purchaseDate)
       ?? FactOrder.isLower(identifier: left.transactionId, right.transactionId)
       ?? FactOrder.isLower(signedDate, other.signedDate)
-      // Signed in the same millisecond: what came of the purchase is later than the purchase.
+      // Of two versions signed in the same millisecond, the one with a revocation or an upgrade is later.
       ?? FactOrder.isLower(left.revocationDate, right.revocationDate)
       ?? FactOrder.isLower(left.isUpgraded == true, right.isUpgraded == true)
       ?? FactOrder.isLower(left.expiresDate, right.expiresDate)

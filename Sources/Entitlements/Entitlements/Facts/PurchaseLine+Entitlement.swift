@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 
 extension PurchaseLine {
-  /// What the facts amount to; `nil` while no transaction is known.
+  /// Returns the entitlement that the facts give; `nil` until a transaction is known.
   func entitlement(_ id: Entitlement.ID) -> Entitlement? {
     guard let transaction = transaction?.transaction else { return nil }
     return Entitlement(
@@ -32,9 +32,11 @@ extension PurchaseLine {
     return Entitlement.Refund(progress: progress, date: refund.date, reason: refund.reason)
   }
 
-  /// The latest transaction says itself that it was revoked. The notifications come into it where the two
-  /// contradict each other: after `REFUND` and `REVOKE` a transaction without a revocation counts only if it was
-  /// signed later, and `REFUND_REVERSED` undoes every revocation of before.
+  /// The revocation of the latest transaction; `nil` if it is not revoked.
+  ///
+  /// The latest transaction states its own revocation. Notifications count if they contradict it: after `REFUND` and
+  /// `REVOKE`, a transaction without a revocation counts only if it was signed later, and `REFUND_REVERSED` undoes
+  /// every earlier revocation.
   private var currentRevocation: Entitlement.Revocation? {
     guard let fact = transaction else { return nil }
     let transaction = fact.transaction
@@ -60,8 +62,10 @@ extension PurchaseLine {
       date: date, reason: transaction.revocationReason, type: transaction.revocationType,
       percentage: transaction.revocationPercentage, isSharingWithdrawn: isSharingWithdrawn)
   }
-  /// The latest that took a purchase away. What does not renew is taken away with any of its transactions, also with the
-  /// first when the latest restored it before; bought again afterwards, it is another purchase.
+  /// Returns the latest event that revoked the purchase.
+  ///
+  /// A purchase that does not renew is revoked with any of its transactions, even with the first if the latest restored
+  /// it before. If it was bought again afterwards, that is another purchase.
   private func notifiedRevocation(of transaction: JWSTransaction) -> PurchaseEventFact? {
     let ownRevocation = revocation?.isAbout(transaction) == true ? revocation : nil
     guard !transaction.isOfPeriod, let any = PurchaseEventFact.later(revocationOfLine, revocation),
@@ -70,7 +74,7 @@ extension PurchaseLine {
     return .later(ownRevocation, any)
   }
 
-  /// The latest that gave it back.
+  /// Returns the latest event that reversed a revocation of the purchase.
   private func notifiedReversal(of transaction: JWSTransaction) -> PurchaseEventFact? {
     guard transaction.isOfPeriod else { return .later(reversalOfLine, reversal) }
     return reversal?.isAbout(transaction) == true ? reversal : nil

@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 
 extension PurchaseLine {
-  /// Takes the higher fact of each type.
+  /// Keeps the higher fact of each type.
   mutating func join(_ other: PurchaseLine) {
     transaction = .higher(transaction, other.transaction)
     renewalInfo = .higher(renewalInfo, other.renewalInfo)
@@ -16,14 +16,15 @@ extension PurchaseLine {
     reversalOfLine = .later(reversalOfLine, other.reversalOfLine)
   }
 
-  /// What one signed source says. The date is that of the source itself, for parts that state none of their
-  /// own.
+  /// Creates the facts of one signed source.
+  ///
+  /// `signedDate` is the source's own date, for parts that state no date.
   init(
     transaction: JWSTransaction?, renewalInfo: JWSRenewalInfo?, status: SubscriptionStatus?,
     signedDate: Timestamp?
   ) {
     if var transaction {
-      // Fields that this version does not know cannot matter to it, and have no bound.
+      // Unknown fields have no effect in this version, and their size has no limit.
       transaction.unknownFields = []
       self.transaction = TransactionFact(
         signedDate: transaction.signedDate ?? signedDate, transaction: transaction)
@@ -41,7 +42,7 @@ extension PurchaseLine {
     if let status { self.status = StatusFact(signedDate: signedDate, status: status) }
   }
 
-  /// What a notification says.
+  /// Creates the facts of a notification.
   init(
     _ notification: Notification, transaction: JWSTransaction?, renewalInfo: JWSRenewalInfo?,
     signedDate: Timestamp?
@@ -71,12 +72,14 @@ extension PurchaseLine {
 }
 
 extension JWSTransaction {
-  /// Whether it pays for a period, after which another transaction of the same line pays for the next: a refund of one says
-  /// nothing of the other. All transactions of a line that does not renew are of one purchase; those after the first
-  /// restored it.
+  /// `true` if the transaction pays for a period, after which another transaction of the same series pays for the next.
+  ///
+  /// A refund of one such transaction does not affect the other. If a series does not renew, all its transactions
+  /// belong to one purchase; those after the first restored it.
   var isOfPeriod: Bool { type == .autoRenewableSubscription || type == nil }
 
-  /// Whether what was revoked is no longer shared with this customer, rather than refunded; `nil` if it does not say.
+  /// `true` if the revocation withdrew sharing with this customer, `false` if it was a refund; `nil` if it does not
+  /// say.
   var isSharingWithdrawn: Bool? {
     switch revocationType {
     case .some(.familyRevoke), .some(.assignmentRevoke): true

@@ -2,10 +2,10 @@
 
 package import ReceiptCodec
 
-// The members of the objects that receipt-tool and the service write. Absent ones are left out.
+// The members of the objects that receipt-tool and the service write; absent ones are omitted.
 
 extension Entitlement {
-  /// Adds the members of an object, with the state at an instant.
+  /// Writes the members of this entitlement, with the state at an instant.
   package func append(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("originalTransactionId", originalTransactionId)
     object.member("bundleId", id.bundleId)
@@ -21,7 +21,7 @@ extension Entitlement {
 }
 
 extension PlayEntitlement {
-  /// Adds the members of an object, with the state at an instant.
+  /// Writes the members of this entitlement, with the state at an instant.
   package func append(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("purchaseToken", id.purchaseToken)
     object.member("packageName", id.packageName)
@@ -59,7 +59,7 @@ extension PlayEntitlement {
 }
 
 extension RescindedConsent {
-  /// Adds the members of an object.
+  /// Writes the members of this withdrawal of consent.
   package func append(to object: inout JSONWriter) {
     object.member("appTransactionId", appTransactionId)
     object.member("bundleId", bundleId)
@@ -68,7 +68,7 @@ extension RescindedConsent {
     object.member("signedDate", signedDate)
   }
 
-  /// The name of the part of a ledger about a customer: see ``EntitlementLedger/Part``.
+  /// Returns the name of the ledger part about a customer: see ``EntitlementLedger/Part``.
   package static func name(
     _ environment: ReceiptEnvironment.Category, _ bundleId: String, appTransactionId: String
   ) -> String { "\(environment.rawValue) \(bundleId) customer \(appTransactionId)" }

@@ -3,34 +3,38 @@
 public import ReceiptCodec
 
 extension Entitlement {
-  /// What has become of a purchase at some instant.
+  /// The state of a purchase at an instant.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// Paid for, and not expired. What does not expire stays active until it is refunded.
+    /// The purchase is paid for and has not expired; without an expiry it stays active until it is refunded.
     case active
-    /// The renewal could not be charged for; service goes on for the billing grace period.
+    /// The renewal could not be charged for; service continues during the billing grace period.
     case inGracePeriod = "in-grace-period"
-    /// The renewal could not be charged for; the App Store keeps trying, without service, for up to 60 days.
+    /// The renewal could not be charged for; the App Store retries for up to 60 days, without service.
     case inBillingRetry = "in-billing-retry"
     /// The subscription expired.
     case expired
-    /// No longer shared with this customer.
+    /// The purchase is no longer shared with this customer.
     case revoked
-    /// Refunded, in full or in part.
+    /// The purchase was refunded, in full or in part.
     case refunded
-    /// Replaced at once by another product of the subscription group, whose transaction is not known yet.
+    /// The purchase was replaced immediately by another product of the subscription group, whose transaction is not
+    /// known yet.
     case upgraded
   }
 
-  /// For how many seconds the App Store tries to charge for a renewal: 60 days.
+  /// The time, in seconds, during which the App Store tries to charge for a renewal: 60 days.
   static let billingRetryDuration: Double = 60 * 86_400
-  /// How long before expiry the App Store begins to charge for a renewal, amply: it says a day.
+  /// The time, in seconds, before expiry from which the App Store may charge for a renewal: two days, to be safe; Apple
+  /// states one.
   static let renewalLeadTime: Double = 2 * 86_400
 
-  /// The state at an instant, from all that is known now. Expiry and the ends of grace period and billing retry
-  /// come from the signed dates, not from when a notification arrived.
+  /// Returns the state at an instant, from all that is known now.
   ///
-  /// Instants before the latest purchase are answered as if it had been made already: earlier ones are not
-  /// kept.
+  /// Expiry and the ends of grace period and billing retry follow from the signed dates, not from the time at which a
+  /// notification arrived.
+  ///
+  /// For an instant before the latest purchase, the result assumes that this purchase had already been made, because
+  /// earlier purchases are not kept.
   public func state(at instant: Timestamp) -> State {
     if let laterPeriod, let expiresDate, instant >= expiresDate {
       return instant < laterPeriod.expiresDate ? .active : .expired
@@ -40,7 +44,7 @@ extension Entitlement {
     }
     if transaction.isUpgraded == true { return .upgraded }
     guard let expiresDate else {
-      // A subscription must say until when it was paid for.
+      // A subscription must state the end of its paid period.
       return transaction.type == .autoRenewableSubscription ? .expired : .active
     }
     if instant < expiresDate { return .active }
@@ -51,9 +55,10 @@ extension Entitlement {
       ? .inBillingRetry : .expired
   }
 
-  /// Whether the customer may use the product at an instant: active or in the grace period. For a consumable it
-  /// says that the purchase stands; what was consumed only the app knows, and likewise when a non-renewing
-  /// subscription ends.
+  /// Returns `true` if the customer may use the product at an instant: active or in the grace period.
+  ///
+  /// For a consumable, `true` means that the purchase is valid. Only the app knows the quantity consumed, and the end
+  /// of a non-renewing subscription.
   public func grantsAccess(at instant: Timestamp) -> Bool {
     switch state(at: instant) {
     case .active, .inGracePeriod: true
@@ -61,17 +66,19 @@ extension Entitlement {
     }
   }
 
-  /// The product that the customer may use at an instant; `nil` when access is not granted.
+  /// Returns the product that the customer may use at an instant; `nil` if access is not granted.
   public func productId(at instant: Timestamp) -> String? {
     guard grantsAccess(at: instant) else { return nil }
     if let laterPeriod, let expiresDate, instant >= expiresDate { return laterPeriod.productId }
     return transaction.productId
   }
 
-  /// A period after that of ``transaction`` that only the renewal information states: a notification about a past
-  /// purchase, such as a request for a refund, carries the renewal information of the present one.
-  /// `nil` as soon as the transaction of the period is known, and after sharing was withdrawn: the period is then
-  /// that of another customer.
+  /// A period after that of ``transaction`` that only the renewal information states.
+  ///
+  /// A notification about a past purchase, such as a request for a refund, carries the current renewal information.
+  ///
+  /// `nil` as soon as the transaction of the period is known. `nil` also after sharing was withdrawn, because the
+  /// period is then another customer's.
   public var laterPeriod: LaterPeriod? {
     guard let renewalInfo, let signedDate = renewalInfoSignedDate, let expiresDate,
       let end = renewalInfo.renewalDate, signedDate >= expiresDate, end > signedDate,
@@ -81,13 +88,15 @@ extension Entitlement {
     return LaterPeriod(productId: renewalInfo.productId, expiresDate: end)
   }
 
-  /// When the state will next change if nothing more is heard of it; `nil` if never.
+  /// Returns the next instant at which the state changes without news from the store; `nil` if it never does.
   public func nextChange(after instant: Timestamp) -> Timestamp? {
     nextDueInstant(after: instant)
   }
 
-  /// Whether the renewal information speaks of the renewal after the latest transaction. When that
-  /// transaction is news to it, a failure that it reports was overcome.
+  /// `true` if the renewal information is about the renewal after the latest transaction, and may report a billing
+  /// problem.
+  ///
+  /// If the transaction is newer than the renewal information, a reported problem was solved.
   var isBillingProblemCurrent: Bool {
     guard let renewalInfo, renewalInfo.isInBillingRetryPeriod != false,
       let signedDate = renewalInfoSignedDate, let expiresDate

@@ -2,23 +2,27 @@
 
 public import ReceiptCodec
 
-/// What a customer may use by virtue of one original transaction: its latest purchase or renewal, and what has
-/// become of it. Made by an ``EntitlementLedger``.
+/// A customer's entitlement from one original transaction, created by an ``EntitlementLedger``.
 ///
-/// It holds no state of its own; ask for it at an instant, ``state(at:)`` or ``grantsAccess(at:)``: a
-/// subscription expires without a notification.
+/// It states the latest purchase or renewal, its refund and its revocation.
+///
+/// It has no state of its own, because a subscription expires without a notification. Get the state at an instant with
+/// ``state(at:)`` or ``grantsAccess(at:)``.
 public struct Entitlement: Sendable, Hashable, Identifiable {
-  /// Which original transaction: identifiers are unique in one app and environment, and Xcode begins each
-  /// app's at 0.
+  /// The identifier of an original transaction.
+  ///
+  /// Transaction identifiers are unique within an app and environment; Xcode begins each app's at 0.
   public struct ID: Sendable, Hashable {
-    /// Production, sandbox or a test environment. Never mix them: purchases in the sandbox cost nothing.
+    /// The environment: production, sandbox or a test environment.
+    ///
+    /// Never mix environments: purchases in the sandbox cost nothing.
     public let environment: ReceiptEnvironment.Category
     /// The app.
     public let bundleId: String
-    /// The first transaction of the line of renewals or restores.
+    /// The first transaction of a series of renewals or restores.
     public let originalTransactionId: String
 
-    /// Names an original transaction.
+    /// Creates an identifier.
     public init(
       environment: ReceiptEnvironment.Category, bundleId: String, originalTransactionId: String
     ) {
@@ -32,48 +36,47 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
   public struct Notice: Sendable, Hashable {
     /// The event.
     public let type: NotificationType?
-    /// More about the event.
+    /// The subtype of the event.
     public let subtype: NotificationSubtype?
-    /// Identifies the notification.
+    /// The identifier of the notification.
     public let uuid: UUIDString?
-    /// When it was signed.
+    /// The time at which it was signed.
     public let signedDate: Timestamp?
   }
 
-  /// A refund that the customer asked for.
+  /// A refund that the customer requested.
   public struct Refund: Sendable, Hashable {
-    /// How far it has come.
+    /// The progress of the refund.
     public enum Progress: String, Sendable, Hashable, CaseIterable {
-      /// `CONSUMPTION_REQUEST`: the customer asked, and the App Store wants consumption data within 12 hours.
+      /// `CONSUMPTION_REQUEST`: the customer requested it, and the App Store wants consumption data within 12 hours.
       case requested
-      /// `REFUND_DECLINED`.
+      /// `REFUND_DECLINED`: the App Store declined it.
       case declined
-      /// `REFUND`.
+      /// `REFUND`: the App Store granted it.
       case granted
-      /// `REFUND_REVERSED`: granted before, and undone; the customer has the purchase again.
+      /// `REFUND_REVERSED`: the App Store granted it and reversed it; the customer has the purchase again.
       case reversed
     }
 
-    /// How far it has come.
+    /// The progress of the refund.
     public let progress: Progress
-    /// When that was signed.
+    /// The time at which the progress was signed.
     public let date: Timestamp?
-    /// Why the customer asked; in a request only.
+    /// The customer's reason; only in a request.
     public let reason: ConsumptionRequestReason?
   }
 
-  /// That a purchase was taken away.
+  /// The revocation of a purchase.
   public struct Revocation: Sendable, Hashable {
-    /// From when on.
+    /// The instant from which the purchase is revoked.
     public let date: Timestamp
-    /// Why it was refunded.
+    /// The reason for the refund.
     public let reason: RevocationReason?
-    /// What was revoked; absent from data of before 2025.
+    /// The type of the revocation; absent from data signed before 2025.
     public let type: RevocationType?
-    /// How much was refunded, in thousandths of a per cent: 100000 for all.
+    /// The refunded share, in thousandths of a percent; 100000 is a full refund.
     public let percentage: Int64?
-    /// Whether it is no longer shared with this customer, by the family or an organization, rather than
-    /// refunded.
+    /// `true` if the family or an organization no longer shares the purchase with this customer; `false` for a refund.
     public let isSharingWithdrawn: Bool
   }
 
@@ -81,53 +84,54 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
   public struct LaterPeriod: Sendable, Hashable {
     /// The product.
     public let productId: String?
-    /// When it expires or renews.
+    /// The time at which the period expires or renews.
     public let expiresDate: Timestamp
   }
 
-  /// Which original transaction.
+  /// The identifier of the original transaction.
   public let id: ID
-  /// The latest purchase or renewal, as the App Store signed it last.
+  /// The latest purchase or renewal, in its latest signed version.
   public let transaction: JWSTransaction
-  /// What happens at the next renewal, as the App Store signed it last; subscriptions only.
+  /// The renewal information, in its latest signed version; only for subscriptions.
   public let renewalInfo: JWSRenewalInfo?
-  /// When that was signed.
+  /// The time at which the renewal information was signed.
   public let renewalInfoSignedDate: Timestamp?
-  /// What the App Store called the state, the last time that it was asked or notified. For information:
-  /// ``state(at:)`` rests on the signed dates.
+  /// The status in the App Store's last answer or notification.
+  ///
+  /// For information only: ``state(at:)`` depends on the signed dates.
   public let reportedStatus: SubscriptionStatus?
-  /// The latest notification. History from the App Store Server API leaves it unchanged.
+  /// The latest notification; history from the App Store Server API leaves it unchanged.
   public let latestNotice: Notice?
-  /// The refund of the latest purchase, if the customer asked for one.
+  /// The refund of the latest purchase, if the customer requested one.
   public let refund: Refund?
-  /// That the latest purchase was taken away, unless that was undone.
+  /// The revocation of the latest purchase; `nil` if it was not revoked, or if the revocation was reversed.
   public let revocation: Revocation?
 }
 
 extension Entitlement {
-  /// The first transaction of the line.
+  /// The identifier of the first transaction in the series.
   public var originalTransactionId: String { id.originalTransactionId }
-  /// The latest purchase or renewal.
+  /// The identifier of the latest purchase or renewal.
   package var transactionId: String? { transaction.transactionId }
-  /// The product of the latest transaction; for what the customer may use, see ``productId(at:)``.
+  /// The product of the latest transaction; ``productId(at:)`` returns the product that the customer may use.
   public var productId: String? { transaction.productId }
-  /// How many of a consumable were bought.
+  /// The quantity of a consumable that was bought.
   package var quantity: Int64 { transaction.quantity ?? 1 }
-  /// When the subscription expires or renews; `nil` for what does not expire.
+  /// The time at which the subscription expires or renews; `nil` for purchases that do not expire.
   public var expiresDate: Timestamp? { transaction.expiresDate }
-  /// Bought by this customer, or shared with them.
+  /// The ownership: bought by this customer, or shared with them.
   package var ownership: InAppOwnershipType? { transaction.inAppOwnershipType }
-  /// Whether a member of the family bought it.
+  /// `true` if a member of the family bought the purchase.
   package var isFamilyShared: Bool { ownership == .familyShared }
-  /// Whether it renews at the end of the period.
+  /// Indicates whether the subscription renews at the end of the period.
   public var autoRenewStatus: AutoRenewStatus? { renewalInfo?.autoRenewStatus }
-  /// The product that renews: another one than ``productId`` after a downgrade.
+  /// The product that renews, which differs from ``productId`` after a downgrade.
   public var autoRenewProductId: String? { renewalInfo?.autoRenewProductId }
-  /// Why the subscription expired.
+  /// The reason why the subscription expired.
   public var expirationIntent: ExpirationIntent? { renewalInfo?.expirationIntent }
-  /// Whether the customer agreed to a higher price.
+  /// Indicates whether the customer agreed to a higher price.
   public var priceIncreaseStatus: PriceIncreaseStatus? { renewalInfo?.priceIncreaseStatus }
-  /// When the grace period of the latest renewal ends, if that renewal could not be charged for.
+  /// The end of the grace period of the latest renewal, if that renewal could not be charged for.
   package var gracePeriodExpiresDate: Timestamp? {
     isBillingProblemCurrent ? renewalInfo?.gracePeriodExpiresDate : nil
   }
@@ -135,7 +139,7 @@ extension Entitlement {
   package var offerType: OfferType? { transaction.offerType }
   /// The promotional offer or offer code of the latest purchase.
   package var offerIdentifier: String? { transaction.offerIdentifier }
-  /// The product that replaced an upgraded one, where that is known.
+  /// The product that replaced an upgraded one, if it is known.
   package var replacedByProductId: String? {
     guard transaction.isUpgraded == true else { return nil }
     return [renewalInfo?.productId, renewalInfo?.autoRenewProductId].compactMap(\.self)

@@ -3,13 +3,17 @@
 public import ReceiptCodec
 
 extension EntitlementLedger {
-  /// Versions 2 and 3 have purchases of Google Play, which code that reads version 1 alone would lose; version 3 has every
-  /// order that was voided and the order of each line item, where version 2 has one of each.
+  /// The format versions that this code reads.
+  ///
+  /// Versions 2 and 3 contain purchases of Google Play, which code that reads only version 1 would lose. Version 3
+  /// contains every voided order and the order of each line item; version 2 contains only one of each.
   private static let formatVersions: ClosedRange<Int64> = 1...3
 
-  /// Reads what ``encoded()`` wrote. Keep it in trusted storage: it carries no signatures.
+  /// Decodes a ledger that ``encoded()`` wrote.
   ///
-  /// - Throws: `MalformedReceipt` with the JSON path of what is missing or wrong; `unsupported` for a version
+  /// Keep the JSON in trusted storage: it carries no signatures.
+  ///
+  /// - Throws: `MalformedReceipt` with the JSON path of a missing or wrong member; with `unsupported` for a version
   ///   that this code does not know.
   public init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     let document = try LedgerDocument(json: json, part: "entitlement ledger", limits: limits)
@@ -58,7 +62,7 @@ extension EntitlementLedger {
         + ", or an identifier is not of 1 to 256 visible ASCII characters.")
   }
 
-  /// The ledger as compact JSON. Equal ledgers give equal bytes.
+  /// Returns the ledger as compact JSON; equal ledgers give equal bytes.
   public func encoded() -> [UInt8] {
     let document = LedgerDocument(
       version: playLines.isEmpty ? Self.formatVersions.lowerBound : Self.formatVersions.upperBound,

@@ -3,14 +3,17 @@
 internal import ReceiptCodec
 
 extension EntitlementLedger {
-  /// What a ledger knows of one original transaction, of one purchase in Google Play, or of one customer whose guardian
-  /// withdrew consent: what a storage keeps in a row.
+  /// A ledger of one original transaction, one purchase in Google Play, or one customer whose guardian withdrew
+  /// consent.
+  ///
+  /// A store keeps each part in a row.
   package struct Part: Sendable, Hashable {
-    /// The same for all parts about the same; different for others, also of the other store.
+    /// The name of the part: the same for all parts about the same subject, and different for others, even of the other
+    /// store.
     package let name: String
     /// The original transaction, the purchase token, or the customer's app transaction.
     package let identifier: String
-    /// The part.
+    /// The ledger with this part only.
     package let ledger: EntitlementLedger
   }
 

@@ -3,22 +3,23 @@
 internal import ReceiptCodec
 
 extension EntitlementLedger {
-  /// The entitlement of a purchase in Google Play; `nil` while Google Play was not asked about it.
+  /// The entitlement of a purchase in Google Play; `nil` until Google Play was asked about it.
   public subscript(id: PlayEntitlement.ID) -> PlayEntitlement? {
     playLines[id].flatMap { PlayEntitlement(id, $0) }
   }
 
-  /// The entitlements of all purchases in Google Play, by app and purchase token.
+  /// The entitlements of all purchases in Google Play, sorted by app and purchase token.
   public var playEntitlements: [PlayEntitlement] {
     sortedPlayIDs.compactMap { self[$0] }
   }
 
-  /// Folds in what is known of a purchase in Google Play. A purchase that was granted and names another that it
-  /// replaced ends that one, too.
+  /// Merges facts about a purchase in Google Play.
+  ///
+  /// If the purchase was granted and names another that it replaced, the other one ends.
   package mutating func apply(_ line: PlayPurchaseLine, to id: PlayEntitlement.ID) {
     join(line, to: id)
     guard let purchase = line.purchase, let linked = purchase.linkedPurchaseToken,
-      // Until it is paid for the other goes on.
+      // Until the new purchase is paid for, the other one continues.
       !purchase.state.hasPrefix("SUBSCRIPTION_STATE_PENDING"),
       let replaced = PlayEntitlement.ID(packageName: id.packageName, purchaseToken: linked), replaced != id
     else { return }

@@ -3,9 +3,11 @@
 internal import ReceiptCodec
 
 extension EntitlementLedger {
-  /// What keeps refunded and revoked purchases from being granted when all else of them is forgotten: that they were
-  /// refunded, voided or revoked, and the transaction that this is about, without the customer. Merged into a ledger that
-  /// learns of such a purchase again, it has the effect that it had before. `nil` if there is no such purchase.
+  /// A ledger that keeps refunded and revoked purchases from being granted again after their other data is erased.
+  ///
+  /// It contains the refunds, voids and revocations, and the transactions that they concern, without the customer.
+  /// Merged into a ledger that learns of such a purchase again, it has the same effect as before. `nil` if no purchase
+  /// was refunded, voided or revoked.
   package var withdrawals: EntitlementLedger? {
     var found = EntitlementLedger()
     for (id, line) in lines {
@@ -34,7 +36,7 @@ extension EntitlementLedger {
 }
 
 extension JWSTransaction {
-  /// What decides about access, and nothing else.
+  /// The transaction with only the members that determine access.
   fileprivate var withoutCustomer: JWSTransaction {
     var transaction = JWSTransaction()
     transaction.originalTransactionId = originalTransactionId
@@ -57,7 +59,7 @@ extension JWSTransaction {
 }
 
 extension PurchaseEventFact {
-  /// The event without what the customer said about it.
+  /// The event without the customer's reason.
   fileprivate var withoutReason: PurchaseEventFact {
     var fact = self
     fact.reason = nil

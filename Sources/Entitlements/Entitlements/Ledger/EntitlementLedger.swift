@@ -3,16 +3,18 @@
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// Folds verified notifications, and history from the App Store Server API, into the current entitlement of
-/// each original transaction; and what Google Play answers into that of each purchase there (``playEntitlements``).
+/// A ledger that merges verified facts about purchases into the current entitlement of each.
 ///
-/// The result depends on the *set* of what was applied: any order, any repetition, and any split into ledgers
-/// that are merged later give the same ledger. So deliveries need no queue and no lock: fold each as it
-/// comes, and when two processes did so at once, merge.
+/// For each original transaction it merges notifications and the history from the App Store Server API. For each
+/// purchase in Google Play (``playEntitlements``) it merges Google Play's answers.
 ///
-/// Of each original transaction it keeps the latest transaction, the latest renewal information and a few small
-/// facts, however often it renewed. It keeps every original transaction; a service with many customers holds
-/// one ledger for each of them, as JSON in its own storage: ``encoded()``.
+/// The result depends only on the *set* of applied facts: any order, any repetition, and any split into ledgers that
+/// are merged later give the same ledger. So deliveries need no queue and no lock. Apply each as it arrives, and merge
+/// if two processes did so at once.
+///
+/// For each original transaction it keeps the latest transaction, the latest renewal information and a few small facts,
+/// regardless of the number of renewals. It keeps every original transaction. A service with many customers stores one
+/// ledger for each of them, as JSON in its own storage: ``encoded()``.
 ///
 /// The rules are in <doc:Notifications>.
 public struct EntitlementLedger: Sendable, Hashable {
@@ -23,10 +25,10 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// Creates an empty ledger.
   public init() {}
 
-  /// Folds a notification in.
+  /// Applies a notification.
   ///
-  /// - Returns: The original transaction concerned, or `nil` for a notification that is about none, such as
-  ///   `TEST`; such a one changes nothing but ``rescindedConsents``.
+  /// - Returns: The original transaction concerned. It is `nil` for a notification about no transaction, such as
+  ///   `TEST`, which changes at most ``rescindedConsents``.
   @discardableResult
   public mutating func apply(_ notification: AppStoreNotification) -> Entitlement.ID? {
     if let customer = RescindedConsent.Customer(notification) {
@@ -47,15 +49,15 @@ public struct EntitlementLedger: Sendable, Hashable {
     return id
   }
 
-  /// Folds in what the App Store Server API, or a device, states about a purchase.
+  /// Applies a transaction from the App Store Server API or from a device.
   ///
   /// - Parameters:
-  ///   - transaction: A verified signed transaction, of the transaction history for example.
+  ///   - transaction: A verified signed transaction, from the transaction history for example.
   ///   - renewalInfo: The verified signed renewal info that came with it.
   ///   - status: The status that came with it (Get All Subscription Statuses).
   /// - Returns: The original transaction concerned.
-  /// - Throws: ``EntitlementError`` for receipts of other kinds, renewal information of another purchase, or a
-  ///   transaction that does not state app, environment and identifiers.
+  /// - Throws: ``EntitlementError`` for receipts of other kinds, for renewal information of another purchase, and for a
+  ///   transaction that does not state its app, environment and identifiers.
   @discardableResult
   public mutating func apply(
     transaction: VerifiedReceipt, renewalInfo: VerifiedReceipt? = nil, status: SubscriptionStatus? = nil
@@ -91,27 +93,27 @@ public struct EntitlementLedger: Sendable, Hashable {
     return id
   }
 
-  /// Folds in all that another ledger knows.
+  /// Merges another ledger into this one.
   public mutating func merge(_ other: EntitlementLedger) {
     for (id, line) in other.lines { join(line, to: id) }
     for (customer, fact) in other.consents { join(fact, to: customer) }
     for (id, line) in other.playLines { join(line, to: id) }
   }
 
-  /// The entitlement of an original transaction; `nil` while no transaction of it is known.
+  /// The entitlement of an original transaction; `nil` until one of its transactions is known.
   public subscript(id: Entitlement.ID) -> Entitlement? { lines[id]?.entitlement(id) }
 
-  /// The entitlements of all original transactions, by environment, app and identifier.
+  /// The entitlements of all original transactions, sorted by environment, app and identifier.
   public var entitlements: [Entitlement] {
     sortedIDs.compactMap { lines[$0]?.entitlement($0) }
   }
 
-  /// The customers whose guardian withdrew consent to the app, by environment, app and identifier.
+  /// The customers whose guardian withdrew consent to the app, sorted by environment, app and identifier.
   public var rescindedConsents: [RescindedConsent] {
     consents.keys.sorted().map { RescindedConsent(customer: $0, signedDate: consents[$0]?.signedDate) }
   }
 
-  /// How many original transactions, and purchases in Google Play, it knows of.
+  /// The number of original transactions and purchases in Google Play.
   package var count: Int { lines.count + playLines.count }
 
   mutating func join(_ line: PurchaseLine, to id: Entitlement.ID) {
@@ -132,21 +134,21 @@ public struct EntitlementLedger: Sendable, Hashable {
   }
 }
 
-/// What cannot be folded into a ledger.
+/// The reason why a receipt cannot be applied to a ledger.
 public struct EntitlementError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// A stable code for the reason.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// A verified receipt of a kind that does not belong here.
+    /// The verified receipt is of the wrong kind.
     case wrongKind = "wrong-kind"
-    /// App, environment or original transaction is not stated.
+    /// The app, environment or original transaction is not stated.
     case incomplete
-    /// Transaction and renewal info do not belong together.
+    /// The transaction and the renewal info do not belong together.
     case differentPurchases = "different-purchases"
   }
 
-  /// What is wrong.
+  /// The code of the reason.
   public let code: Code
-  /// The same for a person.
+  /// A sentence that describes the reason.
   public let message: String
 
   init(_ code: Code, _ message: String) {
@@ -154,12 +156,13 @@ public struct EntitlementError: Error, Sendable, Hashable, CustomStringConvertib
     self.message = message
   }
 
-  /// Code and message.
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 }
 
 extension Entitlement.ID {
-  /// `nil` unless all is stated, in identifiers of sensible length that have one spelling each.
+  /// Creates an identifier; `nil` if a value is missing or is not a valid identifier, which has one spelling and a
+  /// limited length.
   init?(environment: ReceiptEnvironment?, bundleId: String?, originalTransactionId: String?) {
     guard let environment = environment?.category, let bundleId, let originalTransactionId,
       Self.isIdentifier(bundleId), Self.isIdentifier(originalTransactionId)
@@ -167,7 +170,8 @@ extension Entitlement.ID {
     self.init(environment: environment, bundleId: bundleId, originalTransactionId: originalTransactionId)
   }
 
-  /// Visible ASCII: Swift calls some other texts equal although their bytes differ.
+  /// Returns `true` for 1 to 256 visible ASCII characters; Swift considers some other texts equal although their bytes
+  /// differ.
   static func isIdentifier(_ text: String) -> Bool {
     1...256 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
   }

@@ -2,19 +2,20 @@
 
 public import ReceiptCodec
 
-/// What a customer may use by virtue of one purchase in Google Play. Made by an ``EntitlementLedger``.
+/// A customer's entitlement from one purchase in Google Play, created by an ``EntitlementLedger``.
 ///
-/// As an ``Entitlement`` it holds no state of its own: ask for it at an instant, ``state(at:)`` or
+/// Like an ``Entitlement`` it has no state of its own. Get the state at an instant with ``state(at:)`` or
 /// ``grantsAccess(at:)``.
 public struct PlayEntitlement: Sendable, Hashable, Identifiable {
-  /// Which purchase.
+  /// The identifier of the purchase.
   public struct ID: Sendable, Hashable {
     /// The app.
     public let packageName: String
-    /// The purchase token. Another purchase that replaces this one has another.
+    /// The purchase token; a purchase that replaces this one has another token.
     public let purchaseToken: String
 
-    /// Names a purchase; `nil` unless both are of 1 to 2048 visible ASCII characters, the name of 256 at most.
+    /// Creates an identifier; `nil` unless both are visible ASCII characters, the name 1 to 256 and the token 1 to
+    /// 2048.
     public init?(packageName: String, purchaseToken: String) {
       guard Entitlement.ID.isIdentifier(packageName),
         1...2048 ~= purchaseToken.utf8.count, purchaseToken.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
@@ -30,18 +31,18 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     public let productId: String?
     /// The latest order that paid for it.
     public let orderId: String?
-    /// When it expires, or renews; `nil` for a one-time product.
+    /// The time at which it expires or renews; `nil` for a one-time product.
     public let expiryTime: Timestamp?
-    /// Whether it renews.
+    /// Indicates whether it renews.
     public let renews: Bool
-    /// How many were bought.
+    /// The quantity that was bought.
     public let quantity: Int64
-    /// That its order was voided.
+    /// The voided order of this line item; `nil` if it was not voided.
     public let voided: Voided?
 
-    /// How many were not refunded, as Google Play said when it was asked.
+    /// The quantity that was not refunded, according to Google Play's last answer.
     let refundable: Int64?
-    /// Refunds of a part of the quantity, by date.
+    /// The refunds of a part of the quantity, by date.
     let partialRefunds: [PartialRefund]
   }
 
@@ -51,19 +52,19 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     let quantity: Int64
   }
 
-  /// That an order was refunded, charged back or revoked.
+  /// An order that was refunded, charged back or revoked.
   public struct Voided: Sendable, Hashable {
-    /// From when on.
+    /// The instant from which the order is void.
     public let date: Timestamp
     /// The order.
     public let orderId: String?
   }
 
-  /// What has become of a purchase at some instant.
+  /// The state of a purchase at an instant.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// The payment is awaited; nothing may be granted.
+    /// The purchase is not paid for yet; nothing may be granted.
     case pending
-    /// Paid for, and not expired.
+    /// The purchase is paid for and has not expired.
     case active
     /// The renewal could not be charged for, and access continues.
     case inGracePeriod = "in-grace-period"
@@ -77,21 +78,21 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     case cancelled
     /// The order was refunded, charged back or revoked, or its whole quantity refunded.
     case refunded
-    /// Another purchase replaced it.
+    /// The purchase was replaced by another one.
     case replaced
-    /// Google Play names a state that this version does not know; nothing is granted.
+    /// The state is unknown to this version; nothing is granted.
     case unknown
   }
 
-  /// Which purchase.
+  /// The identifier of the purchase.
   public let id: ID
-  /// Whether it is a subscription.
+  /// `true` for a subscription.
   public let isSubscription: Bool
-  /// The line items: the products, each with its order.
+  /// The line items, each a product with its order.
   public let items: [Item]
-  /// The state as Google Play named it, the last time that it was asked.
+  /// The state in Google Play's last answer.
   public let reportedState: String
-  /// When it was asked.
+  /// The time at which Google Play was asked for that answer.
   public let asOf: Timestamp
   /// The latest order.
   public let orderId: String?
@@ -99,22 +100,23 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
   public let linkedPurchaseToken: String?
   /// The purchase that replaced this one.
   public let replacedByPurchaseToken: String?
-  /// Whether it was made by a licence tester, who pays nothing.
+  /// `true` if a licence tester made the purchase, who pays nothing.
   public let isTest: Bool
-  /// Whether the app acknowledged it; Google refunds it otherwise after three days.
+  /// `true` if the app acknowledged the purchase; otherwise Google refunds it after three days.
   public let isAcknowledged: Bool
-  /// The account that the app stated when it started the purchase. If the customer subscribed again in the Play app, that
-  /// of the expired purchase.
+  /// The account that the app stated when it started the purchase.
+  ///
+  /// If the customer subscribed again in the Play app, it is the account of the expired purchase.
   public let obfuscatedAccountId: String?
   /// The profile that the app stated when it started the purchase, or the expired one.
   public let obfuscatedProfileId: String?
-  /// That the orders of all line items were voided: the order that was voided last.
+  /// The last voided order, if the orders of all line items were voided.
   public let voided: Voided?
 
   private let replacedDate: Timestamp?
   private let goneDate: Timestamp?
 
-  /// `nil` while Google Play was not asked about the purchase.
+  /// Creates an entitlement; `nil` until Google Play was asked about the purchase.
   init?(_ id: ID, _ line: PlayPurchaseLine) {
     guard let purchase = line.purchase else { return nil }
     self.id = id
@@ -132,21 +134,21 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     let voids = items.map(\.voided)
     voided = voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date }
     replacedDate = line.replaced?.date
-    // An answer after that one says that the token is known again.
+    // A later answer shows that the token is known again.
     goneDate = line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil }
   }
 }
 
 extension PlayEntitlement.Item {
-  /// How many have not been refunded at an instant. What was consumed the app knows.
+  /// Returns the quantity that is not refunded at an instant; only the app knows the quantity consumed.
   ///
   /// - Parameters:
-  ///   - instant: When.
-  ///   - asOf: When Google Play was asked: what it said then counts from then on.
-  /// - Returns: How many.
+  ///   - instant: The instant.
+  ///   - asOf: The time of Google Play's answer, which counts from that time on.
+  /// - Returns: The quantity.
   func remainingQuantity(at instant: Timestamp, asOf: Timestamp) -> Int64 {
     if let voided, instant >= voided.date { return 0 }
-    // One refund may show in both; of two counts the lower is right.
+    // A refund may be contained in both counts, so the lower count is right.
     let refunded = partialRefunds.lazy.filter { instant >= $0.date }.reduce(0) { sum, refund in
       sum.addingReportingOverflow(refund.quantity).overflow ? .max : sum + refund.quantity
     }
@@ -156,9 +158,9 @@ extension PlayEntitlement.Item {
 }
 
 extension PlayEntitlement {
-  /// The state at an instant, from all that is known now. Expiry comes from the dates of the products.
+  /// Returns the state at an instant, from all that is known now; expiry follows from the dates of the products.
   ///
-  /// It is the state of a line item that gives access. If none does, it is that of the one that ended last.
+  /// It is the state of a line item that gives access. If no line item does, it is that of the one that ended last.
   public func state(at instant: Timestamp) -> State {
     let states = items.map { state(of: $0, at: instant) }
     for state in [State.active, .inGracePeriod] where states.contains(state) { return state }
@@ -170,18 +172,18 @@ extension PlayEntitlement {
     } ? .expired : .refunded
   }
 
-  /// The state of a line item at an instant.
+  /// Returns the state of a line item at an instant.
   public func state(of item: Item, at instant: Timestamp) -> State {
     if remainingQuantity(of: item, at: instant) == 0 { return .refunded }
     return unrefundedState(expiryTime: item.expiryTime, at: instant)
   }
 
-  /// How many of a line item have not been refunded at an instant.
+  /// Returns the quantity of a line item that is not refunded at an instant.
   public func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
     item.remainingQuantity(at: instant, asOf: asOf)
   }
 
-  /// The line items that give access at an instant.
+  /// Returns the line items that give access at an instant.
   public func items(at instant: Timestamp) -> [Item] {
     items.filter { [.active, .inGracePeriod].contains(state(of: $0, at: instant)) }
   }
@@ -212,45 +214,48 @@ extension PlayEntitlement {
     }
   }
 
-  /// When the last line item was refunded; `nil` if none was.
+  /// Returns the time at which the last line item was refunded; `nil` if no line item was.
   private func lastRefund(at instant: Timestamp) -> Timestamp? {
     items.filter { state(of: $0, at: instant) == .refunded }
       .compactMap { $0.voided?.date ?? $0.partialRefunds.last?.date ?? asOf }.max()
   }
 
-  /// Whether the customer may use a product of the purchase at an instant: active or in the grace period. For a
-  /// consumable it says that the purchase stands; what was consumed the app knows.
+  /// Returns `true` if the customer may use a product of the purchase at an instant: active or in the grace period.
+  ///
+  /// For a consumable, `true` means that the purchase is valid; only the app knows the quantity consumed.
   public func grantsAccess(at instant: Timestamp) -> Bool {
     [.active, .inGracePeriod].contains(state(at: instant))
   }
 
-  /// The products that the customer may use at an instant.
+  /// Returns the products that the customer may use at an instant.
   public func productIds(at instant: Timestamp) -> [String] { items(at: instant).compactMap(\.productId) }
 
-  /// The line items to tell of at an instant: those that give access; if none does, all that there were.
+  /// Returns the line items to report at an instant: those that give access; if no line item does, all of them.
   package func toldItems(at instant: Timestamp) -> [Item] {
     let items = items(at: instant)
     return items.isEmpty ? self.items : items
   }
 
-  /// The order to tell of at an instant.
+  /// Returns the order to report at an instant.
   package func orderId(at instant: Timestamp) -> String? {
     let orders = toldItems(at: instant).compactMap(\.orderId)
     return orders.contains { $0 == orderId } ? orderId : orders.first ?? orderId
   }
 
-  /// When the last of the products to tell of expires, or renews.
+  /// Returns the time at which the last of the reported products expires or renews.
   package func expiresDate(at instant: Timestamp) -> Timestamp? {
     toldItems(at: instant).compactMap(\.expiryTime).max()
   }
 
-  /// How many of what still gives access were refunded.
+  /// Returns the refunded quantity of the line items that give access at an instant.
   package func refundedQuantity(at instant: Timestamp) -> Int64 {
     items(at: instant).reduce(0) { $0 + max(0, $1.quantity - remainingQuantity(of: $1, at: instant)) }
   }
 
-  /// When the products that the customer may use, how many of them, or the state will next change if nothing more is
-  /// heard of the purchase; `nil` if never.
+  /// Returns the next instant at which the state, the usable products or their quantities change without news from the
+  /// store.
+  ///
+  /// `nil` if they never change.
   public func nextChange(after instant: Timestamp) -> Timestamp? { nextDueInstant(after: instant) }
 }
 
@@ -260,7 +265,7 @@ extension PlayEntitlement: StoreLine {
       + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
   }
 
-  /// What is told of the purchase at an instant.
+  /// The state and the quantities of the purchase at an instant.
   package struct Standing: Sendable, Hashable {
     let state: State
     let quantities: [Int64]

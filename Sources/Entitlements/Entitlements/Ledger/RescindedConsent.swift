@@ -2,21 +2,22 @@
 
 public import ReceiptCodec
 
-/// That a guardian withdrew consent to a child's use of the app (`RESCIND_CONSENT`). It is about the customer and no
-/// purchase: entitlements stay as they are, and what to do the app decides.
+/// A guardian's withdrawal of consent to a child's use of the app (`RESCIND_CONSENT`).
+///
+/// It concerns the customer and not a purchase. Entitlements do not change; the app decides how to react.
 public struct RescindedConsent: Sendable, Hashable {
   let customer: Customer
-  /// When it was signed.
+  /// The time at which it was signed.
   public let signedDate: Timestamp?
 
-  /// Production, sandbox or a test environment.
+  /// The environment: production, sandbox or a test environment.
   public var environment: ReceiptEnvironment.Category { customer.environment }
   /// The app.
   public var bundleId: String { customer.bundleId }
-  /// The customer, by the app transaction.
+  /// The identifier of the customer's app transaction.
   public var appTransactionId: String { customer.appTransactionId }
 
-  /// A customer of an app: identifiers of app transactions are unique in one app and environment.
+  /// A customer of an app; identifiers of app transactions are unique within an app and environment.
   struct Customer: Sendable, Hashable, Comparable {
     let environment: ReceiptEnvironment.Category
     let bundleId: String
@@ -32,7 +33,7 @@ public struct RescindedConsent: Sendable, Hashable {
 }
 
 extension RescindedConsent.Customer {
-  /// The customer whose guardian withdrew consent; `nil` for other notifications.
+  /// Creates the customer whose guardian withdrew consent; `nil` for other notifications.
   init?(_ notification: AppStoreNotification) {
     guard notification.type == .rescindConsent else { return nil }
     self.init(
@@ -40,7 +41,8 @@ extension RescindedConsent.Customer {
       appTransactionId: notification.appTransaction?.appTransactionId)
   }
 
-  /// `nil` unless all is stated, in identifiers of sensible length that have one spelling each.
+  /// Creates a customer; `nil` if a value is missing or is not a valid identifier, which has one spelling and a limited
+  /// length.
   init?(environment: ReceiptEnvironment.Category?, bundleId: String?, appTransactionId: String?) {
     guard let environment, let bundleId, let appTransactionId,
       Entitlement.ID.isIdentifier(bundleId), Entitlement.ID.isIdentifier(appTransactionId)

@@ -2,21 +2,22 @@
 
 package import ReceiptCodec
 
-/// The shape of a purchase in any store: who it is, and what it is worth at an instant. It holds no state of its own, since
-/// it changes without a word from the store at its due instants.
+/// A purchase in any store: its identity, and its standing at an instant.
+///
+/// It has no state of its own, because its standing changes at its due instants without news from the store.
 package protocol StoreLine: Identifiable, Sendable, Hashable {
-  /// What is told of it at an instant, as far as it changes by itself.
+  /// The properties of the purchase that change by themselves.
   associatedtype Standing: Hashable
 
   /// The instants at which the standing may change by itself.
   var dueInstants: [Timestamp] { get }
 
-  /// What is told of it at an instant.
+  /// Returns the standing at an instant.
   func standing(at instant: Timestamp) -> Standing
 }
 
 extension StoreLine {
-  /// The first instant after another at which the standing is not what it was before; `nil` for none.
+  /// Returns the first instant after another at which the standing changes; `nil` if it never does.
   func nextDueInstant(after instant: Timestamp) -> Timestamp? {
     let present = standing(at: instant)
     return dueInstants.sorted().first { $0 > instant && standing(at: $0) != present }

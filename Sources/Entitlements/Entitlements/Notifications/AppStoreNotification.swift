@@ -3,20 +3,20 @@
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// A notification of the App Store that was verified, and so was every signed part inside it.
+/// A verified notification of the App Store; every signed part inside it is verified too.
 public struct AppStoreNotification: Sendable, Hashable {
-  /// What the verifier found.
+  /// The verifier's result.
   public let receipt: VerifiedReceipt
   /// The notification as it was signed; its signed parts are decoded in the members below.
   public let notification: Notification
   /// The purchase concerned; `nil` for a notification without one, such as `TEST`.
   public let transaction: JWSTransaction?
-  /// What happens at the next renewal of the subscription concerned.
+  /// The renewal information of the subscription concerned.
   public let renewalInfo: JWSRenewalInfo?
-  /// The app's download concerned.
+  /// The app transaction concerned.
   public let appTransaction: AppTransaction?
 
-  /// Takes a verified receipt; `nil` unless it is a notification.
+  /// Creates a notification from a verified receipt; `nil` if the receipt is not a notification.
   public init?(_ receipt: VerifiedReceipt) {
     guard case .jws(.notification(let notification)) = receipt.content else { return nil }
     self.init(notification, receipt: receipt)
@@ -41,25 +41,26 @@ public struct AppStoreNotification: Sendable, Hashable {
     self.appTransaction = appTransaction
   }
 
-  /// The event; unknown ones are kept as they are spelled.
+  /// The event; an unknown one keeps its spelling.
   public var type: NotificationType? { notification.notificationType }
-  /// More about the event.
+  /// The subtype of the event.
   public var subtype: NotificationSubtype? { notification.subtype }
-  /// The same for each attempt to deliver this notification, and different for any other.
+  /// The identifier of the notification, the same for each attempt to deliver it.
   public var uuid: UUIDString? { notification.notificationUUID }
-  /// When the App Store signed it; for early ones without a date, the latest date of its signed parts.
+  /// The time at which the App Store signed it; for early notifications without a date, the latest date of the signed
+  /// parts.
   public var signedDate: Timestamp? { receipt.signedAt }
-  /// The store environment. Where the notification states none, that of its signed parts.
+  /// The store environment; if the notification states none, that of its signed parts.
   public var environment: ReceiptEnvironment? {
     receipt.environment ?? receipt.nested.lazy.compactMap(\.environment).first
   }
-  /// The app, by its bundle identifier. Where the notification states none, that of its signed parts.
+  /// The bundle identifier of the app; if the notification states none, that of its signed parts.
   public var bundleId: String? { receipt.bundleId ?? receipt.nested.lazy.compactMap(\.bundleId).first }
   /// The app's identifier in the App Store.
   package var appAppleId: Int64? { receipt.appAppleId }
-  /// State of the subscription when signed.
+  /// The status of the subscription at the time of signing.
   package var status: SubscriptionStatus? { notification.data?.status }
-  /// Why the customer asked for a refund.
+  /// The reason for which the customer requests a refund.
   package var consumptionRequestReason: ConsumptionRequestReason? {
     notification.data?.consumptionRequestReason
   }
@@ -68,16 +69,19 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// A token of an external purchase.
   package var externalPurchaseToken: ExternalPurchaseToken? { notification.externalPurchaseToken }
 
-  /// What tells it from other notifications where those that were dealt with are recorded: the `notificationUUID`, which
-  /// Apple writes in lower case; for a notification without one the digest of what is signed, since another signature of
-  /// the same is no other notification.
+  /// The key under which the processed notification is recorded.
+  ///
+  /// It is the `notificationUUID` in lower case, as Apple writes it. Without a usable UUID it is the digest of the
+  /// signed content, because another signature over the same content does not make another notification.
   package var recordedKey: [UInt8] {
     guard let uuid = uuid?.rawValue, 1...64 ~= uuid.utf8.count else { return receipt.identity }
     return Array(uuid.lowercased().utf8)
   }
 
-  /// Whether this one was signed before another. Of two signed in the same millisecond, the lower
-  /// `notificationUUID` comes first; one without a date comes before all others.
+  /// Returns `true` if this notification was signed before another.
+  ///
+  /// Of two signed in the same millisecond, the one with the lower `notificationUUID` comes first. A notification
+  /// without a date comes before all others.
   package func precedes(_ other: AppStoreNotification) -> Bool {
     if let isEarlier = FactOrder.isLower(signedDate, other.signedDate) { return isEarlier }
     return FactOrder.isLower(uuid?.rawValue, other.uuid?.rawValue) ?? false
@@ -85,6 +89,6 @@ public struct AppStoreNotification: Sendable, Hashable {
 }
 
 extension Sequence<AppStoreNotification> {
-  /// In the order of signing, whatever the order of delivery was.
+  /// Returns the notifications in the order of signing, regardless of the order of delivery.
   package func inSigningOrder() -> [AppStoreNotification] { sorted { $0.precedes($1) } }
 }

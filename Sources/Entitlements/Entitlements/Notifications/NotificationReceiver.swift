@@ -4,7 +4,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptVerification
 
-/// Takes the requests that the App Store sends to the URL for App Store Server Notifications, version 2.
+/// Receives the requests of App Store Server Notifications, version 2.
 ///
 /// ```swift
 /// let receiver = NotificationReceiver(verifier: verifier)
@@ -18,22 +18,22 @@ public import ReceiptVerification
 /// }
 /// ```
 ///
-/// The policy of the verifier says whose notifications are accepted. For production give it the `appAppleId`,
+/// The policy of the verifier determines which app's notifications are accepted. For production, set its `appAppleId`
 /// too: Apple requires that it is compared.
 public struct NotificationReceiver: Sendable {
-  /// What to answer for a notification that was accepted; any of 200 to 206 tells the App Store so.
+  /// The HTTP status to answer for an accepted notification; the App Store treats any of 200 to 206 as acceptance.
   public static let acceptedHTTPStatus = 200
 
-  /// What verifies notifications and all inside them.
+  /// The verifier of notifications and of all signed parts inside them.
   package let verifier: ReceiptVerifier
-  /// The longest body that is read, in bytes. Read no more than this, plus one, from the network.
+  /// The largest body that is read, in bytes; read at most one byte more than this from the network.
   package let maximumByteCount: Int
 
   /// Creates a receiver.
   ///
   /// - Parameters:
-  ///   - verifier: What verifies notifications and all inside them.
-  ///   - maximumByteCount: The longest body that is read; 1 MiB by default, many times what Apple sends.
+  ///   - verifier: Verifies notifications and all signed parts inside them.
+  ///   - maximumByteCount: The largest body that is read; 1 MiB by default, many times the size of Apple's.
   public init(verifier: ReceiptVerifier, maximumByteCount: Int = 1 << 20) {
     self.verifier = verifier
     self.maximumByteCount = maximumByteCount
@@ -42,8 +42,8 @@ public struct NotificationReceiver: Sendable {
   /// Verifies the notification in the body of a request.
   ///
   /// - Parameter body: `{"signedPayload": "…"}`, or the JWS alone.
-  /// - Returns: The notification and its decoded parts, all of it verified.
-  /// - Throws: ``NotificationRejection``, which names the status to answer with.
+  /// - Returns: The notification and its decoded parts, all verified.
+  /// - Throws: ``NotificationRejection``, which states the HTTP status to answer.
   public func receive(_ body: [UInt8]) throws(NotificationRejection) -> AppStoreNotification {
     guard body.count <= maximumByteCount else {
       throw .tooLarge(byteCount: body.count, limit: maximumByteCount)

@@ -3,21 +3,22 @@
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// Why the body of a request is not taken for a notification of the App Store.
+/// The reason why the body of a request is refused as a notification of the App Store.
 public enum NotificationRejection: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The body is longer than the receiver reads; nothing of it was looked at.
+  /// The body is too large; no part of it was read.
   case tooLarge(byteCount: Int, limit: Int)
-  /// Neither `{"signedPayload": …}` nor a JWS.
+  /// The body is neither `{"signedPayload": …}` nor a JWS.
   case malformed(MalformedReceipt)
-  /// Verified, and something else than a notification.
+  /// The body was verified, but is not a notification.
   case wrongKind(ReceiptKind)
-  /// The notification, or a signed part inside it, is not genuine or not what the policy requires.
+  /// The notification, or a signed part inside it, is not genuine or does not meet the policy.
   case invalid(InvalidReceipt)
-  /// It could not be checked, and must be delivered again.
+  /// The notification could not be checked, and must be delivered again.
   case undetermined(UndeterminedReceipt)
 
-  /// The status to answer with: 400 for what must not be accepted; 503 for what could not be checked, so that
-  /// the App Store delivers it again. What was accepted is answered with
+  /// The HTTP status to answer: 503 if the notification could not be checked, 400 otherwise.
+  ///
+  /// After 503 the App Store delivers the notification again. Answer an accepted notification with
   /// ``NotificationReceiver/acceptedHTTPStatus``.
   public var httpStatus: Int {
     switch self {
@@ -26,7 +27,7 @@ public enum NotificationRejection: Error, Sendable, Hashable, CustomStringConver
     }
   }
 
-  /// Why, in one line for a log. It may quote the body; do not send it back.
+  /// The reason, in one line for a log; it may quote the body, so do not send it back.
   public var description: String {
     switch self {
     case .tooLarge(let byteCount, let limit):

@@ -4,15 +4,17 @@ public import ReceiptCodec
 public import ReceiptVerification
 internal import Synchronization
 
-/// Remembers which notifications were dealt with, by `notificationUUID`, so that a mail is not sent twice when
-/// the App Store delivers a notification twice.
+/// A memory of processed notifications, by `notificationUUID`, that makes repeated side effects rare.
 ///
-/// An ``EntitlementLedger`` does not need it: there, repetition changes nothing. It is for side effects. It
-/// forgets the oldest when it is full, and whatever is older than its age, so it makes repetitions rare and not
-/// impossible: a process that restarts has forgotten everything.
+/// With it, a mail is not sent twice if the App Store delivers a notification twice.
 ///
-/// The App Store tries six times, the last time 157 hours after the first; Apple's own history and a resent
-/// notification keep the same `notificationUUID`. May be used from any number of tasks and threads at once.
+/// An ``EntitlementLedger`` does not need it, because applying a notification is idempotent; it is for side effects. It
+/// forgets the oldest notification when it is full, and every notification that exceeds the age limit. So repetitions
+/// are rare but possible: a process that restarts has forgotten everything.
+///
+/// The App Store delivers a notification up to six times, the last time 157 hours after the first. Apple's notification
+/// history and a resent notification keep the same `notificationUUID`. Any number of tasks and threads may use one
+/// memory at once.
 public final class SeenNotifications: Sendable {
   private struct Sighting {
     let uuid: String
@@ -21,20 +23,20 @@ public final class SeenNotifications: Sendable {
   }
 
   private struct State {
-    /// Number of the sighting that counts for each identifier.
+    /// The number of the valid sighting for each identifier.
     var numbers: [String: UInt64] = [:]
-    /// In order of arrival; those before `head` are gone.
+    /// The sightings in order of arrival; those before `head` are forgotten.
     var sightings: [Sighting] = []
     var head = 0
     var nextNumber: UInt64 = 0
   }
 
-  /// Longer texts are no UUIDs, and are not worth the memory.
+  /// The greatest length of an identifier; a longer text is not a UUID and not worth the memory.
   static let greatestIdentifierLength = 64
 
-  /// How many are remembered at most.
+  /// The largest number of notifications that are remembered.
   package let maximumCount: Int
-  /// For how many seconds one is remembered.
+  /// The time, in seconds, that a notification is remembered.
   package let maximumAge: Double
   private let clock: @Sendable () -> Timestamp
   private let state = Mutex(State())
@@ -42,9 +44,10 @@ public final class SeenNotifications: Sendable {
   /// Creates an empty memory.
   ///
   /// - Parameters:
-  ///   - maximumCount: How many are remembered at most; 100,000 by default, which takes some 20 MB.
-  ///   - maximumAge: For how many seconds; eight days by default.
-  ///   - clock: The current time; the system's clock by default.
+  ///   - maximumCount: The largest number of notifications that are remembered; 100,000 by default, which takes about
+  ///     20 MB.
+  ///   - maximumAge: The time, in seconds, that a notification is remembered; eight days by default.
+  ///   - clock: Returns the current time; the system's clock by default.
   public init(
     maximumCount: Int = 100_000, maximumAge: Double = 8 * 86_400,
     clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
@@ -54,11 +57,12 @@ public final class SeenNotifications: Sendable {
     self.clock = clock
   }
 
-  /// Notes a notification; `true` if it was not seen before. One without a usable `notificationUUID` is never
-  /// held for a repetition.
+  /// Records a notification, and returns `true` if it was not seen before.
+  ///
+  /// A notification without a usable `notificationUUID` never counts as a repetition.
   public func insert(_ notification: AppStoreNotification) -> Bool { insert(notification.uuid) }
 
-  /// Notes an identifier; `true` if it was not seen before.
+  /// Records an identifier, and returns `true` if it was not seen before.
   package func insert(_ uuid: UUIDString?) -> Bool {
     guard let key = Self.key(uuid) else { return true }
     let now = clock()
@@ -73,19 +77,19 @@ public final class SeenNotifications: Sendable {
     }
   }
 
-  /// Takes a sighting back, because dealing with the notification failed and it shall be dealt with again.
+  /// Forgets a notification whose processing failed, so that it can be processed again.
   public func remove(_ notification: AppStoreNotification) { remove(notification.uuid) }
 
-  /// Takes a sighting back.
+  /// Forgets an identifier.
   package func remove(_ uuid: UUIDString?) {
     guard let key = Self.key(uuid) else { return }
     state.withLock { $0.numbers[key] = nil }
   }
 
-  /// How many are remembered.
+  /// The number of notifications that are remembered.
   package var count: Int { state.withLock { $0.numbers.count } }
 
-  /// Apple writes UUIDs in lower case; another spelling of the same one is the same.
+  /// Returns the UUID in lower case, as Apple writes it, so that every spelling gives the same key.
   private static func key(_ uuid: UUIDString?) -> String? {
     guard let text = uuid?.rawValue, !text.isEmpty, text.utf8.count <= greatestIdentifierLength else {
       return nil
@@ -100,7 +104,7 @@ public final class SeenNotifications: Sendable {
       if state.numbers[sighting.uuid] == sighting.number { state.numbers[sighting.uuid] = nil }
       state.head += 1
     }
-    // Each element is moved once for at least one that is dropped.
+    // For each element that is moved, at least one is dropped.
     if state.head > 64, state.head > state.sightings.count / 2 {
       state.sightings.removeFirst(state.head)
       state.head = 0

@@ -3,20 +3,20 @@
 internal import ReceiptCodec
 public import ReceiptSigning
 
-/// A request of the Advanced Commerce API that an app hands to StoreKit, with every member typed.
+/// A request of the Advanced Commerce API that an app passes to StoreKit, with typed members.
 ///
 /// ```swift
 /// let request = try AdvancedCommerceRequest(.createOneTimeCharge(charge))
 /// let jws = try signer.advancedCommerceRequest(request, nonce: nonce, issuedAt: now)
 /// ```
 public enum AdvancedCommerceInAppRequest: Sendable, Hashable {
-  /// Sells something once.
+  /// Sells a one-time purchase.
   case createOneTimeCharge(AdvancedCommerceOneTimeChargeCreateRequest)
   /// Sells a subscription.
   case createSubscription(AdvancedCommerceSubscriptionCreateRequest)
   /// Changes a subscription.
   case modifySubscription(AdvancedCommerceSubscriptionModifyInAppRequest)
-  /// Has a subscription renew again.
+  /// Turns the renewal of a subscription on again.
   case reactivateSubscription(AdvancedCommerceSubscriptionReactivateInAppRequest)
 
   fileprivate var operation: AdvancedCommerceRequest.Operation {
@@ -39,9 +39,9 @@ public enum AdvancedCommerceInAppRequest: Sendable, Hashable {
 }
 
 extension AdvancedCommerceRequest {
-  /// Checks a request against the limits that Apple documents, to be signed.
+  /// Creates a request to be signed, and checks it against the limits that Apple documents.
   ///
-  /// - Throws: `SigningError` with `invalid-value` and the place of the first limit that is broken.
+  /// - Throws: `SigningError` with `invalid-value` and the place of the first limit that the request breaks.
   public init(_ request: AdvancedCommerceInAppRequest) throws(SigningError) {
     let (info, storefront, body) = request.content
     var limits = RequestLimits()
@@ -63,7 +63,7 @@ extension AdvancedCommerceRequest {
   }
 }
 
-/// The rules over several fields that Apple documents, by the error codes that it would answer with.
+/// The rules over several fields that Apple documents with the error codes of its answers.
 extension AdvancedCommerceSubscriptionCreateRequest {
   package func checkRules(_ limits: inout RequestLimits) {
     limits.requireDistinct(items.map { ("$.items", $0.sku) })
@@ -101,7 +101,7 @@ extension AdvancedCommerceSubscriptionModifyInAppRequest {
 }
 
 extension RequestLimits {
-  /// That no item is named twice.
+  /// Requires that no item is named twice.
   fileprivate mutating func requireDistinct(_ items: [(place: String, sku: String)]) {
     var seen: Set<String> = []
     for (place, sku) in items {

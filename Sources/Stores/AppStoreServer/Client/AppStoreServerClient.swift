@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-// A caller makes the transport and its URL, too: they come with this module.
+// Callers need this module to create the transport and its URL.
 @_exported public import ReceiptHTTP
 public import ReceiptSigning
 public import ReceiptVerification
 
-/// Calls the App Store Server API and verifies what it answers: a signed part that is not genuine, or not of the
-/// app and environment of the request, is an error and never a value.
+/// Calls the App Store Server API and verifies the signed parts of its responses.
+///
+/// A signed part that is not genuine, or that belongs to another app or environment than the request, is an error and
+/// never a value.
 ///
 /// ```swift
 /// let client = AppStoreServerClient(transport: transport, signer: signer)
@@ -17,10 +19,10 @@ public import ReceiptVerification
 /// }
 /// ```
 ///
-/// The calls are the functions of ``AppStoreServerCall`` and ``AppStoreServerPagedCall``. One client may be used from
-/// any number of tasks at once. The transport is the caller's, who shuts it down.
+/// The calls are the functions of ``AppStoreServerCall`` and ``AppStoreServerPagedCall``. Any number of tasks may use
+/// one client at once. The caller shuts down the transport.
 public struct AppStoreServerClient: Sendable {
-  /// The client that returns signed parts as they came.
+  /// The client that returns signed parts unverified.
   package let raw: RawAppStoreServerClient
   /// Verifies the signed parts.
   package let verifier: ReceiptVerifier
@@ -29,13 +31,13 @@ public struct AppStoreServerClient: Sendable {
   ///
   /// - Parameters:
   ///   - transport: Sends the requests.
-  ///   - signer: Signs the tokens, and names the app.
-  ///   - address: The App Store that is called; production by default.
-  ///   - verifier: Verifies the signed parts; by default one that trusts Apple's roots and accepts receipts of
-  ///     the signer's app and of the address's environment. Whatever it accepts, parts of another app or
-  ///     environment than that of the request are refused.
-  ///   - retry: How often and how long a call is tried.
-  ///   - time: Clocks and random numbers; the system's by default.
+  ///   - signer: Signs the tokens, and identifies the app.
+  ///   - address: The server that is called; Apple's production server by default.
+  ///   - verifier: Verifies the signed parts. The default verifier trusts Apple's roots and accepts receipts of the
+  ///     signer's app and the address's environment. Parts of another app or environment than the request's are refused
+  ///     with any verifier.
+  ///   - retry: The retry policy.
+  ///   - time: The clocks and random numbers; the system's by default.
   public init(
     transport: any HTTPTransport, signer: DeveloperSigner, address: AppStoreServerAddress = .production,
     verifier: ReceiptVerifier? = nil, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
@@ -46,7 +48,7 @@ public struct AppStoreServerClient: Sendable {
       verifier: verifier)
   }
 
-  /// Creates a client that verifies what another returns.
+  /// Creates a client that verifies the responses of another client.
   package init(raw: RawAppStoreServerClient, verifier: ReceiptVerifier? = nil) {
     self.raw = raw
     self.verifier =
@@ -58,11 +60,11 @@ public struct AppStoreServerClient: Sendable {
         clock: raw.time.now)
   }
 
-  /// The same client for another App Store, with the same tokens.
+  /// Returns this client for another address, with the same tokens.
   ///
   /// - Parameters:
-  ///   - address: The App Store that is called.
-  ///   - verifier: Verifies the signed parts; by default as a new client's.
+  ///   - address: The server that is called.
+  ///   - verifier: Verifies the signed parts; by default the same as a new client's.
   /// - Returns: The client.
   package func calling(
     _ address: AppStoreServerAddress, verifier: ReceiptVerifier? = nil
@@ -70,7 +72,7 @@ public struct AppStoreServerClient: Sendable {
     AppStoreServerClient(raw: raw.calling(address), verifier: verifier)
   }
 
-  /// Sends a call and verifies the answer.
+  /// Sends a call and verifies the signed parts of the response.
   ///
   /// - Throws: ``AppStoreServerError``.
   public func send<Response, Value>(
@@ -83,14 +85,14 @@ public struct AppStoreServerClient: Sendable {
     return try call.verify(response, parts)
   }
 
-  /// Sends a call whose answer has no content.
+  /// Sends a call whose response has no content.
   ///
   /// - Throws: ``AppStoreServerError``.
   public func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
     _ = try await raw.answer(call)
   }
 
-  /// What a call answers in pages, verified, page after page as they are needed.
+  /// Returns the verified elements of a paged call, page after page as they are needed.
   ///
   /// - Returns: The elements; iterating throws ``AppStoreServerError``.
   public func pages<Response, Element>(
@@ -101,10 +103,10 @@ public struct AppStoreServerClient: Sendable {
 }
 
 extension AppStoreServerClient: CustomStringConvertible, CustomReflectable {
-  /// Address and identifiers; neither token nor key.
+  /// The address and the signer's identifiers, without token and key.
   public var description: String { "AppStoreServerClient(\(raw.address.url), \(raw.tokens.signer))" }
 
-  /// Address and identifiers; neither token nor key.
+  /// The address and the signer's identifiers, without token and key.
   public var customMirror: Mirror {
     Mirror(self, children: ["url": raw.address.url.description, "signer": raw.tokens.signer.description])
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the App Store answers in pages, as one sequence: a page is requested when its first element is needed,
-/// and released with its last.
+/// The elements of a paged answer of the App Store, as one sequence.
 ///
-/// Each iteration begins at the first page. An iteration fails with ``AppStoreServerError``, also when the App
-/// Store names a page that was there before, which would never end.
+/// A page is requested when its first element is needed, and released with its last.
+///
+/// Each iteration begins at the first page. An iteration fails with ``AppStoreServerError``. It also fails if the App
+/// Store names a page that it already returned, because such an iteration would never end.
 public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
-  /// What iterating throws.
+  /// The error that iterating throws.
   public typealias Failure = AppStoreServerError
   typealias Load =
     @Sendable (_ token: String?) async throws(AppStoreServerError) -> AppStoreServerPage<Element>
@@ -15,28 +16,28 @@ public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
 
   init(_ load: @escaping Load) { self.load = load }
 
-  /// Begins at the first page.
+  /// Returns an iterator that begins at the first page.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(load: load) }
 
-  /// Returns the elements of one page after the other.
+  /// An iterator over the elements of one page after the other.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let load: Load
     private var elements: ArraySlice<Element> = []
     private var next: AppStoreServerPage<Element>.Next?
     private var isFirst = true
-    /// Eight bytes for each page that came.
+    /// The hashes of the page tokens seen so far, eight bytes for each.
     private var knownTokens: Set<Int> = []
 
     init(load: @escaping Load) { self.load = load }
 
-    /// The next element, from the next page where this one is at its end; `nil` after the last.
+    /// Returns the next element, from the next page if this one is exhausted; `nil` after the last.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AppStoreServerError) -> Element? {
       while elements.isEmpty {
         guard isFirst || next != nil else { return nil }
         let token = next?.token
-        // After an error the sequence has ended.
+        // After an error the sequence ends.
         isFirst = false
         next = nil
         let page = try await load(token)
@@ -51,11 +52,11 @@ public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-/// A page of a longer answer.
+/// One page of a paged answer.
 struct AppStoreServerPage<Element: Sendable>: Sendable {
   struct Next: Sendable {
     let token: String
-    /// What to throw where the token was seen before.
+    /// The error to throw if the token was seen before.
     let repeated: AppStoreServerError
   }
 

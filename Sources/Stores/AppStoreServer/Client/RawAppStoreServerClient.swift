@@ -4,14 +4,14 @@ internal import ReceiptBytes
 public import ReceiptCodec
 package import ReceiptSigning
 
-/// The App Store that is called: Apple's for production or for the sandbox, or a compatible server.
+/// The address of an App Store Server API: Apple's for production or the sandbox, or a compatible server's.
 public struct AppStoreServerAddress: Sendable, Hashable {
-  /// The environment of the purchases that it knows.
+  /// The environment of the purchases that the server knows.
   package let environment: ReceiptEnvironment.Category
-  /// What all paths begin with.
+  /// The base URL of all paths.
   package let url: RemoteURL
 
-  /// Creates one for a server of your own, such as an emulator.
+  /// Creates an address for a server of your own, such as an emulator.
   public init(_ environment: ReceiptEnvironment.Category, at url: RemoteURL) {
     self.environment = environment
     self.url = url
@@ -25,15 +25,15 @@ public struct AppStoreServerAddress: Sendable, Hashable {
     .sandbox, at: RemoteURL(secureHost: "api.storekit-sandbox.apple.com"))
 }
 
-/// Calls the App Store Server API and returns what it answers, unverified, signed parts as they came.
-/// ``AppStoreServerClient`` verifies.
+/// Calls the App Store Server API and returns the responses without verifying their signed parts.
 ///
-/// One client may be used from any number of tasks at once; copies share their token. The transport is the
-/// caller's, who shuts it down.
+/// ``AppStoreServerClient`` verifies them.
+///
+/// Any number of tasks may use one client at once; copies share their token. The caller shuts down the transport.
 package struct RawAppStoreServerClient: Sendable {
-  /// The App Store that is called.
+  /// The server that is called.
   package let address: AppStoreServerAddress
-  /// How often and how long a call is tried.
+  /// The retry policy.
   package let retry: RetryPolicy
 
   let tokens: AppStoreServerTokens
@@ -44,10 +44,10 @@ package struct RawAppStoreServerClient: Sendable {
   ///
   /// - Parameters:
   ///   - transport: Sends the requests.
-  ///   - signer: Signs the tokens, and names the app.
-  ///   - address: The App Store that is called; production by default.
-  ///   - retry: How often and how long a call is tried.
-  ///   - time: Clocks and random numbers; the system's by default.
+  ///   - signer: Signs the tokens, and identifies the app.
+  ///   - address: The server that is called; Apple's production server by default.
+  ///   - retry: The retry policy.
+  ///   - time: The clocks and random numbers; the system's by default.
   package init(
     transport: any HTTPTransport, signer: DeveloperSigner, address: AppStoreServerAddress = .production,
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
@@ -68,10 +68,10 @@ package struct RawAppStoreServerClient: Sendable {
     self.time = time
   }
 
-  /// The app, by its bundle identifier.
+  /// The bundle identifier of the app.
   package var bundleId: String { tokens.signer.bundleId }
 
-  /// The same client for another App Store, with the same tokens.
+  /// Returns this client for another address, with the same tokens.
   package func calling(_ address: AppStoreServerAddress) -> RawAppStoreServerClient {
     RawAppStoreServerClient(
       transport: transport, tokens: tokens, address: address, retry: retry, time: time)
@@ -84,7 +84,7 @@ package struct RawAppStoreServerClient: Sendable {
     _ call: AppStoreServerCall<Response, Value>
   ) async throws(AppStoreServerError) -> Unverified<Response> { Unverified(try await answer(call).response) }
 
-  /// Sends a call whose answer has no content.
+  /// Sends a call whose response has no content.
   ///
   /// - Throws: ``AppStoreServerError``.
   package func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
@@ -95,14 +95,14 @@ package struct RawAppStoreServerClient: Sendable {
   ///
   /// - Parameters:
   ///   - call: The call, the same for each page.
-  ///   - token: What the page before names as the next; `nil` for the first page.
+  ///   - token: The token of the page, which the page before states; `nil` for the first page.
   /// - Returns: The page.
   /// - Throws: ``AppStoreServerError``.
   package func send<Response, Element>(
     _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil
   ) async throws(AppStoreServerError) -> Unverified<Response> { try await send(call.page(token)) }
 
-  /// Sends a call, and tells how many requests that took.
+  /// Sends a call, and returns the response and the number of requests sent.
   func answer<Response, Value>(
     _ call: AppStoreServerCall<Response, Value>
   ) async throws(AppStoreServerError) -> (response: Response, attempts: Int) {
@@ -141,17 +141,17 @@ package struct RawAppStoreServerClient: Sendable {
     case RemoteCaller.Failure.redirected(let status, let location, let followed):
       .redirected(status: status, location: location.map(ShownText.line), followed: followed)
     case RemoteCaller.Failure.deadlineExceeded: .deadlineExceeded
-    // Nothing else is thrown but this and `CancellationError`.
+    // No other error is thrown except this one and `CancellationError`.
     default: .cancelled
     }
   }
 }
 
 extension RawAppStoreServerClient: CustomStringConvertible, CustomReflectable {
-  /// Address and identifiers; neither token nor key.
+  /// The address and the signer's identifiers, without token and key.
   package var description: String { "RawAppStoreServerClient(\(address.url), \(tokens.signer))" }
 
-  /// Address and identifiers; neither token nor key.
+  /// The address and the signer's identifiers, without token and key.
   package var customMirror: Mirror {
     Mirror(self, children: ["url": address.url.description, "signer": tokens.signer.description])
   }

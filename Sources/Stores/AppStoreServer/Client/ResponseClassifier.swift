@@ -3,12 +3,12 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Decides what a response of the App Store means: a value, a final error, or an error after which the request may be
-/// sent again.
+/// Classifies a response of the App Store: a value, a terminal error, or an error after which the request may be sent
+/// again.
 struct ResponseClassifier {
   let now: @Sendable () -> Timestamp
 
-  /// A response that is no success.
+  /// A response without a success status, or with an unreadable body.
   struct Refusal: Error {
     let cause: AppStoreServerError.Cause
   }
@@ -36,7 +36,7 @@ struct ResponseClassifier {
         Refusal(cause: .rateLimited(retryAfter: retryAfter)), notBefore: retryAfter, isProcessed: false)
     case (_, .some(let code)):
       cause = .response(code, message: message ?? code.meaning ?? "")
-      // Apple documents that the request had no effect and may be sent again.
+      // Apple documents that the request had no effect and may be repeated.
       if code.isRetryable { return .retry(Refusal(cause: cause), notBefore: retryAfter, isProcessed: false) }
       // A documented error that is permanent.
       if code.meaning != nil { return .failed(Refusal(cause: cause)) }
@@ -46,13 +46,13 @@ struct ResponseClassifier {
     return .retry(Refusal(cause: cause), notBefore: retryAfter, isProcessed: true)
   }
 
-  /// The reason in a body of JSON; `nil` for an error page, or JSON of another shape.
+  /// Returns the error in a JSON body; `nil` for an error page, or JSON of another structure.
   private func errorBody(of response: RemoteResponse) -> AppStoreServerErrorBody? {
     if let contentType = response.header("Content-Type"), !Self.isJSON(contentType) { return nil }
     return try? AppStoreServerErrorBody(json: response.body, part: "error", limits: .standard)
   }
 
-  /// Whether a media type is JSON's, whatever its parameters (RFC 8259 section 11, RFC 6839 section 3.1).
+  /// Returns `true` if a media type is JSON's, with any parameters (RFC 8259 section 11, RFC 6839 section 3.1).
   static func isJSON(_ contentType: String) -> Bool {
     let type = contentType.prefix { $0 != ";" }.lowercased().trimmingASCIISpace
     return type == "application/json" || type == "text/json" || type.hasSuffix("+json")

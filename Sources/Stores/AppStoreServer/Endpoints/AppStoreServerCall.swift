@@ -2,15 +2,16 @@
 
 internal import ReceiptCodec
 
-/// A call of the App Store Server API: an endpoint with its parameters. The calls are generated from the rows of the
-/// endpoints in `WireTypes/`.
+/// A call of the App Store Server API: an endpoint with its parameters.
+///
+/// The calls are generated from the endpoint rows in `WireTypes/`.
 ///
 /// ```swift
 /// let transaction = try await client.send(.transaction("2000000001"))
 /// ```
 ///
-/// `Response` is what the App Store answers, `Value` what an ``AppStoreServerClient`` makes of it after verifying the
-/// signed parts. Where an answer has none, both are the same.
+/// `Response` is the App Store's response. `Value` is the value that an ``AppStoreServerClient`` creates from it after
+/// verifying the signed parts. If a response has no signed parts, both are the same.
 public struct AppStoreServerCall<Response: Sendable & Hashable, Value: Sendable>: Sendable {
   /// The endpoint.
   package let endpoint: AppStoreServerEndpoint
@@ -20,7 +21,7 @@ public struct AppStoreServerCall<Response: Sendable & Hashable, Value: Sendable>
 }
 
 extension AppStoreServerCall where Response: JSONObject {
-  /// A call whose answer has signed parts, which `verify` turns into the value.
+  /// Creates a call whose response has signed parts; `verify` converts the response to the value.
   init(
     _ endpoint: AppStoreServerEndpoint, _ request: EndpointRequest,
     verify: @escaping @Sendable (Response, SignedParts) throws(AppStoreServerError) -> Value
@@ -34,7 +35,7 @@ extension AppStoreServerCall where Response: JSONObject {
 }
 
 extension AppStoreServerCall where Response: JSONObject, Value == Response {
-  /// A call whose answer has no signed part.
+  /// Creates a call whose response has no signed parts.
   init(_ endpoint: AppStoreServerEndpoint, _ request: EndpointRequest = EndpointRequest()) {
     self.init(endpoint, request) { (response, _) throws(AppStoreServerError) in response }
   }
@@ -48,8 +49,8 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   }
 }
 
-/// A call whose answer comes in pages: an endpoint with its parameters but for the token that names the page.
+/// A call whose answer has several pages: an endpoint with all parameters except the token of the page.
 public struct AppStoreServerPagedCall<Response: Sendable & Hashable, Element: Sendable>: Sendable {
-  /// The call for the page that a token names; for the first page without one.
+  /// Creates the call for the page with a token; without a token, for the first page.
   let page: @Sendable (_ token: String?) -> AppStoreServerCall<Response, AppStoreServerPage<Element>>
 }

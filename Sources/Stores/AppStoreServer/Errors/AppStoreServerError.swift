@@ -5,9 +5,9 @@ public import ReceiptCodec
 public import ReceiptSigning
 public import ReceiptVerification
 
-/// Why a call of the App Store Server API failed.
+/// The reason why a call of the App Store Server API failed.
 ///
-/// Its texts hold neither key nor token nor a signed payload.
+/// Its texts contain no key, no token and no signed payload.
 ///
 /// ```swift
 /// do {
@@ -18,20 +18,23 @@ public import ReceiptVerification
 /// }
 /// ```
 public struct AppStoreServerError: Error, Sendable, Hashable {
-  /// What went wrong.
+  /// The cause of the failure.
   public indirect enum Cause: Sendable, Hashable {
-    /// The App Store refuses the request and says why. The message is on one line, of bounded length.
+    /// The App Store refused the request with an error code.
+    ///
+    /// The message is one line of bounded length.
     case response(AppStoreServerErrorCode, message: String)
-    /// The token is not accepted (HTTP status 401): wrong key, key identifier, issuer or bundle, or a clock
-    /// that is wrong.
+    /// The token was not accepted (HTTP status 401): the key, key identifier, issuer, bundle or clock is wrong.
     case unauthorized(message: String?)
-    /// Too many requests (HTTP status 429), and when to come back, where the App Store says so.
+    /// There were too many requests (HTTP status 429).
+    ///
+    /// `retryAfter` is the time for the next attempt, if the App Store states it.
     case rateLimited(retryAfter: Timestamp?)
-    /// A status that is no success, without a reason that can be read.
+    /// The response has an error status and no readable reason.
     case unexpectedStatus(Int)
-    /// A success whose body is not what the endpoint answers.
+    /// The response has a success status, but its body does not match the endpoint.
     case malformedResponse(MalformedReceipt)
-    /// A signed part that is not genuine, or not of the app, environment or transaction of the request.
+    /// A signed part is not genuine, or belongs to another app, environment or transaction than the request.
     case notVerified(UnverifiedPart)
     /// There is no response.
     case transport(HTTPTransportError)
@@ -39,7 +42,8 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     case deadlineExceeded
     /// The task was cancelled.
     case cancelled
-    /// The server redirects to another host, or once more after `followed` redirects; this one is not followed.
+    /// The server redirects, and the redirect was not followed: to another origin, of a request other than `GET`, or
+    /// once more after `followed` redirects.
     case redirected(status: Int, location: String?, followed: Int = 0)
     /// The request breaks a limit that Apple documents; it was not sent.
     case invalidRequest(place: String, message: String)
@@ -51,19 +55,19 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
   public struct UnverifiedPart: Sendable, Hashable {
     /// The path of the part in the response, such as `$.signedTransactions[3]`.
     public let place: String
-    /// Why.
+    /// The reason.
     public let code: ReasonCode
-    /// In words.
+    /// A sentence that describes the reason.
     public let message: String
-    /// Whether it could not be checked now, and may be later.
+    /// `true` if the part could not be checked now and may be later.
     public let isRetryable: Bool
   }
 
-  /// The call.
+  /// The endpoint of the call.
   public let endpoint: AppStoreServerEndpoint
-  /// How many requests were sent; 0 where it was refused before.
+  /// The number of requests sent; 0 if the call failed before the first.
   public let attempts: Int
-  /// What went wrong.
+  /// The cause of the failure.
   public let cause: Cause
 
   init(_ endpoint: AppStoreServerEndpoint, attempts: Int, _ cause: Cause) {
@@ -72,7 +76,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     self.cause = cause
   }
 
-  /// The code by which the App Store refused the request, where it did.
+  /// The error code of the App Store's refusal; `nil` if it did not refuse the request with one.
   public var code: AppStoreServerErrorCode? {
     switch cause {
     case .response(let code, _): code
@@ -82,8 +86,9 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether the same call may succeed later. For a call that is not idempotent that is no proof that
-  /// this one did nothing.
+  /// `true` if the same call may succeed later.
+  ///
+  /// For a call that is not idempotent, this is no proof that the failed call had no effect.
   public var isRetryable: Bool {
     switch cause {
     case .response(let code, _): code.isRetryable || (code.meaning == nil && code.httpStatus / 100 == 5)
@@ -97,12 +102,12 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
 }
 
 extension AppStoreServerError: CustomStringConvertible, CustomReflectable {
-  /// Endpoint, cause and number of requests in one line.
+  /// The endpoint, the cause and the number of requests in one line.
   public var description: String {
     "\(endpoint): \(cause) (\(RemoteCaller.requestCount(attempts)))"
   }
 
-  /// The description alone.
+  /// The description only.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -110,7 +115,7 @@ extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable 
   /// The cause in one line of bounded length.
   public var description: String { ShownText.line(text) }
 
-  /// The description alone: what lies below may quote the response.
+  /// The description only, because the values below may quote the response.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
   fileprivate var text: String {
@@ -137,10 +142,10 @@ extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable 
 }
 
 extension AppStoreServerErrorCode {
-  /// The HTTP status that goes with the code: its first three digits.
+  /// The HTTP status of the code, which is its first three digits.
   public var httpStatus: Int { Int(clamping: rawValue / 10_000) }
 
-  /// Whether Apple documents that the same request may succeed later.
+  /// `true` if Apple documents that the same request may succeed later.
   public var isRetryable: Bool {
     switch self {
     case .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable,

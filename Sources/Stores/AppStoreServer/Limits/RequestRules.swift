@@ -28,13 +28,14 @@ extension ConsumptionRequestV1 {
 }
 
 extension AppStoreServerCall where Response == NoContent, Value == NoContent {
-  /// As `sendConsumption(_:of:)`, for a purchase whose transaction is at hand, such as that of the
-  /// `CONSUMPTION_REQUEST` notification: what the App Store would refuse for it is not sent.
+  /// Sends consumption information like `sendConsumption(_:of:)`, for a purchase whose transaction is available.
+  ///
+  /// The transaction may be that of the `CONSUMPTION_REQUEST` notification. A request that the App Store would refuse
+  /// for this purchase is not sent.
   ///
   /// - Parameters:
-  ///   - request: What is known.
-  ///   - purchase: The purchase; one of Advanced Commerce is refused, for which there is
-  ///     ``sendConsumptionV1(_:of:)``.
+  ///   - request: The consumption information.
+  ///   - purchase: The purchase. One of Advanced Commerce is refused; use ``sendConsumptionV1(_:of:)`` for it.
   /// - Returns: The call.
   public static func sendConsumption(_ request: ConsumptionRequest, of purchase: JWSTransaction) -> Self {
     var parameters = EndpointRequest(purchase.transactionId ?? "", json: request)

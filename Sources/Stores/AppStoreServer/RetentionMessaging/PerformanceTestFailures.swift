@@ -2,13 +2,14 @@
 
 package import ReceiptCodec
 
-/// How many requests of a performance test failed in which way (`failures`): a JSON object whose names are
-/// ``SendAttemptResult``s.
+/// The failed requests of a performance test, counted by result (`failures`).
+///
+/// On the wire it is a JSON object whose names are ``SendAttemptResult``s.
 public struct PerformanceTestFailures: Sendable, Hashable {
-  /// The number of requests for each way to fail.
+  /// The number of requests with each result.
   public var counts: [SendAttemptResult: Int64]
 
-  /// Creates one from its counts.
+  /// Creates an object from its counts.
   public init(counts: [SendAttemptResult: Int64] = [:]) { self.counts = counts }
 }
 

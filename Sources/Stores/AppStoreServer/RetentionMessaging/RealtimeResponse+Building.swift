@@ -4,18 +4,18 @@ public import ReceiptCodec
 public import ReceiptSigning
 
 extension RealtimeResponse {
-  /// The object as compact JSON: fields in the order of Apple's documentation, unknown ones last.
+  /// Returns the object as compact JSON; the fields are in the order of Apple's documentation, unknown ones last.
   public func encoded() -> [UInt8] { encodedJSON() }
 }
 
 extension RealtimePromotionalOfferSignatureV1 {
-  /// Takes over a signature of `DeveloperSigner`.
+  /// Creates an object from a signature of `DeveloperSigner`.
   ///
   /// - Parameters:
   ///   - signature: The signature.
   ///   - productId: The product that it covers.
   ///   - offerIdentifier: The offer that it covers.
-  ///   - appAccountToken: The account that it covers, where it does.
+  ///   - appAccountToken: The account that it covers; `nil` if it covers none.
   public init(
     _ signature: PromotionalOfferSignature, productId: String, offerIdentifier: String,
     appAccountToken: UUIDString? = nil

@@ -4,12 +4,13 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Synchronization
 
-/// The token of the App Store Server API: one is signed, and used for all calls until shortly before it expires.
+/// The token of the App Store Server API, signed once and used for all calls until shortly before it expires.
+///
 /// Clients of both environments share one.
 final class AppStoreServerTokens: Sendable {
-  /// Seconds that a token is valid.
+  /// The lifetime of a token, in seconds.
   static let lifetime = 300
-  /// Seconds before its expiry at which it is no longer used: a request takes its time.
+  /// The time, in seconds, before its expiry from which a token is no longer used, because a request takes time.
   static let reserve: Double = 60
 
   let signer: DeveloperSigner
@@ -27,14 +28,14 @@ final class AppStoreServerTokens: Sendable {
     self.now = time.now
   }
 
-  /// The token to send now.
+  /// Returns the token to send now.
   ///
-  /// - Throws: `SigningError` when the clock is out of range.
+  /// - Throws: `SigningError` if the clock is out of range.
   func token() throws(SigningError) -> String {
-    // A task that comes while a token is being signed waits for it: that is shorter than signing another.
+    // A task that arrives while a token is being signed waits for it, which takes less time than signing another.
     let result = current.withLock { current -> Result<String, SigningError> in
       let now = now()
-      // A clock that was set back leaves a token issued in the future, which the App Store would refuse.
+      // If the clock was set back, the token was issued in the future, and the App Store would refuse it.
       if let current, current.issuedAt <= now, now < current.usableUntil { return .success(current.text) }
       do throws(SigningError) {
         let text = try signer.serverToken(issuedAt: now, lifetime: Self.lifetime)
@@ -49,7 +50,7 @@ final class AppStoreServerTokens: Sendable {
     return try result.get()
   }
 
-  /// Drops a token that the App Store refused, unless it was replaced already: the refusal may be late.
+  /// Drops a token that the App Store refused, unless it was already replaced; the refusal may arrive late.
   func forget(_ token: String) {
     current.withLock { current in
       if current?.text == token { current = nil }
@@ -58,9 +59,9 @@ final class AppStoreServerTokens: Sendable {
 }
 
 extension AppStoreServerTokens: CustomStringConvertible, CustomReflectable {
-  /// Whose tokens; neither token nor key.
+  /// The signer, without token and key.
   var description: String { "AppStoreServerTokens(\(signer))" }
 
-  /// Whose tokens; neither token nor key.
+  /// The signer, without token and key.
   var customMirror: Mirror { Mirror(self, children: ["signer": signer.description]) }
 }

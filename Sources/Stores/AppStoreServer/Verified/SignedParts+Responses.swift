@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// The values of responses with signed parts, as the rows of the endpoints in `WireTypes/` name them.
+/// The values of responses with signed parts, under the names that the endpoint rows in `WireTypes/` use.
 extension SignedParts {
   func transactions(_ compact: [String]?) throws(AppStoreServerError) -> [VerifiedPayload<JWSTransaction>] {
     try verify(compact ?? [], at: { "$.signedTransactions[\($0)]" })
@@ -60,7 +60,7 @@ extension SignedParts {
       transaction: response.signedTransactionInfo, renewalInfo: response.signedRenewalInfo, at: "$")
   }
 
-  /// A transaction and its renewal information, which must be of the same subscription.
+  /// Verifies a transaction and its renewal information, which must belong to the same subscription.
   private func purchase(
     transaction: String?, renewalInfo: String?, at place: String, originalTransactionId: String? = nil
   ) throws(AppStoreServerError) -> VerifiedPurchase {

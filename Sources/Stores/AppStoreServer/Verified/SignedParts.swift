@@ -12,14 +12,14 @@ struct SignedParts: Sendable {
   let endpoint: AppStoreServerEndpoint
   let attempts: Int
 
-  /// Verifies a part that is required.
+  /// Verifies a required part.
   func verify<Payload: WirePayload>(
     _ compact: String?, at place: String, as type: Payload.Type = Payload.self
   ) throws(AppStoreServerError) -> VerifiedPayload<Payload> {
     try verifyOne(try require(compact, at: place), at: place)
   }
 
-  /// Verifies a part that may be absent.
+  /// Verifies an optional part.
   func verifyIfPresent<Payload: WirePayload>(
     _ compact: String?, at place: String, as type: Payload.Type = Payload.self
   ) throws(AppStoreServerError) -> VerifiedPayload<Payload>? {
@@ -34,13 +34,13 @@ struct SignedParts: Sendable {
     return try accept(verifier.verify(Array(compact.utf8)), of: compact, at: place)
   }
 
-  /// Verifies many parts together, which costs less than one after the other.
+  /// Verifies several parts together, which costs less than one after the other.
   func verify<Payload: WirePayload>(
     _ parts: [String], at place: (Int) -> String, as type: Payload.Type = Payload.self
   ) throws(AppStoreServerError) -> [VerifiedPayload<Payload>] {
     for (index, compact) in parts.enumerated() { try requireCompactJWS(compact, at: place(index)) }
     let verdicts = verifier.verifyTogether(parts.map { Array($0.utf8) }[...])
-    // One too few would shift the others to the wrong parts.
+    // A missing verdict would shift the others to the wrong parts.
     guard verdicts.count == parts.count else {
       throw failure(.malformed, at: place(verdicts.count), "There is no verdict on it.")
     }
@@ -52,7 +52,7 @@ struct SignedParts: Sendable {
     return verified
   }
 
-  /// A member that is required, of any type.
+  /// Returns a required member of any type.
   func require<Value>(_ value: Value?, at place: String) throws(AppStoreServerError) -> Value {
     guard let value else {
       throw malformed(.missing, at: place, "The response has no such member.")
@@ -60,7 +60,7 @@ struct SignedParts: Sendable {
     return value
   }
 
-  /// A page of a response; what it does not state about the next page is an error, as the rest would be lost.
+  /// Returns a page of a response; it is an error if the next page is not stated, because the rest would be lost.
   func page<Element>(
     _ elements: [Element], hasMore: Bool?, next token: String?, named name: String
   ) throws(AppStoreServerError) -> AppStoreServerPage<Element> {
@@ -100,13 +100,13 @@ struct SignedParts: Sendable {
     return VerifiedPayload(payload: payload, receipt: receipt, compact: compact)
   }
 
-  /// The app that the unsigned rest of a response, or a signed part, states. Not all state one.
+  /// Checks the app that a signed part or the unsigned rest of a response states; not all state one.
   func requireBundle(_ stated: String?, at place: String) throws(AppStoreServerError) {
     guard let stated, !UTF8Text.isIdentical(stated, bundleId) else { return }
     throw failure(.wrongBundle, at: place, "It is of the app \"\(stated)\", not of \"\(bundleId)\".")
   }
 
-  /// The environment that the unsigned rest of a response, or a signed part, states. Not all state one.
+  /// Checks the environment that a signed part or the unsigned rest of a response states; not all state one.
   func requireEnvironment(_ stated: ReceiptEnvironment?, at place: String) throws(AppStoreServerError) {
     guard let stated, stated.category != environment else { return }
     throw failure(
@@ -114,7 +114,7 @@ struct SignedParts: Sendable {
       "It is of the environment \"\(stated.rawValue)\", and the request was to \(environment.rawValue).")
   }
 
-  /// That a part is about the transaction that was requested. An absent identifier is not the same.
+  /// Checks that a part is about the requested transaction; an absent identifier does not match.
   func require(
     _ stated: String?, is expected: String, _ name: String, at place: String
   ) throws(AppStoreServerError) {
@@ -142,7 +142,7 @@ struct SignedParts: Sendable {
           place: place, code: code, message: ShownText.line(message), isRetryable: isRetryable)))
   }
 
-  /// Refuses all but a bare JWS: the verifier would take one out of JSON or base64 around it.
+  /// Refuses everything except a bare JWS, because the verifier would also extract one from JSON or base64 around it.
   private func requireCompactJWS(_ text: String, at place: String) throws(AppStoreServerError) {
     var dots = 0
     for byte in text.utf8 {

@@ -3,17 +3,17 @@
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// A signed part of a response after verification. Only a client can make one.
+/// A verified signed part of a response; only a client can create one.
 public struct VerifiedPayload<Payload: Sendable & Hashable>: Sendable, Hashable {
-  /// The content, exactly what the signature covers.
+  /// The content, exactly as the signature covers it.
   public let payload: Payload
-  /// What the verifier found: who signed it, and when.
+  /// The verifier's result, with the signer and the signing time.
   public let receipt: VerifiedReceipt
-  /// The part as it came, a compact JWS: to be kept as proof.
+  /// The part as received, a compact JWS; store it as proof.
   public let compact: String
 }
 
-/// A transaction and its renewal information, of one purchase.
+/// The transaction and the renewal information of one purchase.
 public struct VerifiedPurchase: Sendable, Hashable {
   /// The transaction.
   public let transaction: VerifiedPayload<JWSTransaction>
@@ -23,8 +23,8 @@ public struct VerifiedPurchase: Sendable, Hashable {
 
 /// A notification and the attempts to deliver it.
 public struct SentNotification: Sendable, Hashable {
-  /// The notification; its signed parts are verified, too, and in `receipt.nested`.
+  /// The notification; its signed parts are verified too, and are in `receipt.nested`.
   public let notification: VerifiedPayload<Notification>
-  /// The attempts to deliver it. The App Store does not sign them.
+  /// The attempts to deliver it; the App Store does not sign them.
   public let sendAttempts: [SendAttempt]
 }

@@ -2,34 +2,38 @@
 
 public import ReceiptCodec
 
-/// The state of a subscription, and its last purchase.
+/// A subscription's status and its last purchase.
 public struct VerifiedSubscription: Sendable, Hashable {
   /// The group of the subscription.
   public let subscriptionGroupIdentifier: String?
-  /// The state. The App Store does not sign it: ask for its ``contradiction(at:)`` with what is signed.
+  /// The status, which the App Store does not sign.
+  ///
+  /// Use ``contradiction(at:)`` to compare it with the signed dates.
   public let status: SubscriptionStatus
-  /// The subscription, by its first transaction.
+  /// The identifier of the subscription's first transaction.
   public let originalTransactionId: String
   /// The last transaction, and the renewal information of the same subscription.
   public let purchase: VerifiedPurchase
 
-  /// For how many seconds around the end of a period the status may be ahead of the last transaction, or behind it:
+  /// The time, in seconds, around the end of a period in which the status may differ from the last transaction, because
   /// a renewal is being processed.
   static let processingTime: Double = 3_600
 
-  /// What the status, which is not signed, says against the signed dates; `nil` where they agree.
+  /// Returns a description of the contradiction between the unsigned status and the signed dates; `nil` if they agree.
   ///
   /// | Status | Agrees with |
   /// |---|---|
-  /// | active, grace period | no `revocationDate`; and an end in the future: `expiresDate`, `gracePeriodExpiresDate`, or the `renewalDate` of a renewal that did not fail |
-  /// | expired | no such end in the future |
-  /// | billing retry | the same; and `isInBillingRetryPeriod` before `expiresDate`, as the App Store charges ahead |
+  /// | active, grace period | no `revocationDate`, and an end in the future |
+  /// | expired | no end in the future |
+  /// | billing retry | no end in the future, or `isInBillingRetryPeriod` before `expiresDate` |
   /// | revoked | `revocationDate` |
   ///
-  /// An end that is less than an hour away counts as past and as future.
+  /// An end is `expiresDate`, `gracePeriodExpiresDate`, or the `renewalDate` of a renewal that did not fail. An end
+  /// less than an hour away counts both as past and as future. The App Store charges ahead, so billing retry can begin
+  /// before `expiresDate`.
   ///
-  /// - Parameter instant: When the status was received.
-  /// - Returns: Both, in a sentence; `nil` for a status that is not known to this version, too.
+  /// - Parameter instant: The instant at which the status was received.
+  /// - Returns: A sentence with the status and the dates; `nil` also for a status unknown to this version.
   public func contradiction(at instant: Timestamp) -> String? {
     let revocation = purchase.transaction.payload.revocationDate
     let endsLater =
@@ -58,7 +62,7 @@ public struct VerifiedSubscription: Sendable, Hashable {
 
   private static let graceEnd = "gracePeriodExpiresDate"
 
-  /// Until when the customer has access, by each member that states it.
+  /// The instants until which the customer has access, with the name of the member that states each.
   private var ends: [(name: String, date: Timestamp)] {
     let isRetrying = renewalInfo?.isInBillingRetryPeriod
     let grace = isRetrying == false ? nil : renewalInfo?.gracePeriodExpiresDate

@@ -2,8 +2,9 @@
 
 internal import ReceiptCodec
 
-/// A call of the Google Play Developer API: an endpoint with its parameters. The calls are generated from the rows of
-/// the endpoints in `WireTypes/`.
+/// A call of the Google Play Developer API: an endpoint with its parameters.
+///
+/// The calls are generated from the endpoint rows in `WireTypes/`.
 ///
 /// ```swift
 /// let purchase = try await client.send(.subscription(token))

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A caller makes the transport and its URL, too: they come with this module.
+// Callers need this module to create the transport and its URL.
 @_exported public import ReceiptHTTP
 
-/// Where the Google Play Developer API and its access tokens are: Google's, or a compatible server.
+/// The addresses of the Google Play Developer API and of its access tokens: Google's, or a compatible server's.
 public struct GooglePlayAddress: Sendable, Hashable {
-  /// What all paths begin with, before `/androidpublisher/v3`.
+  /// The base URL of all paths, before `/androidpublisher/v3`.
   package let url: RemoteURL
-  /// Where access tokens are issued; `nil` for the URL that the key file names.
+  /// The URL that issues access tokens; `nil` for the URL that the key file names.
   package let tokenURL: RemoteURL?
 
-  /// Creates one for a server of your own, such as an emulator.
+  /// Creates an address for a server of your own, such as an emulator.
   public init(at url: RemoteURL, tokenURL: RemoteURL? = nil) {
     self.url = url
     self.tokenURL = tokenURL
@@ -19,13 +19,13 @@ public struct GooglePlayAddress: Sendable, Hashable {
   /// `https://androidpublisher.googleapis.com`.
   public static let google = GooglePlayAddress.google(tokenURL: nil)
 
-  /// Google's API, with access tokens from another server.
+  /// Returns the address of Google's API, with access tokens from another server.
   package static func google(tokenURL: RemoteURL?) -> GooglePlayAddress {
     GooglePlayAddress(at: RemoteURL(secureHost: "androidpublisher.googleapis.com"), tokenURL: tokenURL)
   }
 }
 
-/// Calls the Google Play Developer API, version 3, about the purchases of one app.
+/// Calls version 3 of the Google Play Developer API about the purchases of one app.
 ///
 /// ```swift
 /// let client = GooglePlayClient(
@@ -34,10 +34,10 @@ public struct GooglePlayAddress: Sendable, Hashable {
 /// if purchase.subscriptionState == .active { unlock() }
 /// ```
 ///
-/// The calls are the functions of ``GooglePlayCall``. One client may be used from any number of tasks at once, which
-/// share its access token. The transport is the caller's, who shuts it down.
+/// The calls are the functions of ``GooglePlayCall``. Any number of tasks may use one client at once, and share its
+/// access token. The caller shuts down the transport.
 public struct GooglePlayClient: Sendable {
-  /// The app, by its package name.
+  /// The package name of the app.
   public private(set) var packageName: String
   package let time: RemoteTime
 
@@ -51,10 +51,10 @@ public struct GooglePlayClient: Sendable {
   /// - Parameters:
   ///   - transport: Sends the requests.
   ///   - account: Signs the assertions for which access tokens are issued.
-  ///   - packageName: The app, by its package name.
+  ///   - packageName: The package name of the app.
   ///   - address: The server that is called; Google's by default.
-  ///   - retry: How often and how long a call is tried.
-  ///   - time: Clocks and random numbers; the system's by default.
+  ///   - retry: The retry policy.
+  ///   - time: The clocks and random numbers; the system's by default.
   public init(
     transport: any HTTPTransport, account: ServiceAccount, packageName: String,
     address: GooglePlayAddress = .google, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
@@ -68,7 +68,7 @@ public struct GooglePlayClient: Sendable {
       account: account, url: address.tokenURL, transport: transport, retry: retry, time: time)
   }
 
-  /// The same client for another app of the account, with the same access token.
+  /// Returns this client for another app of the account, with the same access token.
   public func calling(for packageName: String) -> GooglePlayClient {
     var client = self
     client.packageName = packageName
@@ -77,7 +77,7 @@ public struct GooglePlayClient: Sendable {
 
   /// Sends a call.
   ///
-  /// An access token that is refused is renewed once.
+  /// If the access token is refused, it is renewed once.
   ///
   /// - Throws: ``GooglePlayError``.
   public func send<Response>(
@@ -91,7 +91,7 @@ public struct GooglePlayClient: Sendable {
     }
   }
 
-  /// Sends a call whose answer has no content.
+  /// Sends a call whose response has no content.
   ///
   /// - Throws: ``GooglePlayError``.
   public func send(_ call: GooglePlayCall<NoContent>) async throws(GooglePlayError) {
@@ -140,7 +140,7 @@ public struct GooglePlayClient: Sendable {
     }
   }
 
-  /// Letters, digits, underscores, and dots between them.
+  /// Returns `true` for letters, digits and underscores, with dots between them.
   static func isPackageName(_ text: String) -> Bool {
     1...256 ~= text.utf8.count
       && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
@@ -150,10 +150,10 @@ public struct GooglePlayClient: Sendable {
 }
 
 extension GooglePlayClient: CustomStringConvertible, CustomReflectable {
-  /// Address, app and account; neither token nor key.
+  /// The address, the app and the account, without token and key.
   public var description: String { "GooglePlayClient(\(address.url), \(packageName), \(tokens.account))" }
 
-  /// Address, app and account; neither token nor key.
+  /// The address, the app and the account, without token and key.
   public var customMirror: Mirror {
     Mirror(
       self,

@@ -4,9 +4,9 @@ internal import ReceiptBytes
 public import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Why a call of the Google Play Developer API failed.
+/// The reason why a call of the Google Play Developer API failed.
 ///
-/// Its texts hold neither key nor token of any sort.
+/// Its texts contain no key and no token of any kind.
 ///
 /// ```swift
 /// do {
@@ -16,17 +16,17 @@ internal import ReceiptCrypto
 /// }
 /// ```
 public struct GooglePlayError: Error, Sendable, Hashable {
-  /// What a refusal means.
+  /// The meaning of a refusal.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The token is not one, or the product is not the purchase's (HTTP status 400).
+    /// The purchase token is invalid, or the product is not the purchase's (HTTP status 400).
     case invalidRequest = "invalid-request"
-    /// The access token is not accepted (401).
+    /// The access token was not accepted (401).
     case unauthorized
     /// The service account lacks the permission in Play Console (403).
     case permissionDenied = "permission-denied"
-    /// The quota is used up (429, or 403 with a reason that says so).
+    /// The quota is exhausted (429, or 403 with a reason that says so).
     case quotaExceeded = "quota-exceeded"
-    /// The purchase, product or app is not known (404).
+    /// The purchase, product or app is unknown (404).
     case notFound = "not-found"
     /// The purchase was changed at the same time (409).
     case conflict
@@ -38,29 +38,29 @@ public struct GooglePlayError: Error, Sendable, Hashable {
     case other
   }
 
-  /// What Google answers where it refuses.
+  /// Google's answer if it refuses a request.
   public struct Refusal: Error, Sendable, Hashable {
-    /// What it means.
+    /// The meaning of the refusal.
     public let code: Code
     /// The status of the response.
     public let httpStatus: Int
-    /// The name of the error, such as `NOT_FOUND`, where the response states it.
+    /// The name of the error, such as `NOT_FOUND`, if the response states it.
     public let status: String?
-    /// The reason in a word, such as `purchaseTokenNoLongerValid`, where the response states it.
+    /// The reason in one word, such as `purchaseTokenNoLongerValid`, if the response states it.
     public let reason: String?
-    /// In words, on one line of bounded length.
+    /// Google's message, as one line of bounded length.
     public let message: String?
-    /// When to come back, where the response states it.
+    /// The time for the next attempt, if the response states it.
     public let retryAfter: Timestamp?
   }
 
-  /// What went wrong.
+  /// The cause of the failure.
   public enum Cause: Error, Sendable, Hashable {
-    /// Google refuses the request.
+    /// Google refused the request.
     case refused(Refusal)
-    /// No access token is issued: the key was deleted, the account disabled or the clock is wrong.
+    /// No access token was issued: the key was deleted, the account disabled or the clock is wrong.
     case tokenRefused(httpStatus: Int, error: String?, message: String?)
-    /// A success whose body is not what the endpoint answers.
+    /// The response has a success status, but its body does not match the endpoint.
     case malformedResponse(MalformedReceipt)
     /// There is no response.
     case transport(HTTPTransportError)
@@ -68,19 +68,20 @@ public struct GooglePlayError: Error, Sendable, Hashable {
     case deadlineExceeded
     /// The task was cancelled.
     case cancelled
-    /// The server redirects to another host, or once more after `followed` redirects; this one is not followed.
+    /// The server redirects, and the redirect was not followed: to another origin, of a request other than `GET`, or
+    /// once more after `followed` redirects.
     case redirected(status: Int, location: String?, followed: Int)
-    /// The request is not one that Google accepts; it was not sent.
+    /// Google would not accept the request; it was not sent.
     case invalidRequest(place: String, message: String)
     /// No assertion could be signed.
     case signing(String)
   }
 
-  /// The call.
+  /// The endpoint of the call.
   public let endpoint: GooglePlayEndpoint
-  /// How many requests were sent, without those for the access token; 0 where it was refused before.
+  /// The number of requests sent, without those for the access token; 0 if the call failed before the first.
   public let attempts: Int
-  /// What went wrong.
+  /// The cause of the failure.
   public let cause: Cause
 
   init(_ endpoint: GooglePlayEndpoint, attempts: Int, _ cause: Cause) {
@@ -89,13 +90,14 @@ public struct GooglePlayError: Error, Sendable, Hashable {
     self.cause = cause
   }
 
-  /// What the refusal means, where Google refused the request.
+  /// The meaning of the refusal; `nil` if Google did not refuse the request.
   public var code: Code? {
     if case .refused(let refusal) = cause { refusal.code } else { nil }
   }
 
-  /// Whether the same call may succeed later. For a call that is not idempotent that is no proof that this one did
-  /// nothing.
+  /// `true` if the same call may succeed later.
+  ///
+  /// For a call that is not idempotent, this is no proof that the failed call had no effect.
   public var isRetryable: Bool {
     switch cause {
     case .refused(let refusal):
@@ -110,7 +112,7 @@ public struct GooglePlayError: Error, Sendable, Hashable {
 }
 
 extension GooglePlayError.Cause {
-  /// What came out of a call.
+  /// Converts the error that a call threw.
   init(_ error: any Error) {
     switch error {
     case let cause as GooglePlayError.Cause: self = cause
@@ -120,7 +122,7 @@ extension GooglePlayError.Cause {
     case RemoteCaller.Failure.redirected(let status, let location, let followed):
       self = .redirected(status: status, location: location.map(ShownText.line), followed: followed)
     case RemoteCaller.Failure.deadlineExceeded: self = .deadlineExceeded
-    // Nothing else is thrown but this and `CancellationError`.
+    // No other error is thrown except this one and `CancellationError`.
     default: self = .cancelled
     }
   }
@@ -145,7 +147,7 @@ extension GooglePlayError.Cause {
 }
 
 extension GooglePlayError.Refusal: CustomStringConvertible {
-  /// Code, status and message in one line.
+  /// The code, the status and the message in one line.
   public var description: String {
     "\(code.rawValue) (\(([String(httpStatus)] + [status, reason].compactMap(\.self)).joined(separator: ", ")))"
       + (message.map { ": \($0)" } ?? "") + (retryAfter.map { "; come back at \($0.iso8601)" } ?? "")
@@ -156,16 +158,16 @@ extension GooglePlayError.Cause: CustomStringConvertible, CustomReflectable {
   /// The cause in one line of bounded length.
   public var description: String { ShownText.line(text) }
 
-  /// The description alone: what lies below may quote the response.
+  /// The description only, because the values below may quote the response.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension GooglePlayError: CustomStringConvertible, CustomReflectable {
-  /// Endpoint, cause and number of requests in one line.
+  /// The endpoint, the cause and the number of requests in one line.
   public var description: String {
     "\(endpoint): \(cause) (\(RemoteCaller.requestCount(attempts)))"
   }
 
-  /// The description alone.
+  /// The description only.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

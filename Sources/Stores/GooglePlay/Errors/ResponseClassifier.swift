@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Decides what a response of the Google Play Developer API means: a value, a final error, or an error after which the
+/// Classifies a response of the Google Play Developer API: a value, a terminal error, or an error after which the
 /// request may be sent again.
 struct ResponseClassifier {
   let now: @Sendable () -> Timestamp

@@ -3,20 +3,24 @@
 public import Entitlements
 public import ReceiptCodec
 
-/// A message of Google Play that came with a verified token.
+/// A message of Google Play that arrived with a verified token.
 public struct DeveloperMessage: Sendable, Hashable {
-  /// Identifies the message, however often it is delivered.
+  /// The identifier of the message, the same for each delivery.
   public let messageId: String
-  /// When it was published.
+  /// The time at which the message was published.
   public let publishTime: Timestamp?
   /// The app, one of those that the receiver accepts.
   public let packageName: String
-  /// What it says. It is authentic, and tells that something changed; what, Google Play is asked.
+  /// The notification.
+  ///
+  /// It is authentic, but only says that something changed; Google Play must be asked for the details.
   public let notification: DeveloperNotification
-  /// The notification as it was published, in JSON.
+  /// The JSON of the notification as published.
   public let json: [UInt8]
 
-  /// Which purchase it is about; `nil` for a test, a refund to be reviewed, or what this version does not know.
+  /// The purchase that the message is about.
+  ///
+  /// `nil` for a test, for a refund to be reviewed, and for an event that this version does not know.
   public var purchase: PlayEntitlement.ID? {
     purchaseToken.flatMap { PlayEntitlement.ID(packageName: packageName, purchaseToken: $0) }
   }
@@ -27,14 +31,15 @@ public struct DeveloperMessage: Sendable, Hashable {
       ?? notification.voidedPurchaseNotification?.purchaseToken
   }
 
-  /// Whether the purchase is of a subscription.
+  /// `true` if the purchase is a subscription.
   var isSubscription: Bool {
     notification.subscriptionNotification != nil
       || notification.voidedPurchaseNotification?.productType == .subscription
   }
 
-  /// The member of the notification that is set: what sort of event it is; of one that this version does not know, its
-  /// name on the wire.
+  /// The kind of event: the name of the notification's member that is set.
+  ///
+  /// If this version does not know the event, it is the member's name on the wire.
   public var event: String {
     if notification.subscriptionNotification != nil { return "subscriptionNotification" }
     if notification.oneTimeProductNotification != nil { return "oneTimeProductNotification" }
@@ -44,23 +49,25 @@ public struct DeveloperMessage: Sendable, Hashable {
     return notification.unknownFields.first { $0.value.object != nil }?.name ?? "none"
   }
 
-  /// The type of the event, where it has one.
+  /// The type of the event; `nil` if it has none.
   public var eventType: Int64? {
     notification.subscriptionNotification?.notificationType?.rawValue
       ?? notification.oneTimeProductNotification?.notificationType?.rawValue
   }
 
-  /// When it happened.
+  /// The time of the event.
   public var eventTime: Timestamp? { notification.eventTime ?? publishTime }
 }
 
-/// What came of a message: to be merged into a ledger, in the commit that records the message.
+/// The result of a message.
+///
+/// Merge it into a ledger in the commit that records the message.
 public struct DeveloperUpdate: Sendable, Hashable {
   /// The message.
   public let message: DeveloperMessage
-  /// What was learned; empty for a message that is about no purchase.
+  /// The changes; empty if the message is about no purchase.
   public let change: EntitlementLedger
 
-  /// The purchase concerned; `nil` for a message that is about none, or one that Google Play does not know.
+  /// The purchase concerned; `nil` if the message is about no purchase, or if Google Play does not know it.
   public var entitlement: PlayEntitlement? { message.purchase.flatMap { change[$0] } }
 }

@@ -4,8 +4,9 @@ package import Entitlements
 internal import ReceiptBytes
 public import ReceiptCodec
 
-/// Takes the requests with which Cloud Pub/Sub delivers the real-time developer notifications of Google Play, and asks
-/// Google Play about the purchase concerned.
+/// Receives the real-time developer notifications of Google Play, and asks Google Play about the purchase concerned.
+///
+/// Cloud Pub/Sub delivers the notifications in push requests.
 ///
 /// ```swift
 /// let message = try await receiver.receive(authorization: authorization, body: body)
@@ -17,10 +18,10 @@ public import ReceiptCodec
 /// respond(DeveloperNotificationReceiver.acceptedHTTPStatus)
 /// ```
 ///
-/// Pub/Sub delivers each message at least once and in any order. So the work is done before the message is recorded, and
-/// it is recorded before Pub/Sub is told; a ledger takes repetitions and any order.
+/// Pub/Sub delivers each message at least once, and in any order. So do the work before you record the message, and
+/// record the message before you answer Pub/Sub. A ledger accepts repetitions and any order.
 public struct DeveloperNotificationReceiver: Sendable {
-  /// What to answer for a message that was dealt with.
+  /// The HTTP status to answer for a processed message.
   public static let acceptedHTTPStatus = 200
 
   private let verifier: PushTokenVerifier
@@ -33,8 +34,8 @@ public struct DeveloperNotificationReceiver: Sendable {
   /// - Parameters:
   ///   - verifier: Verifies the tokens.
   ///   - client: Asks about the purchases.
-  ///   - packageNames: The apps whose notifications are accepted; by default that of the client.
-  ///   - maximumByteCount: The longest body that is read; 256 KiB by default, many times what Google sends.
+  ///   - packageNames: The apps whose notifications are accepted; by default the client's app.
+  ///   - maximumByteCount: The largest body that is read; 256 KiB by default, many times the size of Google's.
   public init(
     verifier: PushTokenVerifier, client: GooglePlayClient, packageNames: Set<String>? = nil,
     maximumByteCount: Int = 1 << 18
@@ -48,10 +49,10 @@ public struct DeveloperNotificationReceiver: Sendable {
   /// Verifies the token of a request and reads the message.
   ///
   /// - Parameters:
-  ///   - authorization: The value of the header `Authorization`; `nil` without one.
+  ///   - authorization: The value of the `Authorization` header; `nil` if there is no such header.
   ///   - body: The body.
   /// - Returns: The message.
-  /// - Throws: ``PushRejection``, which names the status to answer with.
+  /// - Throws: ``PushRejection``, which states the HTTP status to answer.
   public func receive(
     authorization: String?, body: [UInt8]
   ) async throws(PushRejection) -> DeveloperMessage {
@@ -75,9 +76,9 @@ public struct DeveloperNotificationReceiver: Sendable {
 
   /// Asks Google Play about the purchase of a message.
   ///
-  /// A purchase that Google Play does not know, or no longer, is no error: the update says so.
+  /// If Google Play does not know the purchase, or no longer knows it, that is not an error: the update states it.
   ///
-  /// - Throws: ``GooglePlayError`` where the answer must be awaited: the message must be delivered again.
+  /// - Throws: ``GooglePlayError`` if Google Play did not answer and the message must be delivered again.
   public func update(for message: DeveloperMessage) async throws(GooglePlayError) -> DeveloperUpdate {
     var change = EntitlementLedger()
     guard let id = message.purchase else { return DeveloperUpdate(message: message, change: change) }
@@ -124,9 +125,9 @@ public struct DeveloperNotificationReceiver: Sendable {
 }
 
 extension GooglePlayClient {
-  /// What Google Play answers about a purchase, or that it does not know it, or no longer.
+  /// Returns Google Play's answer about a purchase, or the fact that it does not or no longer know the purchase.
   ///
-  /// - Throws: ``GooglePlayError`` where the answer must be awaited.
+  /// - Throws: ``GooglePlayError`` if Google Play did not answer and must be asked again.
   package func ledger(
     of id: PlayEntitlement.ID, isSubscription: Bool
   ) async throws(GooglePlayError) -> EntitlementLedger {
@@ -141,7 +142,7 @@ extension GooglePlayClient {
     } catch {
       switch error.code {
       case .tokenNoLongerValid, .notFound: answer.applyUnknownToken(id, asOf: asOf)
-      // The token is none: that will not change.
+      // The token is invalid, and will stay so.
       case .invalidRequest: break
       default: throw error
       }
@@ -150,19 +151,20 @@ extension GooglePlayClient {
   }
 }
 
-/// Why a push request is not taken for a notification of Google Play.
+/// The reason why a push request is refused.
 public enum PushRejection: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The token is not accepted.
+  /// The token was not accepted.
   case token(PushTokenRejection)
-  /// The body is longer than the receiver reads; nothing of it was looked at.
+  /// The body is too large; no part of it was read.
   case tooLarge(byteCount: Int, limit: Int)
-  /// It is not a message of Pub/Sub with a notification in it.
+  /// The body is not a message of Pub/Sub with a notification.
   case malformed(MalformedReceipt)
-  /// The notification is of an app that is not accepted.
+  /// The notification belongs to an app that is not accepted.
   case otherApp(String)
 
-  /// The status to answer with: 401 for the token, 400 for the rest, 503 for what could not be checked. Pub/Sub delivers
-  /// the message again after each of them.
+  /// The HTTP status to answer: 401 for the token, 503 if the token could not be checked, 400 for everything else.
+  ///
+  /// Pub/Sub delivers the message again after each of them.
   public var httpStatus: Int {
     switch self {
     case .token(let rejection): rejection.isRetryable ? 503 : 401
@@ -170,7 +172,7 @@ public enum PushRejection: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Why, in one line for a log. It may quote the request; do not send it back.
+  /// The reason, in one line for a log; it may quote the request, so do not send it back.
   public var description: String {
     switch self {
     case .token(let rejection): rejection.description

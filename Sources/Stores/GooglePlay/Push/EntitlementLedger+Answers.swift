@@ -4,12 +4,12 @@ public import Entitlements
 public import ReceiptCodec
 
 extension EntitlementLedger {
-  /// Folds in what Google Play answers about a subscription. A purchase that it replaced ends.
+  /// Merges Google Play's answer about a subscription; a purchase that it replaced ends.
   ///
   /// - Parameters:
   ///   - purchase: The answer.
-  ///   - id: The purchase that was asked about.
-  ///   - asOf: When it was asked; of two answers the later counts.
+  ///   - id: The purchase that the answer is about.
+  ///   - asOf: The time of the request; of two answers the later one counts.
   public mutating func apply(_ purchase: SubscriptionPurchaseV2, to id: PlayEntitlement.ID, asOf: Timestamp) {
     let items = (purchase.lineItems ?? []).map { item in
       PlayItem().with {
@@ -37,12 +37,12 @@ extension EntitlementLedger {
       }, to: id)
   }
 
-  /// Folds in what Google Play answers about a one-time purchase.
+  /// Merges Google Play's answer about a one-time purchase.
   ///
   /// - Parameters:
   ///   - purchase: The answer.
-  ///   - id: The purchase that was asked about.
-  ///   - asOf: When it was asked; of two answers the later counts.
+  ///   - id: The purchase that the answer is about.
+  ///   - asOf: The time of the request; of two answers the later one counts.
   public mutating func apply(_ purchase: ProductPurchaseV2, to id: PlayEntitlement.ID, asOf: Timestamp) {
     let items = (purchase.productLineItem ?? []).map { item in
       PlayItem().with {
@@ -68,8 +68,9 @@ extension EntitlementLedger {
       }, to: id)
   }
 
-  /// Folds in that a purchase was voided, as the list of voided purchases states it. A refund of a part of the quantity
-  /// voids nothing but that part.
+  /// Merges a voided purchase from the list of voided purchases.
+  ///
+  /// A refund of a part of the quantity voids only that part.
   ///
   /// - Returns: The purchase; `nil` if the list does not name its token or date.
   @discardableResult
@@ -83,13 +84,13 @@ extension EntitlementLedger {
     fact.orderId = voided.orderId
     fact.source = voided.voidedSource?.rawValue
     fact.reason = voided.voidedReason?.rawValue
-    // Of a part that is no number nothing is known but that it is a part.
+    // A negative quantity is invalid, and only shows that a part was refunded.
     fact.quantity = voided.voidedQuantity.map { max(0, $0) }
     apply(PlayPurchaseLine().with { $0.voids = [fact] }, to: id)
     return id
   }
 
-  /// Folds in what a message itself says: that it came, and that a purchase was voided.
+  /// Merges the facts that a message itself states: its arrival, and that a purchase was voided.
   mutating func apply(_ message: DeveloperMessage, to id: PlayEntitlement.ID, at now: Timestamp) {
     let date = message.eventTime ?? now
     var line = PlayPurchaseLine()
@@ -105,15 +106,17 @@ extension EntitlementLedger {
     apply(line, to: id)
   }
 
-  /// Folds in that Google Play does not know a purchase token, or no longer.
+  /// Merges the fact that Google Play does not know a purchase token, or no longer knows it.
   mutating func applyUnknownToken(_ id: PlayEntitlement.ID, asOf: Timestamp) {
     apply(PlayPurchaseLine().with { $0.gone = PlayGoneFact(asOf: asOf) }, to: id)
   }
 }
 
 extension SubscriptionPurchaseV2 {
-  /// Whose it is. A customer who subscribes again in the Play app does so without the app, which states the account only
-  /// when it acknowledges the purchase: until then it is the account of the expired one.
+  /// The account that owns the purchase.
+  ///
+  /// A customer can subscribe again in the Play app, without the app. The app states the account only when it
+  /// acknowledges such a purchase; until then it is the account of the expired purchase.
   fileprivate func account(asOf: Timestamp) -> PlayAccountFact? {
     let own = externalAccountIdentifiers
     let expired = outOfAppPurchaseContext?.expiredExternalAccountIdentifiers
@@ -126,7 +129,7 @@ extension SubscriptionPurchaseV2 {
 }
 
 extension PlayAccountFact {
-  /// `nil` if nothing is stated.
+  /// Creates a fact; `nil` if neither identifier is stated.
   fileprivate init?(_ accountId: String?, _ profileId: String?, asOf: Timestamp) {
     if accountId == nil, profileId == nil { return nil }
     self.init(asOf: asOf)

@@ -4,10 +4,12 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 package import ReceiptCrypto
 
-/// The keys by which Google signs the tokens of push requests, by identifier. They are held for as long as their
-/// response says; an identifier that they do not have has them requested anew, once a minute at most.
+/// Google's public keys for the tokens of push requests, by identifier.
+///
+/// They are cached for as long as the response allows. An unknown identifier causes another request, at most once a
+/// minute.
 final class JSONWebKeys: Sendable {
-  /// Why there are no keys.
+  /// The reason why the keys could not be obtained.
   struct Failure: Error, Sendable {
     let message: String
   }
@@ -17,9 +19,10 @@ final class JSONWebKeys: Sendable {
   private static let maximumResponseByteCount = 1 << 17
   private static let maximumKeyCount = 64
   private static let maximumIdentifierByteCount = 256
-  /// The seconds for which keys are held at least, at most, and where the response says nothing.
+  /// The lifetimes of cached keys, in seconds: the least, the greatest, and the default if the response states no
+  /// lifetime.
   private static let lifetimes: (least: Double, greatest: Double, unstated: Double) = (60, 86_400, 300)
-  /// Seconds between two requests that unknown identifiers cause.
+  /// The least time, in seconds, between two requests that unknown identifiers cause.
   static let refreshInterval: Double = 60
 
   private let shared: SharedFetch<Keys, Failure>
@@ -35,7 +38,7 @@ final class JSONWebKeys: Sendable {
     }
   }
 
-  /// The key of an identifier; `nil` if Google has none.
+  /// Returns the key with an identifier; `nil` if Google has no such key.
   func key(_ identifier: String) async throws(Failure) -> PublicKey? {
     guard identifier.utf8.count <= Self.maximumIdentifierByteCount else { return nil }
     let held = try await shared.held()
@@ -79,7 +82,7 @@ final class JSONWebKeys: Sendable {
     }
   }
 
-  /// Those that sign with RS256. Others are not looked at.
+  /// Returns the keys for RS256, and skips all others.
   private static func keys(in set: JSONWebKeySet) -> Keys {
     var keys: Keys = [:]
     for key in set.keys.prefix(maximumKeyCount) {
@@ -91,7 +94,7 @@ final class JSONWebKeys: Sendable {
     return keys
   }
 
-  /// The seconds that `Cache-Control` and `Age` leave (RFC 9111 section 4.2).
+  /// Returns the remaining lifetime, in seconds, that `Cache-Control` and `Age` allow (RFC 9111 section 4.2).
   private static func lifetime(_ response: RemoteResponse) -> Double {
     let directives = (response.header("Cache-Control") ?? "").lowercased().split(separator: ",")
       .map { String($0).trimmingASCIISpace }
@@ -107,8 +110,9 @@ final class JSONWebKeys: Sendable {
 }
 
 extension JSONWebKey {
-  /// The key, if it is RSA of 2048 to 8192 bits for signatures with RS256, and nothing says that it must not verify
-  /// signatures (`use`, `key_ops`: RFC 7517 sections 4.2 and 4.3).
+  /// The public key, if it is RSA of 2048 to 8192 bits for RS256.
+  ///
+  /// `nil` also if a member forbids it to verify signatures (`use`, `key_ops`: RFC 7517 sections 4.2 and 4.3).
   package var publicKey: PublicKey? {
     guard keyType == "RSA", alg ?? "RS256" == "RS256", use ?? "sig" == "sig",
       operations?.contains("verify") ?? true,
@@ -122,7 +126,7 @@ extension JSONWebKey {
 }
 
 extension PublicKey {
-  /// An RSA key by its numbers, each big-endian (RFC 7518 section 6.3.1, RFC 8017 appendix A.1.1).
+  /// Creates an RSA key from its big-endian numbers (RFC 7518 section 6.3.1, RFC 8017 appendix A.1.1).
   fileprivate init?(rsaModulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {
     guard let rsaEncryption = ObjectIdentifier(ObjectIdentifiers.rsaEncryption) else { return nil }
     func unsigned(_ number: [UInt8]) -> [UInt8] {

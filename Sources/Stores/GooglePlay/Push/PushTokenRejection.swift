@@ -2,41 +2,41 @@
 
 internal import ReceiptBytes
 
-/// Why the token of a push request is not accepted.
+/// The reason why the token of a push request is not accepted.
 public struct PushTokenRejection: Error, Sendable, Hashable {
-  /// Why, in a word that stays stable.
+  /// A stable code for the reason.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The request has no `Authorization: Bearer`.
     case missing
-    /// The token is longer than any that is read.
+    /// The token exceeds the largest size that is read.
     case tooLarge = "too-large"
-    /// It is not a JWT.
+    /// The token is not a valid JWT.
     case malformed
-    /// It is not signed with RS256, or demands an extension.
+    /// The token is not signed with RS256, or requires an extension.
     case unsupportedAlgorithm = "unsupported-algorithm"
-    /// Google has no key of its identifier.
+    /// Google has no key with the token's key identifier.
     case unknownKey = "unknown-key"
     /// The signature is not valid.
     case badSignature = "bad-signature"
     /// The issuer is not Google.
     case wrongIssuer = "wrong-issuer"
-    /// It was issued for another audience.
+    /// The token was issued for another audience.
     case wrongAudience = "wrong-audience"
-    /// It has expired.
+    /// The token has expired.
     case expired
-    /// It was issued in the future.
+    /// The token was issued in the future.
     case issuedInFuture = "issued-in-future"
-    /// It is of another service account.
+    /// The token belongs to another service account.
     case wrongEmail = "wrong-email"
     /// Google did not verify the address of the account.
     case emailNotVerified = "email-not-verified"
-    /// It could not be checked: Google's keys were not reached.
+    /// The token could not be checked: Google's keys could not be obtained, or the cryptographic library failed.
     case keysUnavailable = "keys-unavailable"
   }
 
-  /// Why.
+  /// The code of the reason.
   public let code: Code
-  /// In words, in one line of bounded length. It quotes claims; do not send it back.
+  /// A sentence in one line of bounded length; it quotes claims, so do not send it back.
   public let message: String
 
   init(_ code: Code, _ message: String) {
@@ -44,11 +44,11 @@ public struct PushTokenRejection: Error, Sendable, Hashable {
     self.message = ShownText.line(message)
   }
 
-  /// Whether it could not be checked now, and may be later.
+  /// `true` if the token could not be checked now and may be later.
   public var isRetryable: Bool { code == .keysUnavailable }
 }
 
 extension PushTokenRejection: CustomStringConvertible {
-  /// Code and message.
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 }

@@ -4,10 +4,11 @@ internal import ReceiptBytes
 public import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Verifies the OIDC token with which Cloud Pub/Sub authenticates its push requests: signature, issuer, audience, times
-/// and the service account.
+/// Verifies the OIDC token that authenticates push requests of Cloud Pub/Sub.
 ///
-/// Nothing else protects a notification of Google Play: what it says is not signed.
+/// It verifies the signature, the issuer, the audience, the times and the service account.
+///
+/// Nothing else protects a notification of Google Play, because its content is not signed.
 ///
 /// ```swift
 /// let verifier = PushTokenVerifier(
@@ -15,27 +16,26 @@ internal import ReceiptCrypto
 /// let token = try await verifier.verify(authorization: request.headers["Authorization"])
 /// ```
 ///
-/// It may be used from any number of tasks at once, which share Google's keys. The transport is the caller's, who shuts it
-/// down.
+/// Any number of tasks may use one verifier at once, and share Google's keys. The caller shuts down the transport.
 public struct PushTokenVerifier: Sendable {
-  /// A token that was verified.
+  /// A verified token.
   public struct Token: Sendable, Hashable {
-    /// The service account, by its address.
+    /// The address of the service account.
     public let email: String
-    /// The service account, by its identifier (`sub`).
+    /// The identifier of the service account (`sub`).
     public let subject: String?
-    /// When it was issued.
+    /// The time at which the token was issued.
     public let issuedAt: Timestamp
-    /// When it expires.
+    /// The time at which the token expires.
     public let expiresAt: Timestamp
   }
 
-  /// Where Google publishes its keys.
+  /// The URL of Google's public keys.
   public static let googleKeys = RemoteURL(secureHost: "www.googleapis.com")
     .appending(pathSegments: ["oauth2", "v3", "certs"])
 
   private static let issuers = ["https://accounts.google.com", "accounts.google.com"]
-  /// The longest token that is read, in bytes; Google's have some 900.
+  /// The longest token that is read, in bytes; Google's have about 900.
   private static let maximumByteCount = 8192
   private static let limits = ReceiptLimits(
     maximumByteCount: maximumByteCount, maximumDepth: 8, maximumElementCount: 256)
@@ -49,13 +49,13 @@ public struct PushTokenVerifier: Sendable {
   /// Creates a verifier.
   ///
   /// - Parameters:
-  ///   - audience: The audience that the subscription sets; by default of Pub/Sub the URL of the endpoint.
-  ///   - email: The service account that the subscription sets.
+  ///   - audience: The audience that the Pub/Sub subscription sets, by default the URL of the endpoint.
+  ///   - email: The address of the service account that the Pub/Sub subscription sets.
   ///   - transport: Requests the keys.
-  ///   - keys: Where the keys are; Google's by default.
-  ///   - clockSkew: By how many seconds the clocks may differ; 60 by default.
-  ///   - retry: How often and how long the keys are requested.
-  ///   - time: Clocks and random numbers; the system's by default.
+  ///   - keys: The URL of the keys; Google's by default.
+  ///   - clockSkew: The allowed difference between the clocks, in seconds; 60 by default.
+  ///   - retry: The retry policy for requests of the keys.
+  ///   - time: The clocks and random numbers; the system's by default.
   public init(
     audience: String, email: String, transport: any HTTPTransport, keys: RemoteURL = googleKeys,
     clockSkew: Double = 60, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
@@ -69,7 +69,7 @@ public struct PushTokenVerifier: Sendable {
 
   /// Verifies the token in the header of a request.
   ///
-  /// - Parameter authorization: The value of the header `Authorization`; `nil` without one.
+  /// - Parameter authorization: The value of the `Authorization` header; `nil` if there is no such header.
   /// - Returns: The token.
   /// - Throws: ``PushTokenRejection``.
   public func verify(authorization: String?) async throws(PushTokenRejection) -> Token {
@@ -93,7 +93,7 @@ public struct PushTokenVerifier: Sendable {
     } catch {
       throw PushTokenRejection(.malformed, error.description)
     }
-    // The token does not choose the algorithm: with HS256, anybody could sign with the public key.
+    // The token must not choose the algorithm: with HS256, anyone could sign with the public key.
     guard header.alg == "RS256", header.crit == nil else {
       throw PushTokenRejection(
         .unsupportedAlgorithm, "The token is not signed with RS256, or demands an extension (\(header.alg)).")
@@ -173,9 +173,9 @@ public struct PushTokenVerifier: Sendable {
 }
 
 extension PushTokenVerifier: CustomStringConvertible, CustomReflectable {
-  /// Audience and account.
+  /// The audience and the account.
   public var description: String { "PushTokenVerifier(\(audience), \(email))" }
 
-  /// Audience and account.
+  /// The audience and the account.
   public var customMirror: Mirror { Mirror(self, children: ["audience": audience, "email": email]) }
 }

@@ -6,12 +6,12 @@ internal import ReceiptCodec
 /// A request for an access token (RFC 6749 section 4.4, RFC 7523 section 2.1).
 package struct AccessTokenGrant: Sendable {
   private static let maximumResponseByteCount = 1 << 16
-  /// No store's token lives longer than an hour.
+  /// The longest lifetime, in seconds; no store's token lives longer than an hour.
   private static let greatestLifetime: Int64 = 3600
 
   private let body: [UInt8]
 
-  /// - Parameter form: Names and values, not encoded.
+  /// - Parameter form: The names and values, not encoded.
   package init(form: [(name: String, value: String)]) {
     let pairs = form.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
     body = Array(pairs.joined(separator: "&").utf8)
@@ -19,8 +19,8 @@ package struct AccessTokenGrant: Sendable {
 
   /// Requests a token.
   ///
-  /// - Returns: The token, and for how many seconds it is valid.
-  /// - Throws: ``AccessTokenRefusal``, or as `RemoteCaller` does.
+  /// - Returns: The token and its lifetime in seconds.
+  /// - Throws: ``AccessTokenRefusal``, or an error of `RemoteCaller`.
   package func token(
     from url: RemoteURL, _ caller: RemoteCaller
   ) async throws -> (token: Secret, lifetime: Double) {
@@ -51,21 +51,21 @@ package struct AccessTokenGrant: Sendable {
     return .retry(refusal, notBefore: response.retryAfter(now: now), isProcessed: false)
   }
 
-  /// Whether it may stand in a header (RFC 6750 section 2.1).
+  /// Returns `true` if the text is allowed in a header (RFC 6750 section 2.1).
   private static func isToken(_ text: String) -> Bool {
     1...8192 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
   }
 }
 
-/// That no access token was issued.
+/// The error if no access token was issued.
 package struct AccessTokenRefusal: Error, Sendable, Hashable {
   /// The status of the response.
   package let httpStatus: Int
-  /// Why, such as `invalid_grant`.
+  /// The error code, such as `invalid_grant`.
   package let error: String?
-  /// In words.
+  /// The error description in the response.
   package let message: String?
 
-  /// Whether a token may be issued later.
+  /// `true` if a token may be issued later.
   package var isRetryable: Bool { RemoteResponse.isTemporaryFailure(status: httpStatus) }
 }

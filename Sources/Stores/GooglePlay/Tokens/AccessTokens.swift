@@ -3,12 +3,13 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The access token of a service account, shared by all tasks: it is requested when it is needed and again shortly
-/// before it expires, by one request at a time.
+/// The access token of a service account, shared by all tasks.
+///
+/// It is requested when needed, and again shortly before it expires; at most one request is under way.
 final class AccessTokens: Sendable {
   /// The scope of the Google Play Developer API.
   static let scope = "https://www.googleapis.com/auth/androidpublisher"
-  /// Seconds before its expiry at which a token is no longer used: a call takes its time.
+  /// The time, in seconds, before its expiry from which a token is no longer used, because a call takes time.
   static let reserve: Double = 60
 
   let account: ServiceAccount
@@ -28,7 +29,7 @@ final class AccessTokens: Sendable {
 
   func token() async throws(GooglePlayError.Cause) -> Secret { try await shared.held().value }
 
-  /// Drops a token that was refused, unless it was replaced already: the refusal may be late.
+  /// Drops a token that was refused, unless it was already replaced; the refusal may arrive late.
   func forget(_ token: Secret) { shared.forget { $0 == token } }
 
   private static func fetch(

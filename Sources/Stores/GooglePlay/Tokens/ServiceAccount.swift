@@ -4,27 +4,27 @@ internal import ReceiptBytes
 package import ReceiptCodec
 package import ReceiptCrypto
 
-/// A Google Cloud service account that Play Console lets call the Google Play Developer API, from its key file.
+/// A Google Cloud service account with access to the Google Play Developer API, read from its key file.
 ///
-/// The key is never printed.
+/// Play Console grants the access. The key is never printed.
 public struct ServiceAccount: Sendable {
-  /// The account, as Play Console lists it (`client_email`).
+  /// The account's address, as Play Console lists it (`client_email`).
   public let email: String
   /// The identifier of the key (`private_key_id`).
   public let keyId: String
-  /// Where access tokens are issued (`token_uri`).
+  /// The URL that issues access tokens (`token_uri`).
   public let tokenURL: RemoteURL
 
   /// The audience of the assertions: `token_uri` as the file spells it.
   let audience: String
   package let privateKey: PrivateKey
 
-  /// The longest key file that is read, in bytes; one has some 2,400.
+  /// The largest key file that is read, in bytes; a key file has about 2,400.
   package static let maximumByteCount = 1 << 16
 
-  /// Reads a key file: the JSON that the Google Cloud console gives out.
+  /// Reads a key file, the JSON that the Google Cloud console creates.
   ///
-  /// - Throws: ``ServiceAccountError``, which names the member that is missing or wrong and quotes nothing of it.
+  /// - Throws: ``ServiceAccountError``, which names the missing or wrong member and does not quote it.
   public init(keyFile: [UInt8]) throws(ServiceAccountError) {
     guard keyFile.count <= Self.maximumByteCount else {
       throw ServiceAccountError(at: "$", "The file has more than \(Self.maximumByteCount) bytes.")
@@ -62,7 +62,7 @@ public struct ServiceAccount: Sendable {
     }
   }
 
-  /// An assertion of the JWT bearer grant (RFC 7523): header alg, typ, kid; claims iss, scope, aud, iat, exp.
+  /// Returns an assertion for the JWT bearer grant (RFC 7523): header alg, typ, kid; claims iss, scope, aud, iat, exp.
   package func assertion(scope: String, issuedAt: Timestamp) throws(CryptoError) -> String {
     let issuedAt = issuedAt.wholeSecondsSince1970 ?? 0
     var header = JSONWriter()
@@ -97,11 +97,11 @@ extension ServiceAccount: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["email": email, "keyId": keyId]) }
 }
 
-/// Why a key file of a service account cannot be used.
+/// The reason why a service account's key file cannot be used.
 public struct ServiceAccountError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The JSON path of the member.
   public let place: String
-  /// What is wrong, and what to do. It quotes nothing of the file.
+  /// The problem and its remedy; it quotes nothing of the file.
   public let message: String
 
   init(at place: String, _ message: String) {
@@ -109,6 +109,6 @@ public struct ServiceAccountError: Error, Sendable, Hashable, CustomStringConver
     self.message = message
   }
 
-  /// Place and message.
+  /// The place and the message.
   public var description: String { "\(place): \(message)" }
 }

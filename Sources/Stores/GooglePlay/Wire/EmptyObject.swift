@@ -2,7 +2,9 @@
 
 package import ReceiptCodec
 
-/// An object whose presence says something: it has no documented member. Those that it has are kept.
+/// An object without documented members, whose presence has a meaning.
+///
+/// Members that it does have are kept.
 ///
 /// ```swift
 /// let isTest = purchase.testPurchase != nil
@@ -11,7 +13,7 @@ public struct EmptyObject: Sendable, Hashable {
   /// The members, in the order found.
   package var members: [JSONMember] = []
 
-  /// Creates one without members.
+  /// Creates an object without members.
   public init() {}
 }
 

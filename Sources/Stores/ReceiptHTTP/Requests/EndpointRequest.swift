@@ -2,10 +2,12 @@
 
 internal import ReceiptCodec
 
-/// The endpoints of an API: each is its method and its path, in which braces stand for what each call fills in. The
-/// enumerations come from the tables in `WireTypes/`.
+/// An endpoint of an API: its method and its path.
+///
+/// Braces in the path are placeholders for the values of a call. The enumerations are generated from the tables in
+/// `WireTypes/`.
 package protocol WireEndpoint: RawRepresentable<String>, Sendable {
-  /// Whether sending the request twice has the effect of sending it once.
+  /// `true` if sending the request twice has the same effect as sending it once.
   var isIdempotent: Bool { get }
 }
 
@@ -15,22 +17,22 @@ extension WireEndpoint {
     RemoteRequest.Method(rawValue: String(rawValue.prefix { $0 != " " })) ?? .get
   }
 
-  /// The path; what stands in braces is filled in for each call.
+  /// The path, with placeholders in braces.
   package var path: String { String(rawValue.drop { $0 != "/" }) }
 }
 
 /// The parameters of a call.
 package struct EndpointRequest: Sendable {
-  /// What the braces of the path stand for, in order.
+  /// The values of the path's placeholders, in order.
   package let pathValues: [String]
-  /// Names and values, not encoded.
+  /// The names and values of the query, not encoded.
   package var query: [(name: String, value: String)] = []
   package private(set) var body: (contentType: String, bytes: [UInt8])?
   package var limits = RequestLimits()
 
   package init(_ pathValues: String...) { self.pathValues = pathValues }
 
-  /// With a JSON body, checked against its limits.
+  /// Creates parameters with a JSON body, which is checked against its limits.
   package init(_ pathValues: String..., json: some WireRequest) {
     self.pathValues = pathValues
     body = ("application/json", json.encodedJSON())
@@ -38,7 +40,7 @@ package struct EndpointRequest: Sendable {
     json.checkRules(&limits)
   }
 
-  /// Makes a PNG file the body.
+  /// Sets the body to a PNG file.
   package mutating func setPNG(_ png: [UInt8]) {
     body = ("image/png", png)
     // The signature of PNG (RFC 2083 section 3.1).
@@ -47,9 +49,10 @@ package struct EndpointRequest: Sendable {
       "It must be a PNG file.")
   }
 
-  /// The URL of the call.
+  /// Returns the URL of the call.
   ///
-  /// - Throws: `RequestLimits.Violation` where a value would make another path, or a limit is broken.
+  /// - Throws: `RequestLimits.Violation` if a value would change the path's structure, or if the request breaks a
+  ///   limit.
   package func url(
     of endpoint: some WireEndpoint, at base: RemoteURL
   ) throws(RequestLimits.Violation) -> RemoteURL {
@@ -58,18 +61,18 @@ package struct EndpointRequest: Sendable {
     let segments = endpoint.path.split(separator: "/").map { segment in
       guard segment.hasPrefix("{"), let end = segment.firstIndex(of: "}") else { return String(segment) }
       let value = remaining.popFirst() ?? ""
-      // Dots alone mean this path or the one above it (RFC 3986 section 3.3), encoded or not.
+      // A segment of one or two dots refers to this path or its parent (RFC 3986 section 3.3), encoded or not.
       limits.require(
         !["", ".", ".."].contains(value), at: String(segment[..<end].dropFirst()),
         "It must not be empty, nor dots alone.")
-      // What follows the brace is part of the path, such as a custom method after a colon.
+      // The rest of the segment, such as a custom method after a colon, is part of the path.
       return PercentEncoding.encode(value) + segment[segment.index(after: end)...]
     }
     if let violation = limits.violation { throw violation }
     return base.appending(encodedSegments: segments, queryItems: query)
   }
 
-  /// The request of one attempt.
+  /// Returns the request for one attempt.
   package func request(
     _ method: RemoteRequest.Method, _ url: RemoteURL, headers: [HTTPHeader]
   ) -> RemoteRequest {
@@ -79,7 +82,7 @@ package struct EndpointRequest: Sendable {
   }
 }
 
-/// The answer of an endpoint that answers without content.
+/// The response of an endpoint that returns no content.
 public struct NoContent: Sendable, Hashable {
   package init() {}
 }

@@ -2,12 +2,13 @@
 
 package import ReceiptCodec
 
-/// The body of a request, checked against documented limits before it is sent. The types, and the checks of single
-/// fields, come from the tables in `WireTypes/`.
+/// The body of a request, checked against documented limits before it is sent.
+///
+/// The types, and the checks of single fields, are generated from the tables in `WireTypes/`.
 package protocol WireRequest: JSONObject, Sendable {
-  /// Checks each field, and those of the objects in it.
+  /// Checks each field, and the fields of nested objects.
   func checkFields(_ limits: inout RequestLimits, at place: String)
-  /// Checks what several fields must have in common.
+  /// Checks the rules that involve several fields.
   func checkRules(_ limits: inout RequestLimits)
 }
 

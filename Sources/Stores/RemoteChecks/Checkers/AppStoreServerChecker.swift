@@ -4,31 +4,34 @@ public import AppStoreServer
 internal import ReceiptCodec
 public import ReceiptVerification
 
-/// Asks the App Store Server API whether a purchase still stands: that it is known, not revoked or refunded, not
-/// upgraded, and of the right owner.
+/// Checks with the App Store Server API that a purchase is known and was not revoked, refunded or upgraded.
 ///
-/// Of an app receipt with several purchases one is looked up and the customer's refunds are read; purchases that
-/// were refunded are named in the answer while others stand.
+/// It also checks the owner.
 ///
-/// The status of a subscription is not signed. Where it contradicts the signed dates beside it
+/// If an app receipt has several purchases, the newest is looked up and the customer's refund history is read. If some
+/// purchases were refunded and others are valid, the answer names those refunded.
+///
+/// The status of a subscription is not signed. If it contradicts the signed dates beside it
 /// (`VerifiedSubscription.contradiction(at:)`), the verdict is undetermined, and the message states both.
 public struct AppStoreServerChecker: RemoteChecker {
   /// `app-store`.
   public let name = "app-store"
-  /// What is required.
+  /// The requirements.
   public var requirements: PurchaseRequirements
-  /// Who is asked while the App Store cannot be reached, where `VerificationPolicy.offlineRule` lets the signature be
-  /// enough then: a refusal counts, and a confirmation leaves the answer what it was. `nil` by default: receipts
-  /// that are accepted offline then need not meet the requirements.
+  /// Checks receipts while the App Store cannot be reached; `nil` by default.
+  ///
+  /// Set it if `VerificationPolicy.offlineRule` accepts the signature alone in that case. A refusal by this checker
+  /// counts; a confirmation leaves the answer unreachable. Without it, receipts that are accepted offline need not meet
+  /// the requirements.
   public var whileUnreachable: SignedContentChecker?
   private let clients: [AppStoreServerClient]
 
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - clients: One for each environment that the policy accepts. Where the receipt does not prove its
-  ///     environment, production is asked first, and the sandbox when production does not know the purchase.
-  ///   - requirements: What is required.
+  ///   - clients: One for each environment that the policy accepts. If the receipt does not prove its environment,
+  ///     production is asked first, then the sandbox if production does not know the purchase.
+  ///   - requirements: The requirements.
   public init(clients: [AppStoreServerClient], requirements: PurchaseRequirements = PurchaseRequirements()) {
     self.clients = clients.sorted {
       $0.raw.address.environment == .production && $1.raw.address.environment != .production
@@ -41,7 +44,7 @@ public struct AppStoreServerChecker: RemoteChecker {
     guard let subject = Subject(receipt) else {
       return .terminalFailure(message: "The \(receipt.kind.rawValue) names no purchase to ask about.")
     }
-    // An app receipt without purchases: nothing that could be refunded.
+    // An app receipt without purchases contains nothing that could be refunded.
     if case .purchases([]) = subject { return .response(CheckerResponse(.confirmed)) }
     let proven = receipt.isEnvironmentProven ? receipt.environment?.category : nil
     let candidates =
@@ -67,7 +70,7 @@ public struct AppStoreServerChecker: RemoteChecker {
       CheckerResponse(.refused(message: "The App Store does not know the purchase (asked \(asked)).")))
   }
 
-  /// What a receipt is about.
+  /// The purchase that a receipt is about.
   fileprivate enum Subject {
     case transaction(Transaction)
     case subscription(originalTransactionId: String)
@@ -101,14 +104,14 @@ public struct AppStoreServerChecker: RemoteChecker {
   }
 }
 
-/// One environment's answer.
+/// Asks one environment, and evaluates its answer.
 private struct Inquiry {
   let client: AppStoreServerClient
   let requirements: PurchaseRequirements
 
   private var environment: ReceiptEnvironment.Category { client.raw.address.environment }
 
-  /// `nil` if this environment does not know the purchase.
+  /// Returns the answer; `nil` if this environment does not know the purchase.
   func answer(_ subject: AppStoreServerChecker.Subject, of receipt: VerifiedReceipt) async -> CheckerAnswer? {
     do throws(AppStoreServerError) {
       switch subject {
@@ -175,7 +178,7 @@ private struct Inquiry {
     guard let found = all.first(where: { $0.originalTransactionId == originalTransactionId }) else {
       return refused("The App Store does not list the subscription \(originalTransactionId).")
     }
-    // Not a failure that may be retried: the offline rule would let the signature be enough after it.
+    // A terminal failure, because after a retryable one the offline rule would accept the signature alone.
     if let contradiction = found.contradiction(at: client.raw.time.now()) {
       return .terminalFailure(message: contradiction)
     }
@@ -188,7 +191,7 @@ private struct Inquiry {
     return confirmed
   }
 
-  /// Many purchases of one customer: the newest is looked up, the refunds of all are read.
+  /// Looks up the newest of a customer's purchases, and reads the refund history for all of them.
   private func answer(
     about purchases: [Transaction], of receipt: VerifiedReceipt
   ) async throws(AppStoreServerError) -> CheckerAnswer {

@@ -3,13 +3,13 @@
 internal import ReceiptCodec
 internal import ReceiptVerification
 
-/// Why a source gave no answer, in a checker's terms.
+/// The reason why a source gave no answer, as a checker's answer.
 struct CheckFailure: Error {
   let answer: CheckerAnswer
 
   init(_ answer: CheckerAnswer) { self.answer = answer }
 
-  /// What came out of a call.
+  /// Converts the error that a call threw.
   init(_ error: any Error) {
     switch error {
     case let failure as CheckFailure: self = failure
@@ -30,7 +30,7 @@ struct CheckFailure: Error {
 }
 
 extension CheckFailure {
-  /// What a response says that is no success (RFC 9110 section 15).
+  /// The outcome of a response without a success status (RFC 9110 section 15).
   static func outcome<Value: Sendable>(
     of response: RemoteResponse, now: Timestamp
   ) -> RemoteCaller.Outcome<Value> {
@@ -41,7 +41,7 @@ extension CheckFailure {
     return retry(message, notBefore: response.retryAfter(now: now))
   }
 
-  /// No answer this time, and nothing was done.
+  /// An outcome that may be retried; the server did not process the request.
   static func retry<Value: Sendable>(
     _ message: String, notBefore: Timestamp? = nil
   ) -> RemoteCaller.Outcome<Value> {
@@ -49,9 +49,9 @@ extension CheckFailure {
   }
 }
 
-/// What revoked purchases mean for a receipt that may have others.
+/// The result of revoked purchases for a receipt that may have others.
 enum RevocationFinding {
-  /// Revoked, where none of the receipt's purchases stands; else confirmed, and those revoked are named.
+  /// Revoked if all of the receipt's purchases are; otherwise confirmed, and the response names the revoked ones.
   static func response(
     _ revoked: [CheckerResponse.RevokedTransaction], of receipt: VerifiedReceipt,
     environment: ReceiptEnvironment.Category?

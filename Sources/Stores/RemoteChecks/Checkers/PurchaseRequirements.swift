@@ -3,15 +3,18 @@
 public import ReceiptCodec
 internal import ReceiptVerification
 
-/// What is required of a purchase beyond that it is genuine and not revoked: of what the App Store says of it
-/// (``AppStoreServerChecker``), or of what the receipt itself states (``SignedContentChecker``).
+/// Requirements that a purchase must meet, besides being genuine and not revoked.
+///
+/// ``AppStoreServerChecker`` compares them with the App Store's answer, and ``SignedContentChecker`` with the receipt
+/// itself.
 public struct PurchaseRequirements: Sendable, Hashable {
-  /// Whether a subscription that was upgraded to another is refused; by default it is.
+  /// Indicates whether a subscription that was upgraded to another is refused; `true` by default.
   public var refusesUpgraded: Bool
-  /// The account that must own the purchase (`appAccountToken`); `nil` for any.
+  /// The account that must own the purchase (`appAccountToken`); `nil` accepts any.
   public var appAccountToken: UUIDString?
-  /// Whether a subscription must be active or in its grace period now; not by default, as a receipt proves a
-  /// purchase and not a running period.
+  /// Indicates whether a subscription must be active or in its grace period now.
+  ///
+  /// `false` by default, because a receipt proves a purchase and not a current period.
   public var requiresCurrentSubscription: Bool
 
   /// Creates requirements.
@@ -24,7 +27,7 @@ public struct PurchaseRequirements: Sendable, Hashable {
     self.requiresCurrentSubscription = requiresCurrentSubscription
   }
 
-  /// Why a purchase with this `isUpgraded` and `appAccountToken` is refused; `nil` if it is not.
+  /// Returns the reason why a purchase with this `isUpgraded` and `appAccountToken` is refused; `nil` if it is not.
   func refusal(isUpgraded: Bool? = nil, appAccountToken token: UUIDString?) -> String? {
     if refusesUpgraded, isUpgraded == true { return "The subscription was upgraded to another since." }
     if let appAccountToken, !appAccountToken.isSame(as: token) {
@@ -33,12 +36,12 @@ public struct PurchaseRequirements: Sendable, Hashable {
     return nil
   }
 
-  /// Why a subscription in this state is refused where a current one is required.
+  /// Returns the reason why a subscription in this state is refused if a current one is required.
   static func notActive(_ state: String) -> String { "The subscription is not active (\(state))." }
 }
 
 extension UUIDString {
-  /// Whether both are the same UUID, however they are spelled.
+  /// Returns `true` if both are the same UUID, even if they are spelled differently.
   fileprivate func isSame(as other: UUIDString?) -> Bool {
     guard let other else { return false }
     if let uuid, let otherUUID = other.uuid { return uuid == otherUUID }

@@ -3,10 +3,12 @@
 internal import ReceiptCodec
 public import ReceiptVerification
 
-/// Asks another ReceiptKit service: it sends the receipt as it is to `POST BASE/v1/verify` and takes that
-/// service's verdict, the JSON object that `receipt-tool verify --json` prints, for its answer.
+/// Asks another ReceiptKit service to verify the receipt.
+///
+/// It sends the receipt unchanged to `POST BASE/v1/verify`, and takes the verdict, the JSON object that
+/// `receipt-tool verify --json` prints, as its answer.
 public struct ReceiptServiceChecker: RemoteChecker {
-  /// `receiptkit`, or the name that was given.
+  /// The checker's name; `receiptkit` by default.
   public let name: String
   private let url: RemoteURL
   private let token: Secret?
@@ -15,11 +17,11 @@ public struct ReceiptServiceChecker: RemoteChecker {
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - base: Where the service is.
-  ///   - transport: What sends the requests.
-  ///   - token: Sent as `Authorization: Bearer …`, where the service wants one.
-  ///   - name: Its name in verdicts and logs.
-  ///   - retry: How often and how long it is tried.
+  ///   - base: The base URL of the service.
+  ///   - transport: Sends the requests.
+  ///   - token: Sent as `Authorization: Bearer …`, if the service requires a token.
+  ///   - name: The checker's name in verdicts and logs.
+  ///   - retry: The retry policy.
   ///   - time: The clocks.
   public init(
     _ base: RemoteURL, transport: any HTTPTransport, token: Secret? = nil, name: String = "receiptkit",

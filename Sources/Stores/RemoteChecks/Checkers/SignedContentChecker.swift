@@ -4,41 +4,42 @@ internal import Entitlements
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// Checks a receipt against requirements by what it states itself, without a request: whose the purchase is, whether it was
-/// revoked, and whether the subscription runs. What happened after it was signed it cannot know; for that there is
-/// ``AppStoreServerChecker``.
+/// Checks a receipt against requirements by its own signed content, without a request.
+///
+/// It checks the account, a stated revocation and the subscription's period. It cannot know events after the receipt
+/// was signed; for those use ``AppStoreServerChecker``.
 ///
 /// ```swift
 /// let owned = SignedContentChecker(requirements: PurchaseRequirements(appAccountToken: account.token))
 /// let verdict = await verifier.verify(receipt, checkers: [owned])
 /// ```
 ///
-/// A receipt that does not state what a requirement needs is refused, so that leaving a field out is of no use:
+/// A receipt that omits a field that a requirement needs is refused, so an attacker gains nothing by omitting it:
 ///
 /// | Receipt | Account | Current subscription |
 /// |---|---|---|
-/// | signed transaction | `appAccountToken` | `expiresDate`; what does not expire is current |
-/// | signed renewal info | `appAccountToken` | `renewalDate`; while billing is retried, `gracePeriodExpiresDate` |
-/// | signed notification | that of its signed transaction, or else of its renewal info | both together, as `Entitlement` |
-/// | app receipt, transaction receipt | states none: refused | of the subscriptions one must run; not after its own `expirationDate` |
-/// | app transaction, realtime request | states none: refused | states none: refused |
-/// | Google Play purchase | `obfuscatedAccountId` | states none: refused |
-/// | Huawei purchase | states none: refused | `expirationDate`; what does not expire is current |
+/// | signed transaction | `appAccountToken` | `expiresDate`; current if there is no expiry |
+/// | signed renewal info | `appAccountToken` | `renewalDate`; during billing retry, `gracePeriodExpiresDate` |
+/// | signed notification | that of its signed transaction, else of its renewal info | both together, as `Entitlement` |
+/// | app receipt, transaction receipt | none: refused | a subscription is current; own `expirationDate` is not past |
+/// | app transaction, realtime request | none: refused | none: refused |
+/// | Google Play purchase | `obfuscatedAccountId` | none: refused |
+/// | Huawei purchase | none: refused | `expirationDate`; current if there is no expiry |
 ///
-/// A refusal makes the verdict invalid with the reason `checker-refused`; a purchase that states its revocation, with
-/// `revoked`.
+/// A refusal makes the verdict invalid with the reason `checker-refused`. A purchase that states its revocation makes
+/// it invalid with the reason `revoked`.
 public struct SignedContentChecker: RemoteChecker {
   /// `signed-content`.
   public let name = "signed-content"
-  /// What is required.
+  /// The requirements.
   public var requirements: PurchaseRequirements
   private let clock: @Sendable () -> Timestamp
 
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - requirements: What is required.
-  ///   - clock: The instant at which a subscription must run; the system's clock by default.
+  ///   - requirements: The requirements.
+  ///   - clock: Returns the instant at which a subscription must be current; the system's clock by default.
   public init(
     requirements: PurchaseRequirements, clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
   ) {
@@ -46,7 +47,7 @@ public struct SignedContentChecker: RemoteChecker {
     self.clock = clock
   }
 
-  /// Confirms a receipt that meets the requirements.
+  /// Confirms a receipt if it meets the requirements.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
     .response(response(to: receipt, at: clock()))
   }
@@ -103,7 +104,7 @@ public struct SignedContentChecker: RemoteChecker {
       ? confirmed : refused(PurchaseRequirements.notActive(entitlement.state(at: now).rawValue))
   }
 
-  /// Google Play states no expiry.
+  /// Evaluates a detached receipt; Google Play's states no expiry.
   private func response(
     to content: DetachedContent, in receipt: VerifiedReceipt, at now: Timestamp
   ) -> CheckerResponse {
@@ -133,14 +134,14 @@ public struct SignedContentChecker: RemoteChecker {
     return renewalInfo.expirationIntent == nil && renewalInfo.renewalDate.map { now < $0 } ?? false
   }
 
-  /// Of many purchases those that were revoked do not count, while others stand.
+  /// Evaluates a receipt with many purchases; revoked ones are ignored if any other is not revoked.
   private func response(toPurchasesOf receipt: VerifiedReceipt, at now: Timestamp) -> CheckerResponse {
     let standing = receipt.transactions.filter { $0.revocationDate == nil }
     if standing.isEmpty, let revocation = receipt.transactions.compactMap(\.revocationDate).max() {
       return CheckerResponse(.revoked(at: revocation))
     }
     guard requirements.requiresCurrentSubscription else { return confirmed }
-    // The copy of the app was bought for a time, and everything in it with the copy.
+    // A copy of the app with an end date was bought for a time, and all its purchases with it.
     if let end = receipt.expirationDate {
       guard now < end else { return refused("The receipt itself expired at \(end.iso8601).") }
       if standing.isEmpty { return confirmed }

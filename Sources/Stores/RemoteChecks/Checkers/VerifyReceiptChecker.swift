@@ -2,23 +2,23 @@
 
 internal import ReceiptBytes
 public import ReceiptCodec
-// A caller makes the transport and its URL, too: they come with this module.
+// Callers need this module to create the transport and its URL.
 @_exported public import ReceiptHTTP
 public import ReceiptVerification
 
-/// Asks `verifyReceipt`, the store's older service, or an endpoint that is compatible with it.
+/// Asks `verifyReceipt`, the store's older service, or a compatible endpoint.
 ///
-/// It knows app receipts and transaction receipts. Production is asked first and sends sandbox receipts on
-/// (21007), where both are allowed.
+/// The service knows app receipts and transaction receipts. If both environments are allowed, production is asked
+/// first; the sandbox is asked if production answers that the receipt is the sandbox's (status 21007).
 public struct VerifyReceiptChecker: RemoteChecker {
   /// `verify-receipt`.
   public let name = "verify-receipt"
 
-  /// Where the environments are.
+  /// The URLs of the environments.
   public struct Endpoints: Sendable, Hashable {
-    /// The whole URL for production.
+    /// The complete URL for production.
     public var production: RemoteURL
-    /// The whole URL for the sandbox.
+    /// The complete URL for the sandbox.
     public var sandbox: RemoteURL
 
     /// Creates endpoints.
@@ -27,9 +27,9 @@ public struct VerifyReceiptChecker: RemoteChecker {
       self.sandbox = sandbox
     }
 
-    /// The store's own.
+    /// Returns the App Store's endpoints.
     ///
-    /// - Throws: `RemoteURL.Failure`, which it never does.
+    /// - Throws: `RemoteURL.Failure` in theory; in practice never, because the URLs are valid constants.
     public static func appStore() throws(RemoteURL.Failure) -> Endpoints {
       Endpoints(
         production: try RemoteURL("https://buy.itunes.apple.com/verifyReceipt"),
@@ -46,11 +46,12 @@ public struct VerifyReceiptChecker: RemoteChecker {
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - transport: What sends the requests.
-  ///   - endpoints: Where the environments are.
-  ///   - environments: Those that may be asked: the policy's. Others than production and sandbox are ignored.
-  ///   - sharedSecret: The app's shared secret, which receipts with subscriptions need.
-  ///   - retry: How often and how long it is tried.
+  ///   - transport: Sends the requests.
+  ///   - endpoints: The URLs of the environments.
+  ///   - environments: The environments that may be asked: those of the policy. Others than production and sandbox are
+  ///     ignored.
+  ///   - sharedSecret: The app's shared secret, required for receipts with subscriptions.
+  ///   - retry: The retry policy.
   ///   - time: The clocks.
   public init(
     transport: any HTTPTransport, endpoints: Endpoints, environments: Set<ReceiptEnvironment.Category>,
@@ -60,7 +61,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
     self.environments = environments
     self.sharedSecret = sharedSecret
     self.caller = RemoteCaller(transport: transport, policy: retry, time: time)
-    // Responses are as large as histories are long.
+    // Responses grow with the purchase history.
     self.limits = ReceiptLimits(maximumByteCount: Self.maximumResponseByteCount)
   }
 
@@ -109,7 +110,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
     switch response.status {
     case .valid, .validButExpired: break
     case .notAuthenticated, .accountNotFound: return .response(CheckerResponse(.refused(message: message)))
-    // What passes was asked about again, and never gets here.
+    // Temporary statuses were already retried, and do not reach this point.
     default: return .terminalFailure(message: message)
     }
     guard response.bundleId == receipt.bundleId else {
@@ -169,6 +170,6 @@ extension VerifyReceiptChecker: CustomStringConvertible, CustomReflectable {
   public var description: String {
     "VerifyReceiptChecker(\(environments.map(\.rawValue).sorted().joined(separator: ", ")))"
   }
-  /// The name alone.
+  /// The name only.
   public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

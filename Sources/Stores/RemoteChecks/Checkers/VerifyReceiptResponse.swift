@@ -2,10 +2,11 @@
 
 internal import ReceiptCodec
 
-/// What a checker needs of a response of `verifyReceipt`. Numbers and flags are read in every type that the
-/// store has been seen to write them in.
+/// The fields of a `verifyReceipt` response that the checker needs.
+///
+/// Numbers and flags are read in every type that the store has been seen to use.
 struct VerifyReceiptResponse {
-  /// One purchase of `in_app` or `latest_receipt_info`, or the flat receipt of iOS 6 style.
+  /// One purchase of `in_app` or `latest_receipt_info`, or the flat receipt in the style of iOS 6.
   struct Purchase {
     let transactionId: String
     let cancellationDate: Timestamp?
@@ -40,7 +41,7 @@ struct VerifyReceiptResponse {
     self.purchases = purchases.compactMap(Self.purchase)
   }
 
-  /// Whether asking again may bring another status.
+  /// `true` if asking again may give another status.
   var isTemporary: Bool {
     switch status {
     case .malformedOrTemporary, .unavailable, .internalError: true
@@ -70,10 +71,10 @@ struct VerifyReceiptResponse {
 }
 
 extension VerifyReceiptStatus: CustomStringConvertible {
-  /// 21100 to 21199.
+  /// `true` for 21100 to 21199.
   var isInternalDataAccessError: Bool { 21100...21199 ~= rawValue }
 
-  /// Number and meaning.
+  /// The number and its meaning.
   var description: String {
     let fallback = isInternalDataAccessError ? "an internal data access error" : "an unknown status"
     return "Status \(rawValue): \(meaning ?? fallback)."

@@ -3,17 +3,19 @@
 public import ReceiptVerification
 internal import Synchronization
 
-/// Spares a source that is down, and those who wait for it: after some failures in a row it is not asked for a
-/// while, and the answer is at once that it is unreachable. Then a few probes are let through, and the first
-/// that is answered closes the circuit again.
+/// A checker that stops asking a source that keeps failing.
+///
+/// After several failures in a row the circuit opens: for a while the source is not asked, and every check fails at
+/// once as unreachable. Then a few probes are let through. The first probe that gets an answer closes the circuit; a
+/// probe that fails opens it again.
 public final class CircuitBreaker: RemoteChecker {
-  /// Whether questions get through.
+  /// The state of the circuit.
   package enum State: String, Sendable, Hashable {
-    /// All of them.
+    /// Every check asks the source.
     case closed
-    /// None.
+    /// No check asks the source.
     case open
-    /// As many at a time as there may be probes.
+    /// A limited number of checks at a time, the probes, ask the source.
     case halfOpen = "half-open"
   }
 
@@ -21,31 +23,31 @@ public final class CircuitBreaker: RemoteChecker {
     var failuresInRow = 0
     var openedAt: Duration?
     var probes = 0
-    /// Counts openings and closings, so that an answer to a question from before changes nothing.
+    /// Counts openings and closings, so that an answer to a check that began before the last change is ignored.
     var generation = 0
   }
 
-  /// The checker behind it.
+  /// The checker that asks the source.
   package let checker: any RemoteChecker
-  /// Failures in a row that open the circuit.
+  /// The number of failures in a row that open the circuit.
   package let failureThreshold: Int
-  /// How long it stays open.
+  /// The time that the circuit stays open before probes are let through.
   package let openDuration: Duration
-  /// Questions that are let through at a time while it is half open.
+  /// The number of checks that may ask the source at a time while the circuit is half open.
   package let maximumProbes: Int
   private let time: RemoteTime
   private let circuit = Mutex(Circuit())
 
-  /// The checker's own name.
+  /// The name of the wrapped checker.
   public var name: String { checker.name }
 
-  /// Creates a circuit breaker, closed.
+  /// Creates a closed circuit breaker.
   ///
   /// - Parameters:
-  ///   - checker: The checker behind it.
-  ///   - failureThreshold: Failures in a row that open the circuit; 5 by default.
-  ///   - openDuration: How long it stays open; 30 seconds by default.
-  ///   - maximumProbes: Questions let through at a time while it is half open; 1 by default.
+  ///   - checker: The checker that asks the source.
+  ///   - failureThreshold: The number of failures in a row that open the circuit; 5 by default.
+  ///   - openDuration: The time that the circuit stays open; 30 seconds by default.
+  ///   - maximumProbes: The number of checks that may ask at a time while the circuit is half open; 1 by default.
   ///   - time: The clock.
   public init(
     _ checker: any RemoteChecker, failureThreshold: Int = 5, openDuration: Duration = .seconds(30),
@@ -58,7 +60,7 @@ public final class CircuitBreaker: RemoteChecker {
     self.time = time
   }
 
-  /// Whether questions get through now.
+  /// The state of the circuit now.
   package var state: State {
     let now = time.elapsed()
     return circuit.withLock { circuit in
@@ -67,10 +69,10 @@ public final class CircuitBreaker: RemoteChecker {
     }
   }
 
-  /// Asks the checker, or says at once that it is unreachable.
+  /// Asks the checker, or fails at once while the circuit is open.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer { await report(on: receipt).answer }
 
-  /// Asks the checker, or says at once that it is unreachable.
+  /// Asks the checker, or fails at once while the circuit is open.
   public func report(on receipt: VerifiedReceipt) async -> CheckerReport {
     guard let question = admit() else {
       return CheckerReport(
@@ -112,7 +114,7 @@ public final class CircuitBreaker: RemoteChecker {
         if question.isProbe { change(&circuit, openedAt: nil) }
         return
       }
-      // A cancelled check tells nothing about the source.
+      // A cancelled check says nothing about the source.
       guard !wasCancelled else { return }
       circuit.failuresInRow += 1
       if question.isProbe || circuit.failuresInRow >= failureThreshold { change(&circuit, openedAt: now) }
@@ -123,7 +125,7 @@ public final class CircuitBreaker: RemoteChecker {
     circuit = Circuit(openedAt: openedAt, generation: circuit.generation + 1)
   }
 
-  /// Credentials that are refused are an answer: the source is up.
+  /// Returns `false` only for a retryable failure: a source that refuses the credentials is up.
   private static func isAnswer(_ answer: CheckerAnswer) -> Bool {
     if case .retryableFailure = answer { false } else { true }
   }

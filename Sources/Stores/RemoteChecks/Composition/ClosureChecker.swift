@@ -2,7 +2,7 @@
 
 public import ReceiptVerification
 
-/// A checker from a closure: anyone's own source of truth.
+/// A checker that asks a closure, for a source of your own.
 ///
 /// ```swift
 /// let ledger = ClosureChecker(name: "ledger") { receipt in
@@ -14,7 +14,7 @@ public import ReceiptVerification
 /// }
 /// ```
 public struct ClosureChecker: RemoteChecker {
-  /// Its name in verdicts and logs.
+  /// The checker's name in verdicts and logs.
   public let name: String
   private let answer: @Sendable (VerifiedReceipt) async throws -> CheckerAnswer
 
@@ -22,8 +22,8 @@ public struct ClosureChecker: RemoteChecker {
   ///
   /// - Parameters:
   ///   - name: A short name for verdicts and logs.
-  ///   - answer: Asks the source. What it throws counts as unreachable, and is not quoted in the verdict beyond
-  ///     its type: it may hold secrets.
+  ///   - answer: Asks the source. An error that it throws counts as unreachable. The verdict names only the error's
+  ///     type, because the error may hold secrets.
   public init(
     name: String, _ answer: @escaping @Sendable (VerifiedReceipt) async throws -> CheckerAnswer
   ) {

@@ -5,31 +5,31 @@ public import ReceiptVerification
 
 /// Several checkers as one.
 ///
-/// In every combination a revocation or refusal is reported by the checker that made it. A combination is itself
-/// unreachable when a checker that it needs is: no answer is never a confirmation.
+/// If a revocation or a refusal decides, the report names the checker that made it. If a checker whose answer is needed
+/// is unreachable, so is the combination: a missing answer is never a confirmation.
 public struct CombinedChecker: RemoteChecker {
-  /// Whose answer counts.
+  /// The rule by which the answers are combined.
   public enum Rule: String, Sendable, Hashable {
-    /// Everyone must confirm. The first that refuses or says revoked decides; else one that could not answer.
+    /// Every checker must confirm. The first revocation or refusal decides; without one, a failure does.
     case allOf = "all-of"
-    /// One confirmation is enough. A revocation decides too: a source that knows of one knows more than the others.
-    /// Refused only when everyone refuses.
+    /// One confirmation is enough. A revocation decides too, because a source that knows of one knows more than the
+    /// others. The receipt is refused only if every checker refuses it.
     case anyOf = "any-of"
-    /// The first that answers decides, whatever it says; those that cannot answer are passed over.
+    /// The first response decides, whatever it is; checkers that fail are skipped.
     case firstToAnswer = "first-to-answer"
   }
 
-  /// When the checkers are asked.
+  /// The order in which the checkers are asked.
   public enum Order: Sendable, Hashable {
-    /// One after the other, in order, and no more than needed.
+    /// One after the other, until one decides.
     case inTurn
-    /// All at once; those still running when one has decided are cancelled.
+    /// All at the same time; those still running when one decides are cancelled.
     case together
   }
 
-  /// Whose answer counts.
+  /// The rule by which the answers are combined.
   package let rule: Rule
-  /// When they are asked.
+  /// The order in which the checkers are asked.
   package let order: Order
   /// The checkers.
   package let checkers: [any RemoteChecker]
@@ -40,10 +40,11 @@ public struct CombinedChecker: RemoteChecker {
   /// Creates a combination.
   ///
   /// - Parameters:
-  ///   - rule: Whose answer counts.
-  ///   - checkers: The checkers. Without any, the answer is a failure.
-  ///   - order: When they are asked.
-  ///   - name: Its name in verdicts; by default like `all-of(app-store, ocsp)`.
+  ///   - rule: The rule by which the answers are combined.
+  ///   - checkers: The checkers. If the array is empty, every check fails.
+  ///   - order: The order in which the checkers are asked.
+  ///   - name: The combination's name in verdicts; by default the rule and the checkers' names, like
+  ///     `all-of(app-store, ocsp)`.
   ///   - time: The clock.
   public init(
     _ rule: Rule, _ checkers: [any RemoteChecker], order: Order, name: String? = nil,
@@ -56,22 +57,22 @@ public struct CombinedChecker: RemoteChecker {
     self.time = time
   }
 
-  /// Everyone must confirm; asked all at once.
+  /// Returns a combination in which every checker must confirm; by default they are asked at the same time.
   public static func allOf(_ checkers: [any RemoteChecker], order: Order = .together) -> CombinedChecker {
     CombinedChecker(.allOf, checkers, order: order)
   }
 
-  /// One confirmation is enough; asked one after the other.
+  /// Returns a combination in which one confirmation is enough; by default the checkers are asked one after the other.
   public static func anyOf(_ checkers: [any RemoteChecker], order: Order = .inTurn) -> CombinedChecker {
     CombinedChecker(.anyOf, checkers, order: order)
   }
 
-  /// The first that answers decides; asked all at once.
+  /// Returns a combination in which the first response decides; the checkers are asked at the same time.
   public static func firstToAnswer(_ checkers: [any RemoteChecker]) -> CombinedChecker {
     CombinedChecker(.firstToAnswer, checkers, order: .together)
   }
 
-  /// The first checker's answer counts; where it cannot answer, the next one's.
+  /// Returns a combination that asks the next checker only if the one before cannot answer.
   public static func fallback(_ checkers: [any RemoteChecker]) -> CombinedChecker {
     CombinedChecker(
       .firstToAnswer, checkers, order: .inTurn,
@@ -107,7 +108,7 @@ public struct CombinedChecker: RemoteChecker {
       name: name, answer: answer, duration: time.elapsed() - start, parts: reports, decidedBy: decidedBy)
   }
 
-  /// Whether this report decides, whatever the others are.
+  /// Returns `true` if this report decides regardless of the others.
   private func isDecisive(_ report: CheckerReport) -> Bool {
     guard case .response(let response) = report.answer else { return false }
     switch (rule, response.standing) {
@@ -120,7 +121,7 @@ public struct CombinedChecker: RemoteChecker {
 
   private func conclusion(of reports: [CheckerReport]) -> (CheckerAnswer, decidedBy: String?) {
     if let report = reports.first(where: isDecisive) { return (report.answer, report.decidedBy) }
-    // Trying again may help where it may help with one of them.
+    // A retryable failure wins over a terminal one: if one checker may answer later, so may the combination.
     for report in reports {
       if case .retryableFailure = report.answer { return (report.answer, report.decidedBy) }
     }
@@ -134,7 +135,7 @@ public struct CombinedChecker: RemoteChecker {
     return agreement(of: reports)
   }
 
-  /// Everyone confirmed: in the same environment?
+  /// Confirms if all checkers that state an environment state the same one; otherwise refuses.
   private func agreement(of reports: [CheckerReport]) -> (CheckerAnswer, decidedBy: String?) {
     var found: (environment: ReceiptEnvironment.Category, by: String)?
     for report in reports {

@@ -2,16 +2,17 @@
 
 public import ReceiptVerification
 
-/// A checker that has so much time and no more. Late is unreachable: the verdict is undetermined, and trying
-/// again may help.
+/// A checker with a time limit.
+///
+/// A check that exceeds the limit counts as unreachable: the verdict is undetermined, and trying again may help.
 public struct TimeLimitedChecker: RemoteChecker {
-  /// The checker.
+  /// The wrapped checker.
   package let checker: any RemoteChecker
-  /// From the question to the answer.
+  /// The longest time that one check may take.
   package let limit: Duration
   private let time: RemoteTime
 
-  /// The checker's own name.
+  /// The name of the wrapped checker.
   public var name: String { checker.name }
 
   /// Creates a checker.
@@ -21,10 +22,10 @@ public struct TimeLimitedChecker: RemoteChecker {
     self.time = time
   }
 
-  /// Asks, and gives up when the time is over.
+  /// Asks the checker, and fails if there is no answer within the limit.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer { await report(on: receipt).answer }
 
-  /// Asks, and gives up when the time is over.
+  /// Asks the checker, and fails if there is no answer within the limit.
   public func report(on receipt: VerifiedReceipt) async -> CheckerReport {
     let start = time.elapsed()
     let checker = self.checker
@@ -38,7 +39,7 @@ public struct TimeLimitedChecker: RemoteChecker {
 }
 
 extension RemoteChecker {
-  /// The same checker with so much time and no more.
+  /// Returns this checker with a time limit.
   public func limited(to limit: Duration, time: RemoteTime = .system) -> TimeLimitedChecker {
     TimeLimitedChecker(self, limit: limit, time: time)
   }

@@ -5,26 +5,27 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptVerification
 
-/// Asks Google Play whether a purchase still stands: that it is known, paid for, not refunded, of the stated product and
-/// order, and of the right owner.
+/// Checks with Google Play that a purchase is known, paid for and not refunded.
 ///
-/// A signed purchase of Google Play proves that it was made, and not that it still stands: it states no expiry and no
-/// refund. Of an order list with several purchases each is asked about; those that were refunded are named in the
-/// answer while others stand.
+/// It also checks the product, the order and the owner.
+///
+/// A signed purchase of Google Play proves that the purchase was made, and not that it is still valid: it states no
+/// expiry and no refund. If a receipt is an order list with several purchases, each is asked about. If some were
+/// refunded and others are valid, the answer names those refunded.
 public struct GooglePlayChecker: RemoteChecker {
   /// `google-play`.
   public let name = "google-play"
-  /// What is required. The account is compared with the one that the app stated (`obfuscatedExternalAccountId`).
+  /// The requirements; the account is compared with the one that the app stated (`obfuscatedExternalAccountId`).
   public var requirements: PurchaseRequirements
   private let client: GooglePlayClient
-  /// An order list of Google's has few; each costs a request.
+  /// The largest number of purchases in a receipt; order lists have few, and each costs a request.
   private static let maximumPurchaseCount = 100
 
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - client: Asks about the purchases, of any app of its account.
-  ///   - requirements: What is required.
+  ///   - client: Asks about the purchases of any app of its service account.
+  ///   - requirements: The requirements.
   public init(client: GooglePlayClient, requirements: PurchaseRequirements = PurchaseRequirements()) {
     self.client = client
     self.requirements = requirements
@@ -35,7 +36,7 @@ public struct GooglePlayChecker: RemoteChecker {
     let purchases: [GooglePlayPurchase]
     switch receipt.content {
     case .detached(.googlePlayPurchase(let purchase)): purchases = [purchase]
-    // What was not paid for when the list was signed is no purchase of the receipt.
+    // A purchase that was not paid for when the list was signed does not belong to the receipt.
     case .detached(.googlePlayOrders(let list)): purchases = list.orders.filter(\.isPaid)
     default:
       return .terminalFailure(message: "Google Play knows its own purchases, not a \(receipt.kind.rawValue).")
@@ -48,7 +49,9 @@ public struct GooglePlayChecker: RemoteChecker {
     return await answer(purchases, of: receipt, PlayInquiry(client, requirements))
   }
 
-  /// Refused where one is refused; revoked where all are; else those that were revoked are named.
+  /// Combines the answers about several purchases.
+  ///
+  /// The receipt is refused if one purchase is, and revoked if all are; otherwise the answer names the revoked ones.
   private func answer(
     _ purchases: [GooglePlayPurchase], of receipt: VerifiedReceipt, _ inquiry: PlayInquiry
   ) async -> CheckerAnswer {

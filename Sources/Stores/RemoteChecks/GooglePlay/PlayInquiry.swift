@@ -5,7 +5,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
 
-/// What Google Play says of one purchase.
+/// Asks Google Play about a purchase, and evaluates the answer.
 struct PlayInquiry {
   private let client: GooglePlayClient
   private let requirements: PurchaseRequirements
@@ -22,7 +22,7 @@ struct PlayInquiry {
       return .terminalFailure(message: "The purchase states no purchase token to ask about.")
     }
     do throws(GooglePlayError) {
-      // The signed data of subscriptions say whether they renew; those of prepaid ones may not.
+      // The signed data of a subscription states whether it renews; a prepaid one may omit it.
       if claimed.autoRenewing == nil, let answer = try await product(claimed, token) { return answer }
       return try await subscription(claimed, token)
     } catch {
@@ -30,7 +30,7 @@ struct PlayInquiry {
     }
   }
 
-  /// `nil` for what is no one-time purchase.
+  /// Returns `nil` if Google Play knows no such one-time purchase.
   private func product(
     _ claimed: GooglePlayPurchase, _ token: String
   ) async throws(GooglePlayError) -> CheckerAnswer? {
@@ -65,7 +65,7 @@ struct PlayInquiry {
 
   // MARK: Decisions
 
-  /// What a one-time purchase is, by Google's answer.
+  /// Evaluates Google's answer about a one-time purchase.
   func answer(_ known: ProductPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
     let isTest = known.testPurchaseContext != nil
     switch known.purchaseStateContext?.purchaseState {
@@ -91,10 +91,10 @@ struct PlayInquiry {
         ? "Google Play refunded \(bought - remaining) of \(bought); \(remaining) remain." : nil)
   }
 
-  /// A quantity of Google's, which need not be sensible.
+  /// Clamps a quantity from Google, which need not be sensible.
   private func count(_ quantity: Int64) -> Int { Int(clamping: min(max(0, quantity), 1 << 32)) }
 
-  /// What a subscription is, by Google's answer.
+  /// Evaluates Google's answer about a subscription.
   func answer(_ known: SubscriptionPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
     let isTest = known.testPurchase != nil
     let items = known.lineItems ?? []
@@ -104,7 +104,7 @@ struct PlayInquiry {
       ?? otherProduct(claimed, than: products)
       ?? otherAccount(
         known.externalAccountIdentifiers?.obfuscatedExternalAccountId
-          // Bought again in the Play app, without the app's doing.
+          // A subscription that was bought again in the Play app, not through the app, states the account here.
           ?? known.outOfAppPurchaseContext?.expiredExternalAccountIdentifiers?.obfuscatedExternalAccountId)
     if let refusal { return refused(refusal, isTest: isTest) }
     switch known.subscriptionState {
@@ -124,7 +124,7 @@ struct PlayInquiry {
     }
   }
 
-  /// Not a failure that may be retried: the offline rule would let the signature be enough after it.
+  /// A terminal failure, because after a retryable one the offline rule would accept the signature alone.
   private static func unknownState(_ state: String?) -> CheckerAnswer {
     .terminalFailure(
       message:
@@ -141,7 +141,7 @@ struct PlayInquiry {
     response(.refused(message: message), isTest: isTest)
   }
 
-  /// Renewals of a subscription append `..0`, `..1` to the order.
+  /// Compares orders without the suffix (`..0`, `..1`) that each renewal of a subscription appends.
   private func otherOrder(_ claimed: GooglePlayPurchase, than known: [String?]) -> String? {
     func base(_ order: String) -> String {
       order.firstRange(of: "..").map { String(order[..<$0.lowerBound]) } ?? order
@@ -159,12 +159,12 @@ struct PlayInquiry {
       ? nil : "Google Play has another product for this purchase."
   }
 
-  /// Whether a receipt is about a product. One that names none is about all of the purchase.
+  /// Returns `true` if a receipt is about a product; one that names no product is about the whole purchase.
   private func isAbout(_ claimed: GooglePlayPurchase, _ product: String?) -> Bool {
     claimed.products.isEmpty || claimed.products.contains { UTF8Text.isIdentical($0, product ?? "") }
   }
 
-  /// Whether each product that a receipt is about has not expired: another product of the purchase may run longer.
+  /// Returns `true` if no product that a receipt is about has expired; another product of the purchase may run longer.
   private func isCurrent(_ items: [PlaySubscriptionLineItem], of claimed: GooglePlayPurchase) -> Bool {
     let current = items.filter { item in item.expiryTime.map { now < $0 } ?? false }
     guard !claimed.products.isEmpty else { return !current.isEmpty }
@@ -182,6 +182,6 @@ struct PlayInquiry {
 }
 
 extension GooglePlayPurchase {
-  /// The products that it is about.
+  /// The products that the purchase names.
   fileprivate var products: [String] { (productIds ?? []) + [productId].compactMap(\.self) }
 }

@@ -2,9 +2,9 @@
 
 public import ReceiptHTTP
 
-/// Where the servers of Huawei AppGallery are that know the purchases of a region.
+/// The addresses of the Huawei AppGallery servers that know the purchases of a region.
 public struct HuaweiAddress: Sendable, Hashable {
-  /// The regions, each with servers of its own.
+  /// A region with its own servers.
   public enum Site: String, Sendable, Hashable, CaseIterable {
     /// China.
     case china
@@ -34,14 +34,14 @@ public struct HuaweiAddress: Sendable, Hashable {
     }
   }
 
-  /// The order service, which knows consumables and what is bought once.
+  /// The order service, which knows consumables and one-time purchases.
   let orders: RemoteURL
   /// The subscription service.
   let subscriptions: RemoteURL
-  /// Where access tokens are issued.
+  /// The URL that issues access tokens.
   let token: RemoteURL
 
-  /// The servers of a region.
+  /// Creates the addresses of a region's servers.
   public init(_ site: Site) {
     orders = RemoteURL(secureHost: "orders-\(site.code).iap.cloud.huawei.\(site.domain)")
     subscriptions = RemoteURL(secureHost: "subscr-\(site.code).iap.cloud.huawei.\(site.domain)")
@@ -49,14 +49,14 @@ public struct HuaweiAddress: Sendable, Hashable {
       .appending(pathSegments: Self.tokenPath)
   }
 
-  /// One server of your own that answers as all of them do.
+  /// Creates the address of one server of your own that offers all services.
   public init(base: RemoteURL) {
     self.init(orders: base, subscriptions: base, token: base.appending(pathSegments: Self.tokenPath))
   }
 
   private static let tokenPath = ["oauth2", "v3", "token"]
 
-  /// Servers of your own.
+  /// Creates the addresses of servers of your own.
   public init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {
     self.orders = orders
     self.subscriptions = subscriptions

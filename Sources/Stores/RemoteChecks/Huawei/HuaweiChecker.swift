@@ -5,16 +5,18 @@ internal import ReceiptCodec
 public import ReceiptHTTP
 public import ReceiptVerification
 
-/// Asks Huawei AppGallery whether a purchase still stands: that it is known, paid for and not refunded, and with
-/// ``PurchaseRequirements/requiresCurrentSubscription`` that a subscription runs.
+/// Checks with Huawei AppGallery that a purchase is known, paid for and not refunded.
 ///
-/// What the order service answers about is signed as the purchase itself is, and is verified with the keys of the policy.
-/// The subscription service documents no signature: its answer counts as Google Play's does, by the TLS connection and the
-/// app's access token. A signature that it sends all the same must be good.
+/// With ``PurchaseRequirements/requiresCurrentSubscription`` it also checks that a subscription is current.
+///
+/// The order service's answer contains the purchase and a signature like the receipt's own, which is verified with the
+/// keys of the policy. The subscription service documents no signature. Its answer is trusted as Google Play's is:
+/// because of the TLS connection and the app's access token. If it sends a signature all the same, the signature must
+/// be valid.
 public struct HuaweiChecker: RemoteChecker {
   /// `huawei`.
   public let name = "huawei"
-  /// What is required. Huawei's purchases name no account.
+  /// The requirements; Huawei's purchases name no account.
   public var requirements: PurchaseRequirements
   private let client: HuaweiClient
   private let verifier: ReceiptVerifier
@@ -22,13 +24,13 @@ public struct HuaweiChecker: RemoteChecker {
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - transport: What sends the requests.
+  ///   - transport: Sends the requests.
   ///   - address: The servers of the region in which the app is sold.
   ///   - clientId: The client identifier of the app in AppGallery Connect.
-  ///   - clientSecret: Its secret.
-  ///   - verifier: Verifies the purchase in the answer; its policy names the app's key.
-  ///   - requirements: What is required.
-  ///   - retry: How often and how long it is tried.
+  ///   - clientSecret: The secret of that client identifier.
+  ///   - verifier: Verifies the purchase in the answer; its policy contains the app's key.
+  ///   - requirements: The requirements.
+  ///   - retry: The retry policy.
   ///   - time: The clocks.
   public init(
     transport: any HTTPTransport, address: HuaweiAddress, clientId: String, clientSecret: Secret,
@@ -42,7 +44,7 @@ public struct HuaweiChecker: RemoteChecker {
       caller: RemoteCaller(transport: transport, policy: retry, time: time))
   }
 
-  /// Asks about a purchase at Huawei.
+  /// Asks Huawei about the purchase of a receipt.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
     guard case .detached(.huaweiPurchase(let purchase)) = receipt.content else {
       return .terminalFailure(message: "Huawei knows its own purchases, not a \(receipt.kind.rawValue).")
@@ -85,7 +87,9 @@ public struct HuaweiChecker: RemoteChecker {
         environment: DetachedContent.huaweiPurchase(known).environment?.category))
   }
 
-  /// The purchase in an answer, where there is a signature by the app's key.
+  /// Returns the purchase in an answer.
+  ///
+  /// If the answer must be signed or has a signature, the signature is verified with the app's key.
   private func verified(
     _ answer: HuaweiAnswer, mustBeSigned: Bool
   ) throws(CheckFailure) -> HuaweiPurchase {
@@ -143,9 +147,9 @@ public struct HuaweiChecker: RemoteChecker {
 }
 
 extension HuaweiChecker: CustomStringConvertible, CustomReflectable {
-  /// The name; neither client nor secret.
+  /// The name, without the client and its secret.
   public var description: String { "HuaweiChecker" }
 
-  /// The name alone.
+  /// The name only.
   public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

@@ -5,9 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
 
-/// Asks Huawei AppGallery about purchase tokens. All tasks share its access token.
+/// Asks Huawei AppGallery about purchase tokens; all tasks share its access token.
 final class HuaweiClient: Sendable {
-  /// Seconds before its expiry at which an access token is no longer used.
+  /// The time, in seconds, before its expiry from which an access token is no longer used.
   private static let reserve: Double = 60
   private static let maximumResponseByteCount = 1 << 20
 
@@ -40,7 +40,7 @@ final class HuaweiClient: Sendable {
     }
   }
 
-  /// What the order service knows of a token.
+  /// Asks the order service about a purchase token.
   func order(token: String, productId: String) async throws(CheckFailure) -> HuaweiAnswer {
     var question = HuaweiTokenQuestion()
     question.purchaseToken = token
@@ -49,7 +49,7 @@ final class HuaweiClient: Sendable {
       address.orders.appending(pathSegments: ["applications", "purchases", "tokens", "verify"]), question)
   }
 
-  /// What the subscription service knows of a token.
+  /// Asks the subscription service about a purchase token.
   func subscription(token: String, subscriptionId: String) async throws(CheckFailure) -> HuaweiAnswer {
     var question = HuaweiTokenQuestion()
     question.purchaseToken = token
@@ -73,7 +73,7 @@ final class HuaweiClient: Sendable {
           HTTPHeader("Content-Type", "application/json; charset=UTF-8"), UserAgent.header,
         ], body: question.encodedJSON(), maximumResponseByteCount: Self.maximumResponseByteCount)
       do {
-        // Nothing is `nil` but where the access token is refused.
+        // The answer is `nil` only if the access token was refused.
         let answer: HuaweiAnswer? = try await caller.send(isIdempotent: true, { request }) { response in
           classify(response)
         }
@@ -102,7 +102,7 @@ final class HuaweiClient: Sendable {
     }
   }
 
-  /// What an answer without a purchase says, in one line.
+  /// Returns one line that describes an answer without a purchase.
   static func message(_ answer: HuaweiAnswer) -> String {
     guard let code = answer.responseCode else { return "Huawei's answer has no code." }
     let meaning = code.meaning ?? answer.responseMessage.map(ShownText.line) ?? "not documented"

@@ -4,18 +4,19 @@ internal import ReceiptCrypto
 internal import ReceiptVerification
 internal import Synchronization
 
-/// Chains whose certificates were all found good, each until some instant: they make every receipt of a signer but the
-/// first cost next to nothing.
+/// A cache of certificate chains that were found good, each until an instant.
 ///
-/// A verifier gives out the same array for every receipt of a signer, so that comparing two arrays mostly finds that
-/// they share their storage.
+/// It makes every receipt of a signer except the first nearly free to check.
+///
+/// A verifier gives every receipt of a signer the same array, so comparing two arrays usually ends at their shared
+/// storage.
 final class GoodChains: Sendable {
   private struct Entry {
     let certificates: [Certificate]
     let until: Double
   }
 
-  /// Stores have a handful of signers at a time.
+  /// The largest number of chains; stores have a handful of signers at a time.
   static let capacity = 64
 
   private struct State {
@@ -25,7 +26,7 @@ final class GoodChains: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the chains of a receipt and of each of its parts are good at an instant.
+  /// Returns `true` if the chains of a receipt and of each of its nested parts are good at an instant.
   func contains(_ receipt: VerifiedReceipt, at now: Double) -> Bool {
     state.withLock { state in
       guard Self.contains(receipt.signer.certificates, state.entries, now) else { return false }
@@ -43,7 +44,7 @@ final class GoodChains: Sendable {
     return false
   }
 
-  /// Adds a chain; the oldest is evicted.
+  /// Adds a chain, and evicts the oldest if the cache is full.
   func insert(_ certificates: [Certificate], until: Double) {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -55,6 +56,6 @@ final class GoodChains: Sendable {
 
   func removeAll() { state.withLock { $0.entries = [] } }
 
-  /// Removes all chains, and adds none from now on.
+  /// Removes all chains and ignores later insertions.
   func close() { state.withLock { $0 = State(isClosed: true) } }
 }

@@ -4,25 +4,26 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 public import ReceiptVerification
 
-/// Asks the issuers whether the certificates that signed a receipt were revoked: by OCSP (RFC 6960), or by a
-/// revocation list (RFC 5280 section 5) where a certificate names only that.
+/// Checks that the certificates that signed a receipt were not revoked.
+///
+/// It asks by OCSP (RFC 6960), or fetches a revocation list (RFC 5280 section 5) if a certificate names only a list.
 ///
 /// ```swift
 /// let revocation = RevocationChecker(transport: transport)
 /// let verdict = await verifier.verify(receipt, checkers: [revocation])
 /// ```
 ///
-/// Leaf and intermediate of the receipt are asked about, and those of the signed parts of a notification. A
-/// revoked certificate, or one that its issuer does not know, refuses the receipt; what a responder or a list
-/// states counts only when it is signed by the issuer, or by a delegate that the issuer certified. Where none can
-/// be reached the receipt is undetermined, unless ``RevocationOptions/unreachable`` says otherwise.
+/// It checks the leaf and the intermediate of the receipt, and those of a notification's signed parts. A certificate
+/// that is revoked, or that its issuer does not know, refuses the receipt. A response or a list counts only if the
+/// issuer signed it, or a delegate that the issuer certified. If no status can be obtained, the verdict is
+/// undetermined, unless ``RevocationOptions/unreachable`` says otherwise.
 ///
-/// Answers are kept until there is a newer one, and renewed before that in the background; receipts of a
-/// known signer then cost next to nothing. Keep one checker for the process, and ``shutdown()`` it at the end.
+/// Statuses are cached while they are valid, and renewed early in the background; receipts of a known signer then cost
+/// nearly nothing. Use one checker for the whole process, and call ``shutdown()`` at its end.
 public final class RevocationChecker: RemoteChecker {
   /// `ocsp`.
   public let name = "ocsp"
-  /// What it makes of the answers.
+  /// The checker's options.
   package let options: RevocationOptions
 
   private let time: RemoteTime
@@ -33,8 +34,8 @@ public final class RevocationChecker: RemoteChecker {
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - transport: Sends the requests. Responders are mostly reached by plain `http`, which it must allow.
-  ///   - options: How to ask, and what to make of the answers.
+  ///   - transport: Sends the requests. Most responders use plain `http`, which the transport must allow.
+  ///   - options: The checker's options.
   ///   - time: The clock.
   public init(
     transport: any HTTPTransport, options: RevocationOptions = RevocationOptions(),
@@ -47,25 +48,28 @@ public final class RevocationChecker: RemoteChecker {
     cache = StatusCache(source: source, goodChains: goodChains)
   }
 
-  /// Asks about the certificates of a receipt, unless it is known that they are good.
+  /// Checks the certificates of a receipt; those known to be good need no request.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
     let now = time.now().millisecondsSince1970 / 1000
     if goodChains.contains(receipt, at: now) { return .response(CheckerResponse(.confirmed)) }
     return await ask(about: receipt)
   }
 
-  /// Ends all requests that are under way and begins no more: checks that still wait, or begin from now on, fail.
+  /// Cancels all requests and begins no more.
+  ///
+  /// Checks that still wait fail. Later checks cannot obtain a status, so ``RevocationOptions/unreachable`` applies to
+  /// them.
   public func shutdown() async { await cache.shutdown() }
 
-  /// How many requests are under way.
+  /// The number of requests under way.
   package var requestCount: Int { cache.flightCount }
 
-  /// How many answers are kept.
+  /// The number of cached statuses.
   package var cachedCount: Int { cache.count }
 
   // MARK: - Requests
 
-  /// Everything is asked at once, and then waited for.
+  /// Begins all requests at the same time, then awaits them.
   private func ask(about receipt: VerifiedReceipt) async -> CheckerAnswer {
     let parts = [receipt] + receipt.nested
     var asked: [RevocationQuestion: StatusCache.Found?] = [:]
@@ -79,7 +83,7 @@ public final class RevocationChecker: RemoteChecker {
     return evaluate(parts, findings)
   }
 
-  /// Each certificate with the next, its issuer. A root has none.
+  /// Pairs each certificate of the chain with the next one, its issuer; the root has no issuer.
   private static func questions(of receipt: VerifiedReceipt) -> [RevocationQuestion] {
     let certificates = receipt.signer.certificates
     return zip(certificates, certificates.dropFirst()).map(RevocationQuestion.init)
@@ -118,7 +122,7 @@ public final class RevocationChecker: RemoteChecker {
 
   // MARK: - Evaluation
 
-  /// A refusal counts more than a failure, and a failure that asking again may mend more than another.
+  /// Combines the findings: a refusal wins over a failure, and a retryable failure over a terminal one.
   private func evaluate(
     _ parts: [VerifiedReceipt], _ findings: [RevocationQuestion: Finding]
   ) -> CheckerAnswer {
@@ -154,7 +158,7 @@ public final class RevocationChecker: RemoteChecker {
   }
 
   private enum Evaluation {
-    /// Until when, in seconds since 1970, it need not be checked again.
+    /// `freshUntil` is the time, in seconds since 1970, until which the certificate need not be checked again.
     case good(freshUntil: Double, note: String?)
     case refused(String)
     case failed(RevocationFailure)
@@ -166,7 +170,7 @@ public final class RevocationChecker: RemoteChecker {
     func pass(_ subject: RevocationOptions.Note.Subject, _ message: String, until: Double) -> Evaluation {
       options.report?(
         RevocationOptions.Note(subject: subject, certificate: question.certificate, message: message))
-      // A missing pointer is normal; the rest is noted in the verdict.
+      // A certificate that names no responder is normal; the verdict notes everything else.
       return .good(freshUntil: until, note: subject == .noPointer ? nil : message)
     }
     switch finding {

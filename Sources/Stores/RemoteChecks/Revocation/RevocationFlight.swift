@@ -3,17 +3,17 @@
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// What is known of one certificate.
+/// The status of one certificate, and how long it may be cached.
 struct KnownStatus: Sendable {
   let status: CertificateStatus
-  /// Seconds since 1970 until which it need not be checked again; `nil` if it must not be cached.
+  /// The time, in seconds since 1970, until which the status need not be checked again; `nil` if it must not be cached.
   let freshUntil: Double?
 }
 
-/// Why nothing is known of a certificate.
+/// The reason why the status of a certificate could not be obtained.
 struct RevocationFailure: Error, Sendable, Hashable {
   let message: String
-  /// Whether asking again may help.
+  /// `true` if asking again may help.
   let isRetryable: Bool
 
   static let shutDown = RevocationFailure(message: "The checker was shut down.", isRetryable: false)
@@ -22,7 +22,7 @@ struct RevocationFailure: Error, Sendable, Hashable {
 
 typealias RevocationOutcome = Result<KnownStatus, RevocationFailure>
 
-/// One request that any number of tasks wait for.
+/// A request whose outcome any number of tasks can await.
 final class RevocationFlight: Sendable {
   private struct State {
     var outcome: RevocationOutcome?
@@ -31,7 +31,7 @@ final class RevocationFlight: Sendable {
 
   private let state = Mutex(State())
 
-  /// The outcome, or `cancelled` as soon as the waiting task is; the request goes on for the others.
+  /// The outcome; or `cancelled` as soon as the waiting task is cancelled, while the request goes on for the others.
   var outcome: RevocationOutcome {
     get async {
       let first = FirstResult<RevocationOutcome>()

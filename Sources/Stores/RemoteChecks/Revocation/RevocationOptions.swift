@@ -2,100 +2,105 @@
 
 public import ReceiptCrypto
 
-/// How a ``RevocationChecker`` asks, and what it makes of the answers. The defaults are strict, except that
-/// certificates without any pointer pass.
+/// The options of a ``RevocationChecker``.
+///
+/// The defaults are strict, except that certificates that name neither responder nor list pass.
 public struct RevocationOptions: Sendable {
-  /// The rule where no responder could be reached.
+  /// The rule for a certificate whose revocation status could not be obtained.
   public enum UnreachableRule: Sendable, Hashable {
-    /// The receipt is undetermined, and asking again may help.
+    /// The verdict is undetermined, and asking again may help.
     case hardFailure
-    /// The certificate passes, and ``RevocationOptions/report`` is told. An attacker who can keep the
-    /// responder from being reached can then hide a revocation.
+    /// The certificate passes, and ``RevocationOptions/report`` is called. An attacker who can block the responder can
+    /// then hide a revocation.
     case softFailure
   }
 
-  /// What it means that a certificate says neither where to ask nor where a list is.
+  /// The rule for a certificate that names neither responder nor list.
   public enum NoPointerRule: Sendable, Hashable {
-    /// It passes: stores of your own and test authorities have no responder. Apple's certificates have.
+    /// The certificate passes. Stores of your own and test authorities have no responder; Apple's certificates name
+    /// one.
     case accept
     /// The receipt is refused.
     case refuse
   }
 
-  /// What to do with a certificate that has expired since the receipt was signed.
+  /// The rule for a certificate that has expired since the receipt was signed.
   public enum ExpiredRule: Sendable, Hashable {
-    /// It is asked about as any other, though its issuer need not know it any more (RFC 5280 section 3.3).
+    /// The responder is asked as for any other certificate, though it need no longer know an expired one (RFC 5280
+    /// section 3.3).
     case ask
-    /// It passes without a request: whether it was revoked before it expired can no longer be learned.
+    /// The certificate passes without a request, because its issuer may no longer know whether it was revoked.
     case accept
   }
 
-  /// What it means that a certificate was revoked.
+  /// The rule for a revoked certificate.
   public enum RevokedRule: Sendable, Hashable {
     /// The receipt is refused, whenever it was signed.
     case refuse
-    /// A receipt that states a signing time before the revocation stands, if the reason of the revocation is
-    /// superseded, cessationOfOperation or affiliationChanged: the key was not compromised.
+    /// The receipt passes if it states a signing time before the revocation and the reason is superseded,
+    /// cessationOfOperation or affiliationChanged: the key was not compromised.
     case acceptSignedBeforeBenignRevocation
   }
 
-  /// What happened to one certificate that is worth a line in a log.
+  /// An event about one certificate that is worth a line in a log.
   public struct Note: Sendable, Hashable, CustomStringConvertible {
-    /// What it is about.
+    /// The kind of event.
     public enum Subject: String, Sendable, Hashable, CaseIterable {
-      /// Accepted though no responder could be reached.
+      /// The certificate passed although its status could not be obtained.
       case softFailure = "soft-failure"
-      /// Accepted because it names neither responder nor list.
+      /// The certificate passed because it names neither responder nor list.
       case noPointer = "no-pointer"
-      /// Passed because it has expired.
+      /// The certificate passed because it has expired.
       case expired
-      /// Revoked, and passed because the receipt is older.
+      /// The certificate is revoked, and passed because the receipt was signed before.
       case revokedLater = "revoked-later"
-      /// The cached answer is still valid, but could not be renewed in advance.
+      /// The cached status is still valid, but its early renewal failed.
       case refreshFailed = "refresh-failed"
     }
 
-    /// What it is about.
+    /// The kind of event.
     public let subject: Subject
     /// The certificate.
     public let certificate: Certificate
-    /// In words.
+    /// A sentence that describes the event.
     public let message: String
 
-    /// Subject and message.
+    /// The subject and the message.
     public var description: String { "\(subject.rawValue): \(message)" }
   }
 
-  /// The rule where no responder could be reached; a hard failure by default.
+  /// The rule for a certificate whose status could not be obtained; a hard failure by default.
   public var unreachable: UnreachableRule = .hardFailure
-  /// The rule for a certificate without a pointer; accepted by default.
+  /// The rule for a certificate that names neither responder nor list; it passes by default.
   public var noPointer: NoPointerRule = .accept
-  /// What to do with expired certificates; asked about by default.
+  /// The rule for an expired certificate; the responder is asked by default.
   public var expired: ExpiredRule = .ask
-  /// What it means that a certificate was revoked; the receipt is refused by default.
+  /// The rule for a revoked certificate; the receipt is refused by default.
   public var revoked: RevokedRule = .refuse
-  /// Asked about every certificate in place of the responder that it names: for tests and for responders that
-  /// are mirrored. `nil` by default.
+  /// A responder to ask about every certificate instead of the one it names; `nil` by default.
+  ///
+  /// Use it for tests and for mirrored responders.
   public var responderURL: RemoteURL?
-  /// Whether requests carry a nonce, so that no old response can be given for a new one; they do by default.
+  /// Indicates whether requests carry a nonce, which prevents the replay of an old response; `true` by default.
   public var sendsNonce = true
-  /// Whether a response must repeat the nonce. Responders that make responses ahead, Apple's among them, do
-  /// not; `false` by default.
+  /// Indicates whether a response must repeat the nonce; `false` by default.
+  ///
+  /// Responders that sign responses in advance, Apple's among them, do not repeat it.
   public var requiresNonce = false
-  /// What certificates are named by in requests. SHA-1 by default, which every responder understands; nothing
-  /// rests on it.
+  /// The hash that identifies certificates in requests; SHA-1 by default.
+  ///
+  /// Every responder understands SHA-1, and security does not depend on this hash.
   public var identifierHash: DigestAlgorithm = .sha1
-  /// How often and how long a responder is tried: twice, 10 seconds in all by default.
+  /// The retry policy for a responder; by default two attempts of 5 seconds each, 10 seconds in all.
   public var retryPolicy = RetryPolicy(
     maximumAttempts: 2, deadline: .seconds(10), attemptTimeout: .seconds(5))
-  /// The longest that an answer is kept, however far its nextUpdate is; 7 days by default.
+  /// The longest time that a status is cached, even if its `nextUpdate` is later; 7 days by default.
   public var maximumLifetime: Duration = .seconds(7 * 86_400)
-  /// How long after a failure a responder is not asked again about the same certificate; 5 seconds by
-  /// default.
+  /// The time after a failure during which the same certificate is not asked about again; 5 seconds by default.
   public var failureHold: Duration = .seconds(5)
-  /// Told what passed without a good answer, on whatever thread it happens. `nil` by default.
+  /// Called for each ``RevocationOptions/Note``, on an arbitrary thread; `nil` by default.
   public var report: (@Sendable (Note) -> Void)?
 
-  /// The strict defaults.
+  /// Creates the default options.
   public init() {}
 }

@@ -3,28 +3,31 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// A certificate and the one that issued it.
+/// A certificate and its issuer's certificate.
 struct RevocationQuestion: Sendable, Hashable {
   let certificate: Certificate
   let issuer: Certificate
 }
 
-/// Where there is something to learn about a certificate.
+/// The address of an OCSP responder or of a revocation list.
 enum RevocationPointer: Sendable, Hashable {
   case ocsp(RemoteURL)
   case list(RemoteURL)
 }
 
-/// Asks responders and fetches lists.
+/// Asks OCSP responders and fetches revocation lists.
 struct RevocationSource: Sendable {
   let caller: RemoteCaller
   let options: RevocationOptions
 
-  /// Seconds since 1970; `Int64.min` for a clock out of range.
+  /// The time in seconds since 1970; `Int64.min` if the clock is out of range.
   var now: Int64 { caller.time.now().wholeSecondsSince1970 ?? .min }
 
-  /// OCSP before lists, which can be long. Both are signed, so that plain `http` is in order, and usual: a
-  /// responder behind TLS would need another for its own certificate.
+  /// Returns the address to ask about a certificate: the configured responder, else one that the certificate names,
+  /// else the address of its revocation list.
+  ///
+  /// OCSP comes first because lists can be long. Plain `http` is allowed and usual: both answers are signed, and a
+  /// responder behind TLS would need another responder for its own certificate.
   func pointer(of certificate: Certificate) -> RevocationPointer? {
     if let url = options.responderURL { return .ocsp(url) }
     for text in certificate.ocspURLs {
@@ -84,8 +87,8 @@ struct RevocationSource: Sendable {
       } catch {
         let failure = RevocationFailure(
           message: "\(url.host) answers what cannot be used: \(error)",
-          // What is not signed right may be a stranger's, on the way here: it says nothing, and the responder
-          // itself may still answer.
+          // A badly signed response may have been injected on the network. It proves nothing, and the responder itself
+          // may still answer.
           isRetryable: ![.unauthorized, .malformedRequest, .signatureRequired].contains(error.code))
         return error.isRetryable
           ? .retry(failure, notBefore: nil, isProcessed: false) : .failed(failure)

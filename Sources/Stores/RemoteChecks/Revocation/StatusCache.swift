@@ -4,13 +4,13 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// The answers of responders, cached while they are valid, and the requests under way: one for a certificate at a time.
+/// A cache of certificate statuses, and the requests under way: at most one per certificate and address.
 final class StatusCache: Sendable {
-  /// More certificates than any store has signers.
+  /// The largest number of statuses, more than any store has certificates.
   static let capacity = 256
-  /// How long the status "unknown" is cached, in seconds: a certificate that was issued just now may be known soon.
+  /// The time, in seconds, that the status "unknown" is cached: a newly issued certificate may be known soon.
   static let unknownLifetime: Double = 300
-  /// The part of an answer's life after which it is renewed.
+  /// The fraction of a status's lifetime after which it is renewed.
   static let refreshPoint = 0.8
 
   struct Key: Sendable, Hashable {
@@ -33,7 +33,7 @@ final class StatusCache: Sendable {
 
   private struct Entry {
     let status: CertificateStatus
-    /// Seconds since 1970.
+    /// The time at which the status becomes invalid, in seconds since 1970.
     let end: Double
     var refreshAt: Double
     var lastUse: UInt64
@@ -41,7 +41,7 @@ final class StatusCache: Sendable {
 
   private struct State {
     var entries: [Key: Entry] = [:]
-    /// Failures, by the time that passed until they are forgotten.
+    /// Recent failures; `end` is the elapsed time at which one is forgotten.
     var failures: [Key: (failure: RevocationFailure, end: Duration)] = [:]
     var flights: [Key: (flight: RevocationFlight, task: Task<Void, Never>)] = [:]
     var uses: UInt64 = 0
@@ -57,7 +57,7 @@ final class StatusCache: Sendable {
     self.goodChains = goodChains
   }
 
-  /// What is known, or the request that will tell, which is begun unless it is under way.
+  /// Returns the cached status or failure, or else the request under way, which it begins if necessary.
   func find(_ question: RevocationQuestion, at pointer: RevocationPointer) -> Found {
     let key = Key(question, pointer)
     let now = self.now
@@ -73,7 +73,7 @@ final class StatusCache: Sendable {
             return .known(KnownStatus(status: entry.status, freshUntil: entry.refreshAt))
           }
           if state.flights[key] == nil { begin(key, question, pointer, isRefresh: true, &state) }
-          // Checks do not wait for the new answer; the next one looks for it again.
+          // Checks do not wait for the renewal; after a second they look for its result.
           return .known(KnownStatus(status: entry.status, freshUntil: min(entry.end, now + 1)))
         }
         state.entries[key] = nil
@@ -115,7 +115,7 @@ final class StatusCache: Sendable {
         return .success(KnownStatus(status: status, freshUntil: keep(status, key, at: now, &state)))
       case .failure(let failure):
         if var entry = state.entries[key], now < entry.end {
-          // Ten more tries or so before it ends.
+          // Leaves about ten more attempts before the status becomes invalid.
           entry.refreshAt = now + max(Self.seconds(source.options.failureHold), (entry.end - now) / 10)
           state.entries[key] = entry
         } else if source.options.failureHold > .zero {
@@ -125,7 +125,7 @@ final class StatusCache: Sendable {
         return .failure(failure)
       }
     }
-    // Chains that were good may rest on the status that was replaced.
+    // Chains cached as good may depend on the status that was replaced.
     if case .success = outcome, isRefresh { goodChains.removeAll() }
     if case .failure(let failure) = outcome, isRefresh {
       source.options.report?(
@@ -135,11 +135,11 @@ final class StatusCache: Sendable {
     flight.complete(outcome)
   }
 
-  /// Returns when it will be renewed; `nil` if it must not be cached.
+  /// Caches a status, and returns the time at which it will be renewed; `nil` if it must not be cached.
   private func keep(_ status: CertificateStatus, _ key: Key, at now: Double, _ state: inout State) -> Double?
   {
     state.entries[key] = nil
-    // A request may be answered in the very moment in which it is ended.
+    // The answer may arrive during the shutdown.
     guard let nextUpdate = status.nextUpdate, !state.isShutDown else { return nil }
     var end = min(Double(nextUpdate) + 1, now + Self.seconds(source.options.maximumLifetime))
     if status.standing == .unknown { end = min(end, now + Self.unknownLifetime) }
@@ -154,7 +154,7 @@ final class StatusCache: Sendable {
     return refreshAt
   }
 
-  /// Ends all requests and begins no more.
+  /// Cancels all requests, waits for them to end, and begins no more.
   func shutdown() async {
     let tasks = state.withLock { state in
       state.isShutDown = true
@@ -166,10 +166,10 @@ final class StatusCache: Sendable {
     for task in tasks { await task.value }
   }
 
-  /// How many requests are under way.
+  /// The number of requests under way.
   var flightCount: Int { state.withLock { $0.flights.count } }
 
-  /// How many answers are kept.
+  /// The number of cached statuses.
   var count: Int { state.withLock { $0.entries.count } }
 
   private var now: Double { source.caller.time.now().millisecondsSince1970 / 1000 }
