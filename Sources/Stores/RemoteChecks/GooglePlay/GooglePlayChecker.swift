@@ -41,7 +41,10 @@ public struct GooglePlayChecker: RemoteChecker {
     default:
       return .terminalFailure(message: "Google Play knows its own purchases, not a \(receipt.kind.rawValue).")
     }
-    guard let packageName = receipt.bundleId, purchases.count <= Self.maximumPurchaseCount else {
+    guard let packageName = receipt.bundleId else {
+      return .terminalFailure(message: "The receipt names no package.")
+    }
+    guard purchases.count <= Self.maximumPurchaseCount else {
       return .terminalFailure(message: "The receipt has more than \(Self.maximumPurchaseCount) purchases.")
     }
     let client = client.calling(for: packageName)

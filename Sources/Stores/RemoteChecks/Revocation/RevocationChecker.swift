@@ -57,8 +57,7 @@ public final class RevocationChecker: RemoteChecker {
 
   /// Cancels all requests and begins no more.
   ///
-  /// Checks that still wait fail. Later checks cannot obtain a status, so ``RevocationOptions/unreachable`` applies to
-  /// them.
+  /// Checks that still wait, and later ones, fail: ``RevocationOptions/unreachable`` does not apply to them.
   public func shutdown() async { await cache.shutdown() }
 
   /// The number of requests under way.
@@ -183,7 +182,7 @@ public final class RevocationChecker: RemoteChecker {
       return pass(.expired, "\(name) has expired and was not asked about.", until: .infinity)
     case .failed(let failure):
       let message = "\(name) could not be checked: \(failure.message)"
-      guard options.unreachable == .softFailure, failure != .cancelled else {
+      guard options.unreachable == .softFailure, failure != .cancelled, failure != .shutDown else {
         return .failed(RevocationFailure(message: message, isRetryable: failure.isRetryable))
       }
       return pass(.softFailure, message, until: 0)

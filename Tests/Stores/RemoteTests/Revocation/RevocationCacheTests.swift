@@ -256,9 +256,10 @@ import Testing
     #expect(checker.requestCount == 0)
   }
 
-  @Test func afterShutdownNoCheckSucceeds() async throws {
+  @Test(arguments: [RevocationOptions.UnreachableRule.hardFailure, .softFailure])
+  func afterShutdownNoCheckSucceeds(unreachable: RevocationOptions.UnreachableRule) async throws {
     let fixture = try RevocationFixture()
-    let checker = fixture.checker()
+    let checker = fixture.checker { $0.unreachable = unreachable }
     let receipt = try fixture.receipt()
     #expect(await checker.check(receipt) == .confirmed)
     await checker.shutdown()
