@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func aFileOfXcode() throws {
-    let file = Self.root.appending(path: "Tests/StorefrontTests/Catalog/Fixtures/6.3.storekit")
+    let file = Self.root.appending(path: "Tests/Storefront/StorefrontTests/Catalog/Fixtures/6.3.storekit")
     let bytes = [UInt8](try Data(contentsOf: file))
 
     let catalog = try ProductCatalog(storeKitConfiguration: bytes)
