@@ -3,7 +3,7 @@
 #if PostgreSQL
   internal import CPostgreSQL
 
-  /// What the server answered to one statement, its values in binary.
+  /// The server's result of one statement, with its values in binary.
   @safe
   package final class QueryResult {
     private let handle: OpaquePointer
@@ -16,7 +16,7 @@
 
     package var rowCount: Int { Int(unsafe PQntuples(handle)) }
 
-    /// How many rows a statement changed.
+    /// The number of rows that a statement changed.
     package var changedRowCount: Int {
       guard let text = unsafe PQcmdTuples(handle) else { return 0 }
       return Int(unsafe String(cString: text)) ?? 0
@@ -24,7 +24,7 @@
 
     package var columnCount: Int { Int(unsafe PQnfields(handle)) }
 
-    /// What the values of a column are.
+    /// The type of a column's values.
     package enum ColumnKind: Sendable, Hashable {
       case integer
       case text

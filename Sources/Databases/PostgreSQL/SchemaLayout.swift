@@ -46,7 +46,8 @@
     }
 
     private let tables: [Table]
-    /// Whether statements find functions and operators in the schema (`search_path`), so that it may have none.
+    /// Indicates whether statements find functions and operators in the schema (`search_path`), so that it may have
+    /// none.
     private let isSearched: Bool
 
     package init(_ tables: [Table], isSearched: Bool) {
@@ -54,7 +55,7 @@
       self.isSearched = isSearched
     }
 
-    /// Says which object is missing, altered or not ours, and what to do; `nil` if there is none.
+    /// Says which object is missing, altered or not ours, and what to do; `nil` without one.
     package func fault<Failure>(
       in schema: String, on connection: ServerConnection<Failure>
     ) throws(Failure) -> String? {
@@ -77,7 +78,7 @@
       return missing.keys.min().map { "The \($0) in the schema \(schema) is missing. Restore a backup." }
     }
 
-    /// What the query finds where nobody changed anything.
+    /// The result of the query on an unchanged schema.
     private var expected: [String: String] {
       var expected: [String: String] = [:]
       for table in tables {

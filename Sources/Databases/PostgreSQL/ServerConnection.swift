@@ -11,13 +11,13 @@
   package final class ServerConnection<Failure: ServerFailure> {
     package let location: ServerLocation
     private let handle: OpaquePointer
-    /// What was sent, in order, the answers to which have not been taken yet.
+    /// The statements that were sent, in order, whose answers have not been taken yet.
     private var awaited: [Awaited] = []
-    /// Whether an answer was given up: what comes after it belongs to no statement.
+    /// Indicates whether an answer was given up: what comes after it belongs to no statement.
     private var isGivenUp = false
 
-    /// How long an answer may take; without a limit a server that hangs is waited for without end, since its system goes on to
-    /// acknowledge what it is sent.
+    /// The longest time that an answer may take. Without a limit the wait for a server that hangs has no end, since its
+    /// system goes on to acknowledge what it is sent.
     package var answerLimit: Duration? {
       didSet { _ = unsafe PQsetnonblocking(handle, answerLimit == nil ? 0 : 1) }
     }
@@ -29,7 +29,7 @@
     /// - Throws: `disconnected`, whatever the reason: libpq has no code for it.
     package init(_ location: ServerLocation) throws(Failure) {
       self.location = location
-      // What stands before the URL it may set otherwise; what stands after it holds.
+      // The URL overrides the settings before it; those after it override the URL.
       let parameters: KeyValuePairs = [
         "connect_timeout": "5", "keepalives_idle": "30", "keepalives_interval": "10",
         "keepalives_count": "3",
@@ -51,8 +51,8 @@
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether the session is at an end. Notices without waiting when the server has ended it: its last words are
-    /// read first, the end behind them with the next reading.
+    /// Indicates whether the session is at an end. Notices without waiting when the server has ended it: its last words
+    /// are read first, the end behind them with the next reading.
     package var isBroken: Bool {
       isGivenUp
         || (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
@@ -164,7 +164,7 @@
       return result
     }
 
-    /// How many answers are outstanding.
+    /// The number of outstanding answers.
     package var awaitedCount: Int { awaited.count }
 
     /// Has all that was sent carried out, without waiting: what failed before does not hinder what comes after.

@@ -3,10 +3,10 @@
 #if PostgreSQL
   internal import CPostgreSQL
 
-  /// Where a server's database and in it a schema is. Neither its description nor what it says of errors has a
+  /// The location of a server's database, and of a schema in it. Neither its description nor its errors contain a
   /// password.
   package struct ServerLocation: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What libpq is given: the URL without the parameters that are ours.
+    /// The connection string for libpq: the URL without the parameters that are ours.
     let connectionURL: String
     /// The schema that the URL names with `schema=`, or the default.
     package let schema: String

@@ -43,7 +43,7 @@ extension Database {
   ///   - writing: Whether it is written.
   ///   - exists: Whether there is such a row whose value is a blob: SQLite has one code for a row that is missing, for
   ///     NULL, and for anything wrong with the table.
-  /// - Returns: The value; `nil` if there is none.
+  /// - Returns: The value; `nil` without one.
   /// - Throws: ``SQLiteError``, and what `exists` throws.
   package func blob(
     _ table: String, _ column: String, row: Int64, writing: Bool, exists: () throws -> Bool

@@ -11,7 +11,8 @@
 #endif
 internal import Synchronization
 
-/// How long a connection waits for the locks of others. SQLite has no queue for its locks: it asks again and again.
+/// The time for which a connection waits for the locks of others. SQLite has no queue for its locks: it asks again and
+/// again.
 package final class BusyTimeout: Sendable {
   private let state: Mutex<State>
 
@@ -22,7 +23,7 @@ package final class BusyTimeout: Sendable {
 
   package init(_ limit: Duration) { state = Mutex(State(limit: limit)) }
 
-  /// How long it is.
+  /// Its duration.
   package var duration: Duration { state.withLock { $0.limit } }
 
   /// Waits a little; `false` once the time is over.

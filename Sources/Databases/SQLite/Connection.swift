@@ -4,7 +4,7 @@ internal import Dispatch
 
 /// A connection to a database. One thread at a time uses it; the others wait.
 package final class Connection {
-  /// How a connection is opened.
+  /// The options with which a connection is opened.
   package enum Access: Sendable {
     case writing
     case reading
@@ -12,7 +12,7 @@ package final class Connection {
     case readingImmutable
   }
 
-  /// What has commits on disk when they return.
+  /// The setting with which commits are on disk when they return.
   package static let durability = """
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;

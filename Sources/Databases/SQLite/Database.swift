@@ -5,7 +5,7 @@ internal import CSQLite
 /// A database, as the user of its ``Connection`` sees it.
 @safe
 package final class Database {
-  /// How much of the log is copied into the file.
+  /// The part of the log that is copied into the file.
   package enum Checkpoint: Sendable {
     /// As much as can be without waiting for anybody.
     case passive
@@ -82,7 +82,7 @@ package final class Database {
     unsafe handle = nil
   }
 
-  /// Whether the last call failed because the file is no database.
+  /// Indicates whether the last call failed because the file is no database.
   var isOfAnotherFormat: Bool { unsafe handle.map { unsafe sqlite3_errcode($0) == SQLITE_NOTADB } ?? false }
 
   /// The handle of the database.
@@ -141,7 +141,7 @@ package final class Database {
   /// Runs a prepared statement that gives no rows.
   package func run(_ sql: String) throws { _ = try withStatement(sql) { try $0.step() } }
 
-  /// The integer in the first column of the first row; `nil` if there is none.
+  /// The integer in the first column of the first row; `nil` without one.
   package func integer(_ sql: String) throws -> Int64? {
     try withStatement(sql) { try $0.step() ? $0.integer(0) : nil }
   }
@@ -157,7 +157,7 @@ package final class Database {
 
   // MARK: - Transactions
 
-  /// Whether a transaction was begun and has not ended.
+  /// Indicates whether a transaction was begun and has not ended.
   package var isInTransaction: Bool { unsafe handle.map { unsafe sqlite3_get_autocommit($0) == 0 } ?? false }
 
   /// Commits what `body` does, or nothing where it throws.

@@ -15,10 +15,10 @@ package struct DatabaseFile: Sendable {
     self.path = path
   }
 
-  /// What SQLite is given: never one of the names that it takes for something else (`:memory:`, `file:…`).
+  /// The name for SQLite: never one that it takes for something else (`:memory:`, `file:…`).
   package var databasePath: String { path.hasPrefix("/") ? path : "./" + path }
 
-  /// What SQLite is given for a file that nobody changes (sqlite.org/uri.html).
+  /// The name for SQLite of a file that nobody changes (sqlite.org/uri.html).
   var immutableURI: String {
     let escaped = databasePath.utf8.map { byte in
       let isPlain =
@@ -30,10 +30,10 @@ package struct DatabaseFile: Sendable {
     return "file:\(escaped.joined())?immutable=1"
   }
 
-  /// What is under the path; `nil` if there is nothing, or it cannot be asked.
+  /// The file at the path; `nil` if there is nothing, or it cannot be examined.
   package var status: File.Status? { try? FileSystem.status(databasePath) }
 
-  /// Whether SQLite left a log with anything in it beside the file.
+  /// Indicates whether SQLite left a log with anything in it beside the file.
   package var hasLog: Bool { Self.byteCount(databasePath + "-wal") > 0 }
 
   /// The bytes of the file, its log and the index of the log, where the path is no symbolic link.

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// What a file of ours is: its type, the version of its layout, and the statements that make its schema.
+/// The layout of a file of ours: its type, its version, and the statements that make its schema.
 ///
 /// Everything in the schema counts. A trigger or an index that somebody added copies what is stored to places where
 /// nobody looks for it, and where erasing does not reach it; and the process that writes does the copying.
@@ -89,7 +89,7 @@ extension DatabaseLayout {
       /// As it was declared.
       package let type: String
       package let isNullable: Bool
-      /// Whether it is of the primary key.
+      /// Indicates whether it is of the primary key.
       package let isKey: Bool
     }
 

@@ -9,7 +9,7 @@ internal import Synchronization
 /// SQLite locks the database's file and never its log, so that no lock is lost when this file is closed; and the log
 /// stays the same file for as long as a connection is open.
 package final class LogFile: Sendable {
-  /// Where it is: not next to a path that is a symbolic link, but next to the file that it leads to.
+  /// Its path: next to the file, not next to a symbolic link that leads to the file.
   package let path: String
   private let file: File
 

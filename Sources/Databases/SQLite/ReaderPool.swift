@@ -12,7 +12,7 @@ package final class ReaderPool: Sendable {
   private struct State {
     var idle: [Connection]
     var inUse = 0
-    /// What runs when the last connection is closed; set once the pool is closed.
+    /// The function to run when the last connection is closed; set once the pool is closed.
     var completion: (@Sendable () throws -> Void)?
     var isClosed = false
   }

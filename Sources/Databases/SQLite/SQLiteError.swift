@@ -4,7 +4,7 @@ internal import CSQLite
 
 /// A call of SQLite, or of the system on a database's file, that failed.
 package struct SQLiteError: Error, Sendable, Hashable {
-  /// What went wrong, in words that each storage has a code for.
+  /// The kind of fault; each storage maps it to a code of its own.
   package enum Code: Sendable, Hashable, CaseIterable {
     /// There is no such file.
     case notFound
@@ -18,7 +18,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
     case inputOutput
     /// A sync failed: it is not known what is stored.
     case syncFailed
-    /// What is stored cannot be what was written.
+    /// The stored value cannot be the one that was written.
     case corrupt
     /// This build cannot do it.
     case unsupported
@@ -28,7 +28,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
 
   package let code: Code
   package let place: String
-  /// What happened and what to do.
+  /// A description of the fault and the remedy.
   package let message: String
 
   package init(_ code: Code, at place: String, _ message: String) {

@@ -18,7 +18,7 @@ package final class Statement {
 
   deinit { unsafe sqlite3_finalize(pointer) }
 
-  /// Whether it is between its first and its last row.
+  /// Indicates whether it is between its first and its last row.
   var isBusy: Bool { unsafe sqlite3_stmt_busy(pointer) != 0 }
 
   /// Ends a use: what was bound is released.
@@ -27,7 +27,7 @@ package final class Statement {
     unsafe sqlite3_clear_bindings(pointer)
   }
 
-  /// Moves to the next row; `false` if there is none.
+  /// Moves to the next row; `false` if nothing is left.
   package func step() throws(SQLiteError) -> Bool {
     switch stepResult() {
     case SQLITE_ROW: return true
@@ -94,12 +94,12 @@ package final class Statement {
 
   // MARK: - Columns of the row
 
-  /// What a column holds.
+  /// The type of a column's value.
   package enum ValueType: Sendable { case null, integer, text, blob }
 
   package var columnCount: Int32 { unsafe sqlite3_column_count(pointer) }
 
-  /// What a column holds; a number with a fraction counts as text.
+  /// The value of a column; a number with a fraction counts as text.
   package func type(_ column: Int32) -> ValueType {
     switch unsafe sqlite3_column_type(pointer, column) {
     case SQLITE_NULL: .null

@@ -47,7 +47,7 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
     }
   }
 
-  /// Where the trail is.
+  /// The path of the trail.
   public var path: String { file.path }
 
   /// Reads one state: the last that was committed when `body` first reads.
@@ -72,7 +72,7 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
   /// The bytes of the file and its log.
   public func byteCount() throws -> UInt64 { file.totalByteCount }
 
-  /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
+  /// The faults that SQLite finds in the file's pages. It reads every page, and lists at most 100 faults.
   public func structuralFaults() throws -> [String] {
     try SQLiteStorage.structuralFaults(readers, file)
   }

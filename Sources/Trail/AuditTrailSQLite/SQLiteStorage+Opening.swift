@@ -5,7 +5,7 @@ internal import ReceiptBytes
 internal import SQLite
 
 extension SQLiteStorage {
-  /// How long a write waits for those of other processes where nothing else is said.
+  /// The time for which a write waits for those of other processes if nothing else is stated.
   public static let defaultBusyTimeout: Duration = .seconds(30)
 
   /// Creates an empty trail, readable and writable by its owner alone.

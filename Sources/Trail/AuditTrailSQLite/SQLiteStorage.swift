@@ -53,7 +53,7 @@ public final class SQLiteStorage: TrailStorage {
 
   deinit { try? closeConnections() }
 
-  /// Where the trail is.
+  /// The path of the trail.
   public var path: String { file.path }
 
   /// Reads one state: the last that was committed when `body` first reads.
@@ -144,7 +144,7 @@ public final class SQLiteStorage: TrailStorage {
         defer { writing.setWriter(false) }
         try requireOpen()
         try requireSynchronized()
-        // What is written to a file without a name would be acknowledged and lost.
+        // Writes to a file without a name would be acknowledged and lost.
         guard file.status?.identity == identity else {
           throw StorageError(
             .notFound, at: file.path, "The file was moved, removed or replaced while in use.")
@@ -171,11 +171,11 @@ public final class SQLiteStorage: TrailStorage {
   public func scrub() throws {
     let end = ContinuousClock.now + timeout.duration
     try withWriter { database in
-      // What was added since the file was opened may have copies of what was erased.
+      // Triggers and tables added since the file was opened may hold copies of erased data.
       try TrailConnection.layout.requireSchema(in: database)
       while true {
         do throws(SQLiteError) {
-          // Where it succeeds the log was empty: what others have appended since is of later states.
+          // If it succeeds, the log was empty: frames that others append afterwards are of later states.
           return try database.checkpoint(.truncate)
         } catch {
           // SQLite waits for those who read or write, but not for one who is copying the log.
@@ -192,7 +192,7 @@ public final class SQLiteStorage: TrailStorage {
     return file.totalByteCount
   }
 
-  /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
+  /// The faults that SQLite finds in the file's pages. It reads every page, and lists at most 100 faults.
   public func structuralFaults() throws -> [String] {
     try Self.structuralFaults(readers, file)
   }

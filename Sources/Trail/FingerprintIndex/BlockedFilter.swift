@@ -13,7 +13,7 @@ final class BlockedFilter {
   static let recordsPerBlock: UInt64 = 42
   static let wordsPerBlock = 8
 
-  /// What it says, for who looks after that it stays.
+  /// The contents of the filter.
   let content: Content
   let byteCount: Int
 
@@ -93,8 +93,8 @@ final class BlockedFilter {
 extension BlockedFilter.Content {
   static let none = unsafe Self(blockCount: 0, words: nil)
 
-  /// Whether the fingerprint, whose ``bits(of:)`` are given, may have been inserted. One branch for all words, since
-  /// what the processor waits for is the block.
+  /// Indicates whether the fingerprint, whose ``bits(of:)`` are given, may have been inserted. One branch for all
+  /// words, since what the processor waits for is the block.
   @inline(__always)
   func mayContain(_ fingerprint: UInt64, _ bits: UInt64) -> Bool {
     guard let words = unsafe words else { return true }

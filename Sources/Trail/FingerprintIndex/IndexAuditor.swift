@@ -23,11 +23,11 @@ package struct IndexAuditor {
   /// The entries below it have their records in runs.
   package var indexedSize: UInt64 { catalogue.indexedSize }
 
-  /// What an audit of a kind found.
+  /// The result of an audit of a kind.
   package struct Report: Sendable, Hashable {
     /// The sum of all records that could be read.
     package var sum = MultisetHash()
-    /// How many there were.
+    /// Their number.
     package var records: UInt64 = 0
     /// The first ``IndexAuditor/damageLimit`` faults.
     package var damage: [IndexError] = []
@@ -37,7 +37,7 @@ package struct IndexAuditor {
     }
   }
 
-  /// How many faults a report lists.
+  /// The number of faults a report lists.
   package static let damageLimit = 1_000
 
   /// Reads all runs of a kind, merged, and verifies every byte; and checks that all records are in order, within the
@@ -102,7 +102,7 @@ package struct IndexAuditor {
     }
   }
 
-  /// Whether there are rows of a rebuild that is under way or was cut off. Nothing reads them but it.
+  /// Indicates whether there are rows of a rebuild that is under way or was cut off. Nothing reads them but it.
   ///
   /// - Throws: What the storage throws.
   package func hasUnfinishedRebuild() throws -> Bool {

@@ -22,7 +22,7 @@ struct IndexCatalogue: Sendable, Hashable {
     return runs[first..<end]
   }
 
-  /// How many records of a kind the runs have.
+  /// The number of records of a kind the runs have.
   func recordCount(_ kind: IndexKind) -> UInt64 { runs(of: kind).reduce(0) { $0 + $1.records } }
 
   mutating func add(_ run: IndexRun) {
@@ -76,7 +76,7 @@ struct IndexCatalogue: Sendable, Hashable {
     return unused
   }
 
-  /// What is left to remove once nothing of it is in use any more.
+  /// The rows to remove once nothing uses them any more.
   var withoutUse: [IndexGarbage] {
     (runs + merges.map(\.output)).map { IndexGarbage(number: $0.number, kind: $0.kind) } + garbage
   }
@@ -103,9 +103,9 @@ struct IndexGarbage: Sendable, Hashable {
 struct IndexMerge: Sendable, Hashable {
   /// The numbers of the runs that it replaces, oldest entries first.
   let inputs: [UInt64]
-  /// Who works on it.
+  /// The worker that holds it.
   var owner: IndexMergeOwner
-  /// When they last did, in seconds since 1970.
+  /// The time of its last work, in seconds since 1970.
   var time: UInt64
   var progress: IndexRunProgress
 
@@ -113,11 +113,11 @@ struct IndexMerge: Sendable, Hashable {
   var output: IndexRun { progress.run }
 }
 
-/// How far the rows of a run that is being written have come.
+/// The progress of a run that is being written.
 struct IndexRunProgress: Sendable, Hashable {
   /// Its digests cover the fence rows, and the filter rows before ``filterRow``.
   var run: IndexRun
-  /// The last record written; `nil` if there is none yet.
+  /// The last record written; `nil` without one yet.
   var last: IndexRecord?
   /// The filter row that the next record may fall in; those before it are complete.
   var filterRow = 0
@@ -125,7 +125,7 @@ struct IndexRunProgress: Sendable, Hashable {
   var filterPart = RowDigest.none
 }
 
-/// Who works on a merge: a random number.
+/// The identifier of a merge's worker: a random number.
 struct IndexMergeOwner: Sendable, Hashable {
   let high: UInt64
   let low: UInt64

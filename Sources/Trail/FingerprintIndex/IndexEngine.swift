@@ -16,7 +16,7 @@
 package struct IndexEngine: Sendable {
   private var runs: ResidentRuns
   private var memtable: Memtable
-  /// What is taken out of tables that readers share when the transaction is committed.
+  /// The records to remove from tables that readers share when the transaction is committed.
   private var removals: [(table: Memtable, kind: IndexKind, records: [IndexRecord])] = []
 
   /// Reads and verifies the catalogue, fences and filters.
@@ -31,7 +31,7 @@ package struct IndexEngine: Sendable {
     memtable = Memtable(base: runs.catalogue.indexedSize)
   }
 
-  /// What the trail has to vouch for.
+  /// The digest that the trail must vouch for.
   package var root: IndexRoot { runs.root }
 
   /// The entries below it have their records in runs.
@@ -40,7 +40,7 @@ package struct IndexEngine: Sendable {
   /// Grows with every flush and with every merge that is complete.
   package var version: UInt64 { runs.catalogue.version }
 
-  /// How many runs there are, over all kinds.
+  /// The number of runs of all kinds.
   package var runCount: Int { runs.catalogue.runs.count }
 
   /// Takes over what other processes and merges changed.

@@ -11,7 +11,7 @@ internal import ReceiptCrypto
 /// after ``claimSeconds`` goes on where it stood. For the same reason no step is synced: what a loss of power takes away
 /// is merged again.
 package struct IndexMerger {
-  /// How long a merge that nobody works on stays claimed, in seconds.
+  /// The time for which a merge that nobody works on stays claimed, in seconds.
   package static let claimSeconds: UInt64 = 600
 
   static let fanIn = 8
@@ -42,7 +42,7 @@ package struct IndexMerger {
     owner = IndexMergeOwner(high: random.span.bigEndian(at: 0), low: random.span.bigEndian(at: 8))
   }
 
-  /// Does the next piece of work; `false` if there is none.
+  /// Does the next piece of work; `false` if nothing is left.
   ///
   /// - Throws: ``IndexError``; what the storage throws. A step that failed can be tried again.
   package mutating func step() throws -> Bool {

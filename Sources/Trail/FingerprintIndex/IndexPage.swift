@@ -96,7 +96,7 @@ struct IndexPage: Sendable {
     return (row + content, digest)
   }
 
-  /// How far above the base fingerprints in a page of this run may lie.
+  /// The greatest distance of fingerprints from the base in a page of this run.
   static func span(of run: IndexRun) -> UInt64 { 1 << (64 - run.indexBits) }
 
   /// The record at `slot`, which must be below `count`; its block is verified.
@@ -136,7 +136,7 @@ struct IndexPage: Sendable {
     return low
   }
 
-  /// How far a record lies from where its fingerprint lets expect it, as good as always: of 492 fingerprints, which are
+  /// The distance, almost always, of a record from the place that its fingerprint predicts: of 492 fingerprints, which are
   /// uniformly distributed, three standard deviations at most.
   private static let expectedDeviation = 32
 

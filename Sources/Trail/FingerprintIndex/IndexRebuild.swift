@@ -62,7 +62,8 @@ package struct IndexRebuild {
     try catalogue.addRuns(of: memtable, upTo: size, in: writer)
   }
 
-  /// Whether all of its rows are there still: ``removeUnfinished(beside:in:)`` takes them, the last of a run first.
+  /// Indicates whether all of its rows are there still: ``removeUnfinished(beside:in:)`` takes them, the last of a run
+  /// first.
   ///
   /// - Throws: What the storage throws.
   package func isWhole(in reader: any IndexReader) throws -> Bool {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What entries are found by.
+/// The keys by which entries are found.
 package enum IndexKind: UInt8, CaseIterable, Sendable {
-  /// What exactly-once goes by: a receipt, or a record's identifier.
+  /// The key of exactly-once: a receipt, or a record's identifier.
   case receipt = 0
   /// An original transaction.
   case original
@@ -13,21 +13,21 @@ package enum IndexKind: UInt8, CaseIterable, Sendable {
   /// A product; at most one record a bundle.
   case product
 
-  /// Whether records of this kind are about a person: they can be removed, and no bytes of them may stay behind in the
-  /// storage's free space.
+  /// Indicates whether records of this kind are about a person: they can be removed, and no bytes of them may stay
+  /// behind in the storage's free space.
   package var isPersonal: Bool { self == .customer }
 
-  /// Whether records have a check, which makes their fingerprints 80 bits long. An append takes the newest entry of
-  /// an original transaction at its word, without reading it: among 10 million, the probability of a wrong one is
-  /// 10^-10.
+  /// Indicates whether records have a check, which makes their fingerprints 80 bits long. An append takes the newest
+  /// entry of an original transaction at its word, without reading it: among 10 million, the probability of a wrong one
+  /// is 10^-10.
   package var hasCheck: Bool { self == .original }
 
-  /// Whether a run of this kind has a filter that is held in memory: the kinds that every append asks for. The
-  /// others are asked for by people, who can wait for a page to be read from each run.
+  /// Indicates whether a run of this kind has a filter that is held in memory: the kinds that every append asks for.
+  /// The others are asked for by people, who can wait for a page to be read from each run.
   package var hasFilter: Bool { self == .receipt || self == .original }
 }
 
-/// That the entry at `index` may be about what has this fingerprint.
+/// A record that the entry at `index` may be about the value with this fingerprint.
 package struct IndexRecord: Sendable, Hashable {
   /// Of 48 bits.
   package var fingerprint: UInt64

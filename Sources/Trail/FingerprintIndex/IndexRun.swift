@@ -8,21 +8,21 @@
 struct IndexRun: Sendable, Hashable {
   /// Never used again.
   let number: UInt64
-  /// What its records are of.
+  /// The kind of its records.
   let kind: IndexKind
-  /// How often its records were merged.
+  /// The number of times that its records were merged.
   let level: UInt8
   /// The first entry that it covers.
   let from: UInt64
   /// The entry after the last that it covers.
   let to: UInt64
-  /// How many blocks of 64 bytes its filter has; 0 without one.
+  /// The number of blocks of 64 bytes its filter has; 0 without one.
   let filterBlocks: Int
-  /// How many records it has.
+  /// The number of records it has.
   var records: UInt64 = 0
-  /// How many pages it has.
+  /// The number of pages it has.
   var pages = 0
-  /// How many rows its fences take.
+  /// The number of rows its fences take.
   var fenceRows = 0
   /// Of the fence rows.
   var fenceDigest = RowDigest.none
@@ -36,7 +36,7 @@ struct IndexRun: Sendable, Hashable {
   static let sizeLimit: UInt64 = 1 << 48
   /// Numbers below it leave room for the part in a key.
   static let numberLimit: UInt64 = 1 << 39
-  /// How many blocks a filter row has.
+  /// The number of blocks a filter row has.
   static let blocksPerRow = 1_024
 
   /// The bits of a page's words that hold an index relative to `from`.
@@ -69,7 +69,7 @@ extension IndexKind {
   var fenceTable: IndexTable { isPersonal ? .personal : .runs }
 }
 
-/// Where a row of the index stands.
+/// The place of a row of the index.
 struct IndexPlace: Sendable, Hashable {
   let table: IndexTable
   let key: Int64
@@ -85,7 +85,7 @@ struct IndexPlace: Sendable, Hashable {
 
   /// The row.
   ///
-  /// - Throws: ``IndexError/Code/corrupt`` if there is none; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt`` if it is missing; what the storage throws.
   func row(in reader: any IndexReader) throws -> [UInt8] {
     guard let row = try reader.value(table, key) else { throw corrupt("The row is missing.") }
     return row

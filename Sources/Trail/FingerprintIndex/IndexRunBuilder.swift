@@ -95,7 +95,7 @@ struct IndexRunBuilder {
     let first = (number - start.filterRow) * Self.wordsPerRow
     let words = filter[min(first, filter.count)..<min(first + Self.wordsPerRow, filter.count)]
     var earlier: [UInt8] = []
-    // What an earlier step left of the row that it stopped in.
+    // The part of a row that an earlier step did not finish.
     if number == start.filterRow, start.filterPart != .none {
       earlier = try place.row(in: reader)
       guard RowDigest(of: earlier.span) == start.filterPart else {

@@ -63,7 +63,7 @@ package struct IndexSnapshot: Sendable {
     return page < 0 ? nil : run.run.page(page).key
   }
 
-  /// Whether there may be entries about the fingerprint; nothing is read to tell.
+  /// Indicates whether there may be entries about the fingerprint; nothing is read to tell.
   package func mayContain(_ kind: IndexKind, _ fingerprint: UInt64) -> Bool {
     if memtable?.newest(kind, fingerprint, check: 0, before: size) != nil { return true }
     return runs[kind].first(mayContain: fingerprint, BlockedFilter.bits(of: fingerprint)) != nil

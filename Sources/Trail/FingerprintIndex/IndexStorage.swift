@@ -13,7 +13,7 @@ package enum IndexTable: Sendable, Hashable, CaseIterable {
 
 /// One state of the rows of an index. Nothing that it gives is trusted before it is verified.
 package protocol IndexReader {
-  /// The value at `key`; `nil` if there is none.
+  /// The value at `key`; `nil` without one.
   func value(_ table: IndexTable, _ key: Int64) throws -> [UInt8]?
 
   /// Says which values will be asked for next; `keys` is called only where that helps.
@@ -44,9 +44,9 @@ package protocol IndexStorage {
 
 /// Why the index could not do what it was asked. What the storage throws passes through.
 package struct IndexError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of fault.
   package enum Code: String, Sendable, Hashable {
-    /// What is stored is not what was written.
+    /// The stored value is not the one that was written.
     case corrupt
     /// The index does not do that.
     case unsupported
@@ -56,9 +56,9 @@ package struct IndexError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of fault.
   package let code: Code
-  /// Where: a row of the index.
+  /// The place: a row of the index.
   package let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and the remedy, on one line.
   package let message: String
 
   init(_ code: Code, at place: String = "index", _ message: String) {

@@ -69,7 +69,7 @@ final class Memtable: Sendable {
     return records
   }
 
-  /// How many records there are of each kind.
+  /// The number of records of each kind.
   var counts: [IndexKind: Int] { withRecords { $0.counts } }
 }
 
@@ -77,7 +77,7 @@ final class Memtable: Sendable {
 package struct MemtableRecords: Sendable {
   private let base: UInt64
   private var kinds: [MemtableKind]
-  /// What ``touch(_:_:)`` saw: of no use, but loads whose result goes nowhere are left out.
+  /// The values that ``touch(_:_:)`` read. Keeps the optimizer from removing the loads.
   private var touched: UInt32 = 0
 
   /// No records, with room for as many of each kind as `sizes` says.

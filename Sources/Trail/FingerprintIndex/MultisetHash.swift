@@ -33,7 +33,7 @@ package struct MultisetHash: Sendable, Hashable {
     second = Field.product(second, other.second)
   }
 
-  /// Where the polynomials are evaluated.
+  /// The points at which the polynomials are evaluated.
   package struct Points: Sendable {
     fileprivate let first: Point
     fileprivate let second: Point

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// How much memory the runs of one index may take: filters have what they need, and pages that were read once are kept
+/// The memory that the runs of one index may take: filters have what they need, and pages that were read once are kept
 /// in what that leaves. A trail of a million entries is looked up in without reading; one of ten million reads, as its
 /// filters take up all of it.
 final class IndexMemory: Sendable {
@@ -26,7 +26,7 @@ final class IndexMemory: Sendable {
     return false
   }
 
-  /// Whether filters took what pages have.
+  /// Indicates whether filters took what pages have.
   var isExceeded: Bool { used.load(ordering: .relaxed) > limit }
 }
 
@@ -34,7 +34,7 @@ final class IndexMemory: Sendable {
 ///
 /// Those of kinds whose records can be removed do, and are not cached.
 final class PageCache: Sendable {
-  /// What a page takes, with what the heap and the table need for it.
+  /// The memory that a page takes, including that of the heap and the table.
   static let pageByteCount = 4_352
 
   private let memory: IndexMemory

@@ -34,7 +34,7 @@ final class ResidentRun: Sendable {
   /// Gives the memory of pages back.
   func forgetPages() { pageCache?.forgetAll() }
 
-  /// Whether the run may have records of the fingerprint.
+  /// Indicates whether the run may have records of the fingerprint.
   func mayContain(_ fingerprint: UInt64) -> Bool {
     filter?.content.mayContain(fingerprint, BlockedFilter.bits(of: fingerprint)) ?? true
   }
@@ -68,7 +68,7 @@ final class ResidentRun: Sendable {
     try lastPage(beginningBelow: record.successor, in: reader)
   }
 
-  /// Where the records above `record` begin.
+  /// The position of the first record above `record`.
   func start(after record: IndexRecord, in reader: any IndexReader) throws -> (page: Int, slot: Int) {
     guard let number = try pageNumber(of: record, in: reader) else { return (0, 0) }
     var page = try page(number, in: reader)

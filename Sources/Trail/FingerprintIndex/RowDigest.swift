@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// What the trail vouches for: the digest of the catalogue's row; ``RowDigest/none`` where there is no catalogue yet.
+/// The digest that the trail vouches for: of the catalogue's row; ``RowDigest/none`` if there is no catalogue yet.
 ///
 /// The catalogue has a digest of the fence rows and of the filter rows of each run, a fence has that of its page's
 /// header, and the header those of the page's blocks. So every byte that is read is verified against the root.

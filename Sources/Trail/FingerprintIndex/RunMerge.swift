@@ -4,7 +4,7 @@
 struct RunCursor {
   let resident: ResidentRun
   private var nextPage: Int
-  /// Where the first page is begun.
+  /// The position at which the first page begins.
   private var firstSlot: Int
   private var slot = 0
   private var records: [IndexRecord] = []

@@ -17,7 +17,7 @@
       self.init(code, at: place, message)
     }
 
-    /// What an SQLSTATE (PostgreSQL, appendix A) means for a storage.
+    /// The storage error for an SQLSTATE (PostgreSQL, appendix A).
     private static func code(_ sqlState: String) -> Code {
       switch sqlState {
       case "53100": .full

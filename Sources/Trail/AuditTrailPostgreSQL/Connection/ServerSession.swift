@@ -4,7 +4,7 @@
   internal import AuditTrail
   internal import PostgreSQL
 
-  /// What every session is set to, whatever the server's and the user's defaults are.
+  /// The settings of every session, whatever the server's and the user's defaults are.
   enum ServerSession {
     static func prepare(
       _ connection: ServerConnection, _ options: PostgreSQLOptions

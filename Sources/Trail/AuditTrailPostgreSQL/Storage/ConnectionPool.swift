@@ -20,7 +20,7 @@
 
     private struct State {
       var idle: [ServerConnection] = []
-      /// How many are in use.
+      /// The number of connections in use.
       var usedCount = 0
       var isClosed = false
     }

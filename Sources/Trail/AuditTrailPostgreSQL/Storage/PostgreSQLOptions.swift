@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
-  /// How a trail in PostgreSQL is used.
+  /// The options of a trail in PostgreSQL.
   public struct PostgreSQLOptions: Sendable, Hashable {
     /// The schema that holds the trail and nothing else: `a` to `z`, digits and `_`. `nil` takes the one that the URL
     /// names with the parameter `schema`, and without that, `receiptkit`.
@@ -10,15 +10,16 @@
     /// The most connections that one storage opens: one for writing, the others for reading. At least 2.
     public var maximumConnections: Int
 
-    /// How long a writer waits for others, and a reader for a free connection, before `StorageError.Code.busy`.
+    /// The time for which a writer waits for others, and a reader for a free connection, before
+    /// `StorageError.Code.busy`.
     public var lockTimeout: Duration
 
-    /// How long a writer may be silent within a write before the server ends its connection, so that a process that
-    /// was stopped, or a machine that vanished, does not keep all others from writing.
+    /// The time for which a writer may be silent within a write before the server ends its connection, so that a
+    /// process that was stopped, or a machine that vanished, does not keep all others from writing.
     public var writerTimeout: Duration
 
-    /// Whether to use a server that runs with `fsync = off`, and so may lose or break what it acknowledged when power
-    /// is lost. For tests.
+    /// Indicates whether to use a server that runs with `fsync = off`, and so may lose or break what it acknowledged
+    /// when power is lost. For tests.
     public var allowsServerWithoutFsync: Bool
 
     /// Creates options.

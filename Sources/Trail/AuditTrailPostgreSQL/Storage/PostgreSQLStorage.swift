@@ -153,7 +153,7 @@
       return UInt64(size.text(0, 0)) ?? 0
     }
 
-    /// What was added to the tables or altered in them since the trail was opened.
+    /// Objects that were added to the tables or altered since the trail was opened.
     public func structuralFaults() throws -> [String] {
       try pool.checkOpen()
       let connection = try ServerConnection(pool.location)

@@ -18,7 +18,7 @@
     private let connection: ServerConnection
     /// As they are: nobody else changes them meanwhile, and what this transaction changes is let go.
     private var prefetched: [StorageTable: [Int64: [UInt8]]] = [:]
-    /// What is to be sent before the first statement.
+    /// The statements to send before the first one.
     private var beginning: [String]
     /// The tables that scrubbing is to rewrite.
     private var marked: Set<StorageTable> = []

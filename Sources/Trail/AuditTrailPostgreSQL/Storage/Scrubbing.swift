@@ -17,7 +17,7 @@
 
     func run() throws(StorageError) {
       let schema = pool.schema.name
-      // What was attached since the trail was opened may have copies of what was erased.
+      // Objects attached since the trail was opened may hold copies of erased data.
       try pool.schema.requireLayout(on: connection)
       try waitForOlderTransactions()
       let marks = try connection.execute("SELECT name, number FROM \(schema).erasures")

@@ -80,7 +80,7 @@
       }
     }
 
-    /// What was added to the tables or altered in them; `nil` if nothing was.
+    /// Objects that were added to the tables or altered; `nil` if nothing was.
     func layoutFault(on connection: ServerConnection) throws(StorageError) -> String? {
       try Self.layout.fault(in: name, on: connection)
     }
@@ -105,7 +105,7 @@
 
     // MARK: Statements
 
-    /// What is done to one table, with prepared statements.
+    /// Operations on one table, with prepared statements.
     enum Operation: String, CaseIterable {
       case value, values, part, page, last, put, overwrite, remove, erasure
 

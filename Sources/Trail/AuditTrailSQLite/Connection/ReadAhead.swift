@@ -15,7 +15,7 @@ final class ReadAhead: Sendable {
     guard byteCount < ProcessInfo.processInfo.physicalMemory / 4 * 3 else { return }
     // A serial queue gets a thread at once, whatever the number of processors: end() waits for it.
     DispatchQueue(label: "receipt-kit.read-ahead").async(group: group) { [self] in
-      // What cannot be read is found by those who need it.
+      // Callers that need unreadable data find the error themselves.
       try? readers.withReader { try $0.readAhead { !isOver.load(ordering: .relaxed) } }
     }
   }

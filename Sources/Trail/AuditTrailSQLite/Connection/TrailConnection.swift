@@ -3,7 +3,7 @@
 internal import AuditTrail
 internal import SQLite
 
-/// How the connections of a trail are opened.
+/// The options with which the connections of a trail are opened.
 enum TrailConnection {
   /// "RKAT", and a table for each `StorageTable`.
   static let layout = DatabaseLayout(
@@ -52,12 +52,12 @@ enum TrailConnection {
 struct SQLiteTuning: Sendable {
   /// Bytes of a page. Larger ones make bundles faster and single appends slower.
   var pageSize = 16384
-  /// How long the log grows before commits wait for it to be copied into the file, in bytes.
+  /// The size to which the log grows before commits wait for it to be copied into the file, in bytes.
   var logLimit = 32 << 20
   /// Bytes of pages that the writer keeps.
   var writerCache = 4 << 20
   /// Bytes of pages that each reader keeps.
   var readerCache = 1 << 20
-  /// How many readers are kept while nobody uses them.
+  /// The number of readers that are kept while nobody uses them.
   var idleReaders = 4
 }

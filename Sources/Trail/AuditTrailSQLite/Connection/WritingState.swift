@@ -19,7 +19,7 @@ final class WritingState: Sendable {
 
   func stop(_ fault: StorageError) { state.withLock { $0.fault = $0.fault ?? fault } }
 
-  /// Whether this thread is writing: another write of it would wait for itself.
+  /// Indicates whether this thread is writing: another write of it would wait for itself.
   var isWritingHere: Bool {
     let thread = ThreadIdentifier.current
     return state.withLock { $0.writer } == thread

@@ -42,7 +42,7 @@ extension SQLiteAccess: StorageWriter {
     let statements = TableStatements[table]
     guard let keys = statements.isSegmented ? Segments.rows(of: keys) : keys else { return }
     guard erasing else { return try run(statements.remove, table, keys) }
-    // What is zeroed: all that becomes free (`ON`), or only what lies in pages that are written anyway (`FAST`).
+    // The bytes that are zeroed: all that become free (`ON`), or only those in pages that are written anyway (`FAST`).
     try at(table, keys.lowerBound) { try database.execute("PRAGMA secure_delete = ON") }
     defer { try? database.execute("PRAGMA secure_delete = FAST") }
     if try integer(statements.hasOthers, table, keys) == 0 {

@@ -57,7 +57,7 @@ final class SQLiteAccess {
     try at(table, key) { try database.withStatement(sql, body) }
   }
 
-  /// Opens the value of the row `key`; `nil` if there is none.
+  /// Opens the value of the row `key`; `nil` without one.
   func blob(_ table: StorageTable, _ key: Int64, writing: Bool) throws -> Blob? {
     let statements = TableStatements[table]
     return try database.blob(statements.name, "value", row: key, writing: writing) {

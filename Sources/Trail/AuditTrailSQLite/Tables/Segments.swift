@@ -3,7 +3,7 @@
 internal import AuditTrail
 internal import SQLite
 
-/// How a table whose values are long, and are read in parts, keeps them: cut into segments, each a row of its own.
+/// The form of long values that are read in parts: cut into segments, each a row of its own.
 ///
 /// SQLite keeps a long row in a chain of pages, where a part is only reached by reading all the pages before it, one
 /// after the other. Segments lie in the pages of the table itself, four to a page, and are found by their keys.
@@ -38,7 +38,7 @@ enum Segments {
     return bytes.isEmpty ? 0..<0 : bytes.lowerBound / byteCount..<(bytes.upperBound - 1) / byteCount + 1
   }
 
-  /// Where `bytes` of a value lie within one of its segments.
+  /// The position of `bytes` of a value within one of its segments.
   static func part(_ bytes: Range<Int>, of number: Int) -> Range<Int> {
     let start = number * byteCount
     let part = bytes.clamped(to: start..<start + byteCount)
@@ -47,7 +47,7 @@ enum Segments {
 }
 
 extension SQLiteAccess {
-  /// The bytes of a value in segments as far as it has them; `nil` if there is none.
+  /// The bytes of a value in segments as far as it has them; `nil` without one.
   func segmentedValue(_ table: StorageTable, _ key: Int64, bytes: Range<Int>) throws -> [UInt8]? {
     guard Segments.keys.contains(key) else { return nil }
     let numbers = Segments.numbers(of: bytes)
@@ -155,12 +155,12 @@ private struct SegmentedValue {
     next = first
   }
 
-  /// Whether there was no segment.
+  /// Indicates whether there was no segment.
   var isEmpty: Bool { next == first }
 
   /// Appends what of the segment in the statement's row belongs to `range` of the value.
   mutating func append(_ statement: Statement, _ range: Range<Int>, in access: SQLiteAccess) throws {
-    // What was erased is not there.
+    // Erased values are absent.
     guard let count = statement.blobByteCount(1) else { return }
     let number = Segments.number(ofRow: statement.integer(0))
     guard number == next, !isEnded, count <= Segments.byteCount, count > 0 || number == 0 else {

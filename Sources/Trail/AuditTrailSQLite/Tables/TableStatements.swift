@@ -9,7 +9,7 @@ internal import AuditTrail
 /// reaches. Rows are not moved when a value only shrinks.
 struct TableStatements: Sendable {
   let name: String
-  /// Whether a value is several rows; ``Segments``.
+  /// Indicates whether a value is several rows; ``Segments``.
   let isSegmented: Bool
   let create: String
   let value: String

@@ -77,7 +77,7 @@ public struct Checkpoint: Sendable {
 }
 
 extension Checkpoint: Hashable, CustomStringConvertible {
-  /// Whether all lines are of the same bytes.
+  /// Indicates whether all lines are of the same bytes.
   public static func == (lhs: Checkpoint, rhs: Checkpoint) -> Bool {
     lhs.size == rhs.size && lhs.root == rhs.root && lhs.text == rhs.text
   }

@@ -9,7 +9,7 @@ public import ReceiptCrypto
 public struct SignedCheckpoint: Sendable, Hashable {
   /// The note that it is.
   public let note: SignedNote
-  /// What it claims. Do not rely on it before it is verified.
+  /// The checkpoint that it claims. Do not rely on it before it is verified.
   public let unverifiedCheckpoint: Checkpoint
 
   /// Reads a signed checkpoint.

@@ -11,7 +11,7 @@ public struct NoteSignature: Sendable, Hashable {
   public let name: String
   /// The ID of the key.
   public let keyID: UInt32
-  /// What the key made; its form depends on the type of the key.
+  /// The signature; its form depends on the type of the key.
   public let signature: [UInt8]
 
   init(key: NoteVerifierKey, signature: [UInt8]) {
@@ -46,7 +46,7 @@ public struct NoteSignature: Sendable, Hashable {
 
   private static let prefix = "\u{2014} "
 
-  /// Whether all bytes are the same.
+  /// Indicates whether all bytes are the same.
   public static func == (lhs: NoteSignature, rhs: NoteSignature) -> Bool {
     lhs.keyID == rhs.keyID && lhs.signature == rhs.signature && UTF8Text.isIdentical(lhs.name, rhs.name)
   }

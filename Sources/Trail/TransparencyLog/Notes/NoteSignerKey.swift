@@ -46,10 +46,10 @@ public struct NoteSignerKey: Sendable {
     try privateKey.pkcs8PEM(passphrase: passphrase)
   }
 
-  /// What verifies the notes that it signs.
+  /// The key that verifies the notes that it signs.
   public var verifierKey: NoteVerifierKey { key(.ed25519) }
 
-  /// What verifies its cosignatures.
+  /// The key that verifies its cosignatures.
   public var cosignatureVerifierKey: NoteVerifierKey { key(.cosignature) }
 
   private func key(_ kind: NoteVerifierKey.Kind) -> NoteVerifierKey {

@@ -10,7 +10,7 @@ public import ReceiptCrypto
 /// Name, plus, key ID in eight hexadecimal digits, plus, base64 of the type and the public key. The name and the
 /// key ID choose the key; what they say is worth nothing until a signature is verified by it.
 public struct NoteVerifierKey: Sendable {
-  /// What the key signs, and how.
+  /// The purpose and the algorithm of the key.
   public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
     /// Ed25519 over the text of the note.
     case ed25519 = 0x01
@@ -22,7 +22,7 @@ public struct NoteVerifierKey: Sendable {
   public let name: String
   /// The first four bytes of SHA-256 over name, newline, type and public key.
   public let keyID: UInt32
-  /// What the key signs.
+  /// The purpose of the key.
   public let kind: Kind
   /// The public key.
   public let publicKey: Ed25519PublicKey
@@ -65,7 +65,7 @@ public struct NoteVerifierKey: Sendable {
     do throws(CryptoError) {
       publicKey = try Ed25519PublicKey(rawRepresentation: Array(bytes.dropFirst()))
     } catch {
-      // That this libcrypto has no Ed25519 is no fault of the key.
+      // A libcrypto without Ed25519 is not a fault of the key.
       throw error.code == .unsupportedAlgorithm
         ? LogFormatError(.unsupportedKeyType, place, error.message)
         : LogFormatError(.malformedKey, place, "an Ed25519 public key is 32 bytes, not \(bytes.count - 1)")
@@ -82,7 +82,7 @@ public struct NoteVerifierKey: Sendable {
     "\(name)+\(Self.hexadecimal(keyID))+\(Base64.encodeToString([kind.rawValue] + publicKey.rawRepresentation))"
   }
 
-  /// Whether a signature line names this key.
+  /// Indicates whether a signature line names this key.
   func isNamed(by signature: NoteSignature) -> Bool {
     keyID == signature.keyID && UTF8Text.isIdentical(name, signature.name)
   }
@@ -96,7 +96,7 @@ public struct NoteVerifierKey: Sendable {
 }
 
 extension NoteVerifierKey: Hashable, CustomStringConvertible {
-  /// Whether name, type and public key are of the same bytes.
+  /// Indicates whether name, type and public key are of the same bytes.
   public static func == (lhs: NoteVerifierKey, rhs: NoteVerifierKey) -> Bool {
     lhs.keyID == rhs.keyID && lhs.kind == rhs.kind && lhs.publicKey == rhs.publicKey
       && UTF8Text.isIdentical(lhs.name, rhs.name)

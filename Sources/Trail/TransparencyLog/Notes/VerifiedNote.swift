@@ -39,7 +39,7 @@ extension SignedNote {
 }
 
 extension NoteVerifierKey {
-  /// Whether `signature` is the key's signature of `message`.
+  /// Indicates whether `signature` is the key's signature of `message`.
   ///
   /// - Throws: ``NoteError/Code/internalFailure`` where that could not be checked.
   func isSignature(_ signature: [UInt8], of message: [UInt8]) throws(NoteError) -> Bool {
@@ -80,8 +80,8 @@ public struct NoteError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Error {
-  /// Whether OpenSSL could not check a signature of a note, checkpoint, cosignature or proof: the error says nothing of
-  /// what was to be checked, and must not be taken for its refusal.
+  /// Indicates whether OpenSSL could not check a signature of a note, checkpoint, cosignature or proof: the error says
+  /// nothing of what was to be checked, and must not be taken for its refusal.
   package var isFailureToCheckNote: Bool {
     if case .checkpoint(let error)? = self as? LogProofError { return error.code == .internalFailure }
     return (self as? NoteError)?.code == .internalFailure

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a proof has proved: that an entry is in a log. Only verification makes one.
+/// A verified proof that an entry is in a log. Only verification makes one.
 public struct VerifiedProof: Sendable, Hashable {
   /// The head of the log.
   public let checkpoint: VerifiedCheckpoint

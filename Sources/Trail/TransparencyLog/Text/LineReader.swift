@@ -13,7 +13,7 @@ struct LineReader {
     lineNumber = linesBefore
   }
 
-  /// What was not read yet.
+  /// The bytes that have not been read yet.
   var remainder: ArraySlice<UInt8> { rest }
 
   /// The place of the line that was read last.

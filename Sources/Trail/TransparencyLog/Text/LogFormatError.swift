@@ -2,7 +2,7 @@
 
 /// Bytes that are not the note, checkpoint, proof, policy, request or bundle that they should be.
 public struct LogFormatError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Longer than is read.
     case tooLarge = "too-large"
@@ -47,21 +47,21 @@ public struct LogFormatError: Error, Sendable, Hashable, CustomStringConvertible
     case entryTooLong = "entry-too-long"
   }
 
-  /// Where it is.
+  /// The place of the fault.
   public enum Place: Sendable, Hashable {
     /// A line, counted from 1.
     case line(Int)
     /// An offset in bytes, counted from 0.
     case byte(Int)
-    /// What is given in pieces has no lines yet.
+    /// Input that is given in pieces has no lines yet.
     case none
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
-  /// Where it is.
+  /// The place of the fault.
   public let place: Place
-  /// What was expected.
+  /// The expected form.
   public let message: String
 
   init(_ code: Code, _ place: Place, _ message: String) {

@@ -4,9 +4,9 @@
 ///
 /// Where these are stored too, a proof from a full tile takes some thirty hashes instead of two hundred and fifty.
 public struct GroupedTile: Sendable, Hashable {
-  /// How many hashes of a tile make a group.
+  /// The number of hashes of a tile that make a group.
   public static let groupWidth = 32
-  /// How many groups a full tile has.
+  /// The number of groups a full tile has.
   public static let groupCount = TileCoordinates.fullWidth / groupWidth
 
   /// The hashes of the tile.

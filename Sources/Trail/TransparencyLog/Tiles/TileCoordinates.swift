@@ -8,7 +8,7 @@ internal import ReceiptBytes
 /// at the levels above. The last tile of a level may be partial. Tile 1234067 of level 0 is
 /// `tile/0/x001/x234/067`; while it holds 12 hashes only it is `tile/0/x001/x234/067.p/12`.
 public struct TileCoordinates: Sendable, Hashable {
-  /// How many hashes a full tile holds, and how many entries a full bundle.
+  /// The number of hashes in a full tile, and of entries in a full bundle.
   public static let fullWidth = 256
   /// The greatest level that a path can name.
   public static let maximumLevel = 63
@@ -17,7 +17,7 @@ public struct TileCoordinates: Sendable, Hashable {
   public let level: Int
   /// The position among the tiles of the level, from 0.
   public let number: UInt64
-  /// How many hashes it holds: 1 to 256.
+  /// The number of hashes it holds: 1 to 256.
   public let width: Int
 
   /// Names a tile; `nil` for a level outside 0...63 or a width outside 1...256.
@@ -32,7 +32,7 @@ public struct TileCoordinates: Sendable, Hashable {
     self.width = width
   }
 
-  /// Whether it holds all 256 hashes.
+  /// Indicates whether it holds all 256 hashes.
   public var isFull: Bool { width == Self.fullWidth }
 
   /// The tile with all its hashes, of which this one holds the first.
@@ -100,7 +100,7 @@ extension TileCoordinates {
 
   private static let maximumPathLength = 64
 
-  /// What is read here too freely (signs, digits too many, an `x` that is missing) is not what is written again.
+  /// Formatting the result again rejects what is read too leniently here: signs, extra digits, a missing `x`.
   private init?(level: Int, numberPath: Substring) {
     var elements = numberPath.split(separator: "/", omittingEmptySubsequences: false)
     var width = Self.fullWidth

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the hashes of a tree come from: a database, a directory, a server.
+/// A source of the hashes of a tree: a database, a directory, a server.
 public protocol TileReader {
   /// The hashes of a tile: at least `coordinates.width` of them; more are not looked at.
   ///
@@ -22,7 +22,7 @@ extension TileReader {
 
 /// A tile that is not what it should be.
 public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The tile holds fewer hashes than its coordinates say.
     case tooShort = "tile-too-short"
@@ -30,7 +30,7 @@ public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
     case wrongLength = "tile-wrong-length"
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
   /// Which tile.
   public let coordinates: TileCoordinates

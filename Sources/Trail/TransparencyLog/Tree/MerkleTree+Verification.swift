@@ -86,7 +86,7 @@ extension MerkleTree {
 
 /// A proof that does not prove what is claimed.
 public struct ProofError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What does not match, in a word that stays stable.
+  /// The kind of mismatch, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no entry of this index in a tree of this size.
     case indexOutOfRange = "index-out-of-range"
@@ -100,7 +100,7 @@ public struct ProofError: Error, Sendable, Hashable, CustomStringConvertible {
     case oldRootMismatch = "old-root-mismatch"
   }
 
-  /// What does not match.
+  /// A description of the mismatch.
   public let code: Code
   /// The same, with the numbers and hashes.
   public let message: String

@@ -44,7 +44,7 @@ public enum MerkleTree {
 
 /// A question that no tree can answer.
 public struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no entry of this index in a tree of this size.
     case indexOutOfRange = "index-out-of-range"
@@ -54,7 +54,7 @@ public struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertibl
     case sizeTooLarge = "size-too-large"
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
   /// The same, with the numbers.
   public let message: String

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a log asks a witness: to cosign a checkpoint, given that it grew from the last one that the witness saw
+/// A log's request to a witness to cosign a checkpoint, given that it grew from the last one that the witness saw
 /// (C2SP tlog-witness, the body of `POST <prefix>/add-checkpoint`).
 ///
 ///     old 20852014
@@ -16,7 +16,7 @@ public struct AddCheckpointRequest: Sendable, Hashable {
   /// The most hashes of a consistency proof.
   public static let maximumHashCount = 63
 
-  /// The size of the last checkpoint that the witness cosigned; 0 if there is none.
+  /// The size of the last checkpoint that the witness cosigned; 0 if it is missing.
   public let oldSize: UInt64
   /// The consistency proof from there to the checkpoint.
   public let consistencyProof: [TreeHash]

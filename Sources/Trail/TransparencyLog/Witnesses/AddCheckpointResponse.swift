@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a witness answers to an ``AddCheckpointRequest``.
+/// A witness's answer to an ``AddCheckpointRequest``.
 public enum AddCheckpointResponse: Sendable, Hashable {
   /// 200: it cosigned. The lines are not verified; add them to the checkpoint and verify that.
   case cosigned([NoteSignature])

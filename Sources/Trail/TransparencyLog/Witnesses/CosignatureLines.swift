@@ -14,7 +14,7 @@ package struct CosignatureLines: Sendable {
     keys.first { $0.keyID == line.keyID && UTF8Text.isIdentical($0.name, line.name) }
   }
 
-  /// Whether a line is the cosignature of `key` on a checkpoint.
+  /// Indicates whether a line is the cosignature of `key` on a checkpoint.
   ///
   /// - Throws: ``NoteError/Code/internalFailure`` if that could not be checked.
   package func isCosignature(

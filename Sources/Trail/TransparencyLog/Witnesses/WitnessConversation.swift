@@ -110,7 +110,7 @@ package struct WitnessConversation: Sendable {
     }
   }
 
-  /// Whether a content type, parameters aside, is that of a size.
+  /// Indicates whether a content type, parameters aside, is that of a size.
   private static func isSize(_ contentType: String?) -> Bool {
     let type = contentType?.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
     return type.map { String(decoding: Array($0), as: UTF8.self).lowercased() }

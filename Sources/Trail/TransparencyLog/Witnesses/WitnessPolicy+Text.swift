@@ -33,7 +33,7 @@ extension WitnessPolicy {
   }
 }
 
-/// What the lines of a policy have defined so far.
+/// The names that the lines of a policy have defined so far.
 private struct PolicyParser {
   static let none = Array("none".utf8)
 

@@ -18,7 +18,7 @@ public struct WitnessPolicy: Sendable, Hashable {
   public struct Log: Sendable, Hashable {
     /// Its key, whose name is its origin.
     public let key: NoteVerifierKey
-    /// Where it is; `nil` if the policy does not say.
+    /// Its URL; `nil` if the policy does not state one.
     public let url: [UInt8]?
   }
 
@@ -28,7 +28,7 @@ public struct WitnessPolicy: Sendable, Hashable {
     public let name: [UInt8]
     /// Its key.
     public let key: NoteVerifierKey
-    /// Where it is, by convention its submission prefix; `nil` if the policy does not say.
+    /// Its URL, by convention its submission prefix; `nil` if the policy does not state one.
     public let url: [UInt8]?
   }
 
@@ -36,7 +36,7 @@ public struct WitnessPolicy: Sendable, Hashable {
   public struct Group: Sendable, Hashable {
     /// Its name in the policy.
     public let name: [UInt8]
-    /// How many of the members are needed, at least 1.
+    /// The number of members that are needed, at least 1.
     public let threshold: Int
     /// The names of witnesses and of groups defined before; none is a member of two groups.
     public let members: [[UInt8]]
@@ -82,7 +82,7 @@ public struct WitnessPolicy: Sendable, Hashable {
     try self.init(parsing: lines.flatMap { Array("\($0)\n".utf8) })
   }
 
-  /// Whether cosignatures by these keys make the quorum.
+  /// Indicates whether cosignatures by these keys make the quorum.
   public func isSatisfied(by keys: some Collection<NoteVerifierKey>) -> Bool {
     guard let quorum else { return true }
     let keys = Set(keys)
@@ -123,7 +123,7 @@ public struct WitnessPolicy: Sendable, Hashable {
 }
 
 extension WitnessPolicy.Witness {
-  /// Where requests go: the submission prefix and `/add-checkpoint`; `nil` if the policy has no URL.
+  /// The URL of requests: the submission prefix and `/add-checkpoint`; `nil` if the policy has no URL.
   package var submissionURL: String? {
     guard let url else { return nil }
     let end = url.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? 0

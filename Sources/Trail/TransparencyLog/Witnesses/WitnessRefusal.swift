@@ -16,7 +16,7 @@ public struct WitnessRefusal: Error, Sendable, Hashable, CustomStringConvertible
     case tooLarge = "too-large"
     /// Its answer is not one of the protocol.
     case malformedAnswer = "malformed-answer"
-    /// What it sent is not its key's cosignature of this checkpoint.
+    /// Its answer is not its key's cosignature of this checkpoint.
     case wrongSignature = "wrong-signature"
     /// OpenSSL could not check what it sent, for instance for want of memory: nothing follows for the witness.
     case notChecked = "not-checked"

@@ -2,13 +2,13 @@
 
 internal import ReceiptBytes
 
-/// What a witness must do with a request (C2SP tlog-witness), without its storage and its HTTP server.
+/// The decision of a witness on a request (C2SP tlog-witness), without its storage and its HTTP server.
 ///
 /// A witness calls ``decide(_:latest:at:)`` with the last checkpoint that it cosigned of the log; where that says
 /// ``Decision/cosign(_:_:)``, it stores the new one durably, provided that the last one is still the same, and only
 /// then answers. Otherwise two requests at a time could make it go back.
 public struct WitnessRules: Sendable {
-  /// What is to be done.
+  /// A decision.
   public enum Decision: Sendable, Hashable {
     /// Store the checkpoint as the last one, then answer with the signature line.
     case cosign(VerifiedCheckpoint, NoteSignature)
@@ -31,7 +31,7 @@ public struct WitnessRules: Sendable {
   ///
   /// - Parameters:
   ///   - body: The body.
-  ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` if there is none.
+  ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` without one.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
   /// - Throws: What `latest` throws, `CryptoError` if OpenSSL cannot sign, ``NoteError/Code/internalFailure`` if it cannot
@@ -51,7 +51,7 @@ public struct WitnessRules: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` if there is none.
+  ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` without one.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
   /// - Throws: `CryptoError` if OpenSSL cannot sign, ``NoteError/Code/internalFailure`` if it cannot check the log's

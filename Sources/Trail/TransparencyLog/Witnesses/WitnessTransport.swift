@@ -14,19 +14,19 @@ public protocol WitnessTransport: Sendable {
   ///   - timeout: From the start until the last byte of the response.
   ///   - maximumByteCount: The longest body that is read; a longer one is a failure.
   /// - Returns: The response, whatever its status.
-  /// - Throws: ``WitnessTransportError`` if there is none.
+  /// - Throws: ``WitnessTransportError`` if it is missing.
   func post(
     _ body: [UInt8], to url: String, timeout: Duration, maximumByteCount: Int
   ) async throws(WitnessTransportError) -> WitnessResponse
 }
 
-/// What a witness answers over HTTP, and what one that is asked says.
+/// The HTTP response of a witness.
 public struct WitnessResponse: Sendable, Hashable {
   /// The status code (RFC 9110 section 15).
   public let status: Int
-  /// The `Content-Type`; `nil` if there is none.
+  /// The `Content-Type`; `nil` without one.
   public let contentType: String?
-  /// The body; empty if there is none.
+  /// The body; empty without one.
   public let body: [UInt8]
 
   /// Creates a response.
@@ -39,7 +39,7 @@ public struct WitnessResponse: Sendable, Hashable {
 
 /// Why there is no response.
 public struct WitnessTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong.
+  /// The kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// No connection, or one that ended before the response did.
     case unreachable
@@ -51,7 +51,7 @@ public struct WitnessTransportError: Error, Sendable, Hashable, CustomStringConv
     case unusable
   }
 
-  /// What went wrong.
+  /// The kind of fault.
   public let code: Code
   /// In words, on one line. It quotes nothing that the witness sent.
   public let message: String
