@@ -16,7 +16,7 @@ enum SignedReceipts {
       try Identities.rsa.privateKey.signature(for: content, using: .rsaPKCS1v15(.sha256))
     }
     return CMSSignedData(
-      content: content[...], digestAlgorithm: CMSSignedData.sha256,
+      content: content[...], digestAlgorithm: "2.16.840.1.101.3.4.2.1",
       certificates: Identities.rsa.chain.map { $0.der[...] }, issuer: leaf.issuerDER[...],
       serialNumber: leaf.serialNumber[...], signature: signature[...]
     ).encoded()
