@@ -3,7 +3,7 @@
 import ArgumentParser
 import Foundation
 
-/// How the process ends where it cannot do what it was asked (sysexits.h).
+/// The exit codes of the process if it cannot do what it was asked (sysexits.h).
 enum ServerExit {
   static let wrongConfiguration = ExitCode(65)
   static let unavailable = ExitCode(69)

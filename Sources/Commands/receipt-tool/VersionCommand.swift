@@ -84,7 +84,7 @@ struct VersionCommand: ParsableCommand {
   }
 }
 
-/// How this executable was built.
+/// The build of this executable.
 private enum Build {
   static var commit: String? {
     let commit = unsafe String(cString: CBuild_commit())

@@ -37,7 +37,7 @@
       // Certificates contain the port of their OCSP responder.
       let ports = try await ServedPort.open(options.serving, certificates)
       let transport = try transport(certificates)
-      // What has no identity of its own shares one, and its responder.
+      // Stores without an identity of their own share one, and its responder.
       let signing = try signing(folders.first?.folder, ocspPort: ports[0].listener.port)
       let accounts = try serviceAccounts(port: ports[0].listener.port)
       var apps: [ReceiptEnvironment: EmulatedApps] = [:]

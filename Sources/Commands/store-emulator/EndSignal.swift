@@ -14,7 +14,7 @@
   /// The end of a pipe that signal handlers write to; a handler may do little else (signal-safety(7)).
   private nonisolated(unsafe) var signalOutput: Int32 = -1
 
-  /// What ends the process: SIGTERM, SIGINT, the end of standard input, or a request.
+  /// The event that ends the process: SIGTERM, SIGINT, the end of standard input, or a request.
   final class EndSignal: Sendable {
     private let (events, source) = AsyncStream.makeStream(of: Void.self)
 

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// What Google Play serves.
+/// The options of Google Play.
 struct PlayOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// Where the process serves, and how.
+/// The address and the protocol of the process.
 struct ServingOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The address to listen at; 0.0.0.0 or :: for all.", valueName: "address"))
   var bind = "127.0.0.1"
@@ -58,10 +58,10 @@ struct ServingOptions: ParsableArguments {
     guard idleTimeout > 0 else { throw ValidationError("--idle-timeout takes 1 to 65535 seconds.") }
   }
 
-  /// How clients reach it.
+  /// The URL for clients.
   var reachableHost: String { host ?? localHost }
 
-  /// How it reaches itself.
+  /// The URL for the process itself.
   private var localHost: String { ["0.0.0.0", "::"].contains(bind) ? "127.0.0.1" : bind }
 
   /// The URL of a plain port for clients, without a path.

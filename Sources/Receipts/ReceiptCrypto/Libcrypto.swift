@@ -40,7 +40,8 @@ package enum Libcrypto {
     }
   }
 
-  /// Whether libcrypto finds that a signature matches. Not every want of memory is told apart from a mismatch.
+  /// Indicates whether libcrypto finds that a signature matches. Not every want of memory is told apart from a
+  /// mismatch.
   ///
   /// - Parameter ask: Asks libcrypto, which answers 1 if the signature matches.
   /// - Returns: Whether it matches.
@@ -55,7 +56,7 @@ package enum Libcrypto {
     return false
   }
 
-  /// What is thrown where memory is wanting.
+  /// The error if memory is short.
   static let outOfMemory = CryptoError(.internalFailure, "libcrypto could not allocate memory.")
 
   private static var canAllocate: Bool {

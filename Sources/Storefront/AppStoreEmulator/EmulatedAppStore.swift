@@ -200,7 +200,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     await deliver(request, respond(to:))
   }
 
-  /// What somebody else answers to a request, with the next fault of the script.
+  /// The answer of another handler to a request, with the next fault of the script.
   package func deliver(
     _ request: EmulatorRequest, _ answer: (EmulatorRequest) async -> RemoteResponse
   ) async -> EmulatorDelivery {

@@ -34,7 +34,7 @@ public final class EmulatorClock: Sendable {
   /// The time now.
   public var now: Timestamp { state.withLock { $0.now() } }
 
-  /// How many of its seconds pass in one.
+  /// The number of its seconds that pass in one.
   public var rate: Double {
     get { state.withLock { $0.rate } }
     set {
@@ -75,7 +75,7 @@ public final class EmulatorClock: Sendable {
 
 /// A store that lives by a clock.
 package protocol ClockFollower: Sendable {
-  /// The date of the next thing that becomes due; `nil` if there is none.
+  /// The date of the next thing that becomes due; `nil` without one.
   func nextDueDate() async throws -> Timestamp?
   /// Performs what is due now.
   func performDue() async throws

@@ -64,7 +64,7 @@ public struct EmulatedPlay: Sendable {
 
   private typealias Answer = @Sendable (EmulatorRequest) async -> RemoteResponse
 
-  /// Who answers a request, and the app whose faults apply; `nil` for a request of another store.
+  /// The handler of a request, and the app whose faults apply; `nil` for a request of another store.
   private func answer(to request: EmulatorRequest) -> (faults: EmulatedAppStore?, answer: Answer)? {
     var path = request.path
     var named: EmulatedPlayStore?

@@ -13,14 +13,14 @@ internal import Synchronization
 /// orders, acknowledgement, consumption, links between purchases, notifications — is kept beside them in the same
 /// storage.
 public final class EmulatedPlayStore: Sendable {
-  /// How long a purchase may stay unacknowledged, in days; then it is refunded and revoked.
+  /// The time for which a purchase may stay unacknowledged, in days; then it is refunded and revoked.
   public static let acknowledgementDays: Double = 3
-  /// How long an expired subscription can be asked about, in days.
+  /// The time for which an expired subscription can be asked about, in days.
   public static let rememberedDays: Double = 60
 
   /// The app.
   public let packageName: String
-  /// Whether purchases are those of licence testers unless they say otherwise.
+  /// Indicates whether purchases are those of licence testers unless they say otherwise.
   let isTest: Bool
   /// The engine, its clock, its faults and its statistics.
   let host: EmulatedAppStore
@@ -79,7 +79,7 @@ public final class EmulatedPlayStore: Sendable {
 
   var now: Timestamp { host.configuration.clock() }
 
-  /// Where messages are pushed, and what the console allows.
+  /// The push endpoints, and the permissions of the console.
   func withSettings<Value: Sendable>(_ body: (inout Settings) -> Value) -> Value {
     settings.withLock { body(&$0) }
   }

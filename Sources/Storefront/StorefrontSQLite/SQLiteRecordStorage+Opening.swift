@@ -38,7 +38,7 @@ extension SQLiteRecordStorage {
     try self.init(openingAt: path, busyTimeout: busyTimeout)
   }
 
-  /// Opens a file of records; `notFound` is thrown if there is none. Everything that a crashed process had committed is
+  /// Opens a file of records; `notFound` is thrown if it is missing. Everything that a crashed process had committed is
   /// there.
   public convenience init(
     openingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout

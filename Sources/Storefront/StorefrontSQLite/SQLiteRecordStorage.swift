@@ -70,7 +70,7 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// The value of a key; `nil` if there is none.
+  /// The value of a key; `nil` without one.
   public func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? {

@@ -4,7 +4,7 @@ internal import SQLite
 internal import Storefront
 internal import Synchronization
 
-/// Whether a storage may still be used.
+/// Indicates whether a storage may still be used.
 final class StorageState: Sendable {
   private let state = Mutex(State())
 

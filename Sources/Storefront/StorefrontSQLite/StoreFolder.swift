@@ -29,7 +29,7 @@ extension StoreSettings {
     try self.init(json: json, part: "store settings", limits: .standard)
   }
 
-  /// How the store does its business.
+  /// The options of the store.
   package func options() -> LocalStore.Options {
     var engine = SubscriptionEngine.Options(bundleIdentifier: bundleId)
     engine.environment = environment

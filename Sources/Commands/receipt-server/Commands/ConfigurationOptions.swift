@@ -7,7 +7,7 @@
   import ReceiptService
   import ReceiptSigning
 
-  /// Where the configuration is.
+  /// The location of the configuration.
   struct ConfigurationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration, a JSON file.", valueName: "FILE"))
     var config: String?
@@ -37,7 +37,7 @@
       config == nil ? DevelopmentSetup(folder: dataFolder ?? "receipt-server-data") : nil
     }
 
-    /// What stores are asked over, for as long as the process runs.
+    /// The HTTP client for requests to stores, for as long as the process runs.
     private static let transport = Result { TracedTransport(try AsyncHTTPClientTransport()) }
 
     /// Reads the settings.

@@ -85,7 +85,7 @@
       }
     }
 
-    /// How to buy, and to see what came of it.
+    /// Commands that buy and show the outcome.
     private static func purchase(at emulator: String, server: String, key: String) -> [String] {
       let customer = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
       let header = "-H \"Authorization: Bearer \(key)\""

@@ -7,7 +7,7 @@
     import Musl
   #endif
 
-  /// How many descriptors the process may open.
+  /// The number of descriptors that the process may open.
   enum DescriptorLimit {
     /// More than this is no use: what the packaged unit asks for.
     private static let sufficient: rlim_t = 65_536

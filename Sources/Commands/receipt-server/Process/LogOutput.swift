@@ -18,7 +18,7 @@
     /// Standard error.
     static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
-    /// How many bytes may wait for a reader.
+    /// The number of bytes may wait for a reader.
     static let maximumByteCount = 1 << 20
     /// Longer lines are cut off, so that one cannot take all of the buffer.
     static let maximumLineByteCount = 64 << 10
@@ -26,14 +26,14 @@
     private struct State {
       var pending: [UInt8] = []
       var droppedCount = 0
-      /// Whether the thread waits to be woken.
+      /// Indicates whether the thread waits to be woken.
       var isIdle = true
     }
 
     private let descriptor: Int32
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
-    /// What says that lines are missing, given how many.
+    /// Writes the line that says how many lines are missing.
     private let droppedLine = Mutex<@Sendable (Int) -> [UInt8]>({
       Array("\($0) lines of the log were dropped.".utf8)
     })

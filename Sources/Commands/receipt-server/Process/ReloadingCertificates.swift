@@ -17,7 +17,7 @@
   /// The certificate of a server, read again when its files change: connections that are made then get the new one. Files
   /// that cannot be used are logged, and the certificate before them stays.
   final class ReloadingCertificates: Sendable {
-    /// How often files are looked at, at most.
+    /// The greatest number of looks at the files.
     private static let interval: Duration = .seconds(10)
 
     private struct Loaded {

@@ -37,7 +37,7 @@
           fields.map { ($0, $1.description) }.sorted { $0.0 < $1.0 }, label: label, writesJSON: writesJSON))
     }
 
-    /// What is written.
+    /// The data to write.
     static func line(
       _ level: Logger.Level, _ message: String, _ fields: [(name: String, value: String)], label: String,
       writesJSON: Bool

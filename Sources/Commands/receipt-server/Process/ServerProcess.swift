@@ -27,7 +27,7 @@
     private let logger: Logger
     private let log: AuditLog?
     private let emulator: MountedEmulator?
-    /// How many connections clients may have to all listeners but that of the metrics.
+    /// The number of connections clients may have to all listeners but that of the metrics.
     private let maximumConnections: Int
 
     init(_ settings: ServerSettings, withEmulator: Bool, logsJSON: Bool) async throws {

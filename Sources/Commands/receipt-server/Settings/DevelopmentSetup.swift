@@ -20,7 +20,7 @@
     var sampleFile: String { "\(folder)/sample-receipt.jws" }
     private var identityFolder: String { "\(folder)/identity" }
 
-    /// Whether there is a configuration.
+    /// Indicates whether there is a configuration.
     var isPrepared: Bool { exists(configurationFile) }
 
     /// Makes what is missing.

@@ -22,7 +22,7 @@
     let identity: String
     /// The file with what was sold.
     let ledger: String
-    /// What is sold: JSON, or a `.storekit` file; `nil` for samples.
+    /// The catalogue: JSON, or a `.storekit` file; `nil` for samples.
     let catalog: String?
     /// Why it cannot be served, if so.
     let obstacle: ServiceConfigurationError?
@@ -74,7 +74,7 @@
       try ServerSettings.requireFolder(of: ledger, "emulator.ledger")
     }
 
-    /// What signs for the store.
+    /// The signing identity of the store.
     ///
     /// - Throws: `ServiceConfigurationError`.
     func signing() throws -> EmulatorSigning {
@@ -87,7 +87,7 @@
       }
     }
 
-    /// What the store sells.
+    /// The catalogue of the store.
     ///
     /// - Throws: `ServiceConfigurationError`.
     func products() throws -> ProductCatalog {

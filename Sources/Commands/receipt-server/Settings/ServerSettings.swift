@@ -12,7 +12,7 @@
   import ReceiptSigning
   import ReceiptVerification
 
-  /// What a process is told by its configuration.
+  /// The settings of a process.
   struct ServerSettings {
     struct Listener {
       var host = "127.0.0.1"
@@ -20,7 +20,7 @@
       /// Certificate chain and private key, in PEM.
       var tls: (certificates: String, privateKey: String)?
 
-      /// Whether only this machine can connect.
+      /// Indicates whether only this machine can connect.
       var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
       var url: String {
         "\(tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -28,18 +28,19 @@
     }
 
     var listener = Listener()
-    /// Where metrics are served; `nil` for nowhere.
+    /// The address at which metrics are served; `nil` if they are not served.
     var metrics: Listener?
     var database: String
     var trail: TrailSettings?
-    /// How long requests are still taken after SIGTERM, while `/readyz` answers 503: for a balancer to notice.
+    /// The time for which requests are still taken after SIGTERM, while `/readyz` answers 503: for a balancer to
+    /// notice.
     var shutdownDelay: Duration = .zero
     var service: ServiceConfiguration
     /// The emulated App Store, which is served only where the command line says so.
     let emulator: EmulatorSettings
     /// The names of all settings that were asked for.
     let names: [String]
-    /// What is ignored, and might have been meant as a setting.
+    /// Names that are ignored, and may have been meant as settings.
     let warnings: [String]
 
     /// Reads the settings.
@@ -109,7 +110,7 @@
       self.names = settings.read
     }
 
-    /// Where the service keeps what it knows.
+    /// The storage of the service.
     var storage: ServiceStorage {
       Self.isURL(database) ? .postgreSQL(url: database) : .sqlite(path: database)
     }

@@ -22,7 +22,7 @@
     let reader: ConfigReader
     private let accesses: AccessRecord
     private let given: [Given]
-    /// What the environment has whose name begins as those of settings do, in any case, in the order of the names.
+    /// The environment variables whose names begin like those of settings, in any case, sorted by name.
     private let variables: [(name: String, value: String)]
     /// The folder that relative paths in the file are relative to.
     let folder: String
@@ -134,7 +134,7 @@
       return members.flatMap { settings(in: $0.value, prefix.isEmpty ? $0.name : "\(prefix).\($0.name)") }
     }
 
-    /// What is wrong with a value of a file. The library takes numbers for truth values and truth values for numbers.
+    /// The fault of a value of a file. The library takes numbers for truth values and truth values for numbers.
     private static func mistake(in value: JSONValue?, _ type: ConfigType?) -> String? {
       switch (value, type) {
       case (.null, _): "It is null. Give it a value, or remove it: without it the default holds."

@@ -13,14 +13,14 @@
   import ReceiptVerification
   import RemoteChecks
 
-  /// How an app's stores are asked, and how they notify: credentials and addresses.
+  /// The stores of an app: credentials and addresses for questions, and for notifications.
   struct StoreSettings {
     let reader: ConfigReader
     let settings: SettingsReader
     let place: String
     let transport: any HTTPTransport
 
-    /// What is to be asked after the local checks.
+    /// The checkers to ask after the local checks.
     func apply(to app: inout AppConfiguration, _ verifier: ReceiptVerifier) throws {
       let appStore = try appStoreClients(verifier)
       let googlePlay = try googlePlayClient()

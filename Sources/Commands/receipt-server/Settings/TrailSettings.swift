@@ -10,7 +10,7 @@
   import ReceiptSigning
   import TransparencyLog
 
-  /// Where the audit trail is. `receipt-tool audit` knows the same files: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
+  /// The files of the audit trail. `receipt-tool audit` uses the same: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
   ///
   /// Several servers may write one trail in PostgreSQL. All of them need the same key: on one machine they share the files;
   /// on several, copy `TRAIL.key` and `TRAIL.pub` from the one that was started first, and keep the last checkpoint in
@@ -23,7 +23,7 @@
     let trail: String
     /// The prefix of the names of the other files.
     let files: String
-    /// Where the last checkpoint is: a path, or a `postgresql://` URL.
+    /// The location of the last checkpoint: a path, or a `postgresql://` URL.
     let checkpoint: String
     let origin: String
 
@@ -71,7 +71,8 @@
       }
       guard exists || (hasFile && !ServerSettings.isURL(trail)) || Self.isThere(keyFile) else { return }
       do {
-        // Whether it is the key of this trail, opening tells: it may have been replaced since the trail was begun.
+        // Indicates whether it is the key of this trail, opening tells: it may have been replaced since the trail was
+        // begun.
         _ = try signer(keyFile, named: exists ? try verifier().name : origin)
       } catch {
         throw ServiceConfigurationError("audit.files", "\(error)")

@@ -5,7 +5,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// What a person reads of an entry, and the line of the command.
+/// The text of an entry for a person, and the line of the command.
 extension EntryReport {
   /// A few lines for a person.
   func text() -> String {

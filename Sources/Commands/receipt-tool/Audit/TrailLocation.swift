@@ -14,7 +14,7 @@ struct TrailLocation {
   let privateKeyFile: String
   let publicKey: String
   let checkpointFile: String
-  /// Whether the private key was given as an option, and must exist.
+  /// Indicates whether the private key was given as an option, and must exist.
   let namesPrivateKey: Bool
 
   init(_ trail: String, privateKey: String?, publicKey: String?, checkpoint: String?) {

@@ -92,7 +92,7 @@ extension TrailView {
   }
 }
 
-/// Whether the output is machine-readable.
+/// Indicates whether the output is machine-readable.
 struct JSONOption: ParsableArguments {
   @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
   var json = false

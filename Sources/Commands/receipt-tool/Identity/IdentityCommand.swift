@@ -6,7 +6,7 @@ import ReceiptCrypto
 import ReceiptSigning
 import ReceiptVerification
 
-/// What an identity signs with.
+/// The algorithm of an identity.
 enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   case es256, rsa2048
   case rsa2048SHA1 = "rsa2048-sha1"

@@ -18,7 +18,7 @@ struct HTTPListener {
     let body: [UInt8]
   }
 
-  /// What a request is answered with.
+  /// The answer to a request.
   struct Refusal: Error {
     let status: Int
     let message: String

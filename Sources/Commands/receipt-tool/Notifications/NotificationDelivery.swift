@@ -8,7 +8,7 @@ import ReceiptVerification
 import SQLite
 import Synchronization
 
-/// What is done with each request: verified, forwarded, recorded. The order makes it safe: the work is done before it is
+/// The steps of each request: verify, forward, record. The order makes it safe: the work is done before it is
 /// recorded, and it is recorded before the sender is told.
 final class NotificationDelivery: Sendable {
   /// The outcome of a delivery.
@@ -27,7 +27,7 @@ final class NotificationDelivery: Sendable {
     case busy
   }
 
-  /// What a delivery is about.
+  /// The subject of a delivery.
   enum Subject {
     case appStore(AppStoreNotification)
     case googlePlay(DeveloperMessage, PlayEntitlement?)
@@ -39,11 +39,11 @@ final class NotificationDelivery: Sendable {
     let status: Int
     var subject: Subject?
     var message: String?
-    /// Whether what is stored is not known; then the process ends.
+    /// Indicates whether what is stored is not known; then the process ends.
     var isFatal = false
   }
 
-  /// Where Google Play's notifications come, apart from the App Store's.
+  /// The path of Google Play's notifications, apart from the App Store's.
   static let playPath = "/play"
 
   private let appStore: NotificationReceiver?
@@ -131,7 +131,7 @@ final class NotificationDelivery: Sendable {
     }
   }
 
-  /// What is handed over: the notification and its signed parts, decoded, and the whole as it was signed.
+  /// The object that is handed over: the notification and its signed parts, decoded, and the whole as it was signed.
   private static func document(_ notification: AppStoreNotification) -> [UInt8] {
     let signed = String(decoding: notification.receipt.encoded, as: UTF8.self)
     let members: [(String, [UInt8]?)] = [
@@ -144,7 +144,7 @@ final class NotificationDelivery: Sendable {
     return object(members)
   }
 
-  /// What is handed over of a message of Google Play: the notification, and the purchase as Google Play answers it.
+  /// The object for a message of Google Play: the notification, and the purchase as Google Play answers it.
   private static func document(_ update: DeveloperUpdate) -> [UInt8] {
     object([
       ("developerNotification", update.message.notification.encodedJSON()),

@@ -28,7 +28,7 @@ struct PlayAccountOptions: ParsableArguments {
     help: ArgumentHelp("Request access tokens here, not where the key file says.", valueName: "URL"))
   var token: String?
 
-  /// Whether any of them was given.
+  /// Indicates whether any of them was given.
   var given: KeyValuePairs<String, Bool> {
     ["--service-account": keyFile != nil, "--play-base-url": base != nil, "--play-token-url": token != nil]
   }
@@ -112,7 +112,7 @@ struct PlayOptions: ParsableArguments {
   }
 }
 
-/// What a purchase is of.
+/// The kind of product of a purchase.
 enum PlayProductType: String, ExpressibleByArgument, CaseIterable {
   case product, subscription
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import GooglePlay
 import ReceiptHTTPCurl
 
-/// Whose notifications of Google Play are received.
+/// The sender whose Google Play notifications are received.
 struct PlayPushOptions: ParsableArguments {
   @Option(
     name: .customLong("play-package"),
@@ -32,7 +32,7 @@ struct PlayPushOptions: ParsableArguments {
   @OptionGroup var account: PlayAccountOptions
 
   var isUsed: Bool { !packageNames.isEmpty }
-  /// Whether an option names a server.
+  /// Indicates whether an option names a server.
   var namesServer: Bool { isUsed && (keys != nil || account.base != nil || account.token != nil) }
 
   func validate() throws {
@@ -45,7 +45,7 @@ struct PlayPushOptions: ParsableArguments {
     }
   }
 
-  /// What receives them; `nil` where none are.
+  /// The receiver of notifications; `nil` if they are not received.
   func receiver(
     over transport: any HTTPTransport, allowsPlainHTTP: Bool
   ) throws -> DeveloperNotificationReceiver? {

@@ -8,7 +8,7 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// How the sources of ``CheckerOptions`` are reached.
+/// The connections to the sources of ``CheckerOptions``.
 ///
 /// These are option groups of the command itself and not of ``CheckerOptions``: a debug build of the argument parser checks
 /// each group again at every level above it, which took most of the time of a verification.

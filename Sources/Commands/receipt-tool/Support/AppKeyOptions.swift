@@ -27,7 +27,7 @@ struct AppKeyOptions: ParsableArguments {
       discussion: "Such keys can be broken, and no store uses them: never use this in production."))
   var admitsShortKeys = false
 
-  /// Whether a key is given, so that options about purchases of other stores take effect.
+  /// Indicates whether a key is given, so that options about purchases of other stores take effect.
   var isGiven: Bool { !playKeys.isEmpty || !huaweiKeys.isEmpty }
 
   func validate() throws {

@@ -5,7 +5,7 @@ import Glibc
 
 /// The file descriptors that the process may still open.
 enum Descriptors {
-  /// What a command needs at most: a trail with its readers, another trail or a table, and some for libdispatch, which
+  /// The greatest need of a command: a trail with its readers, another trail or a table, and some for libdispatch, which
   /// traps when it cannot open a file of `/proc`.
   private static let neededByCommand = 32
 

@@ -44,7 +44,7 @@ struct OutputError: Sendable {
     try writeLine(object)
   }
 
-  /// Whether errors are printed as JSON, also those of a command line that cannot be parsed.
+  /// Indicates whether errors are printed as JSON, also those of a command line that cannot be parsed.
   static let isWanted = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
 
   private static func name(of code: ExitCode) -> String {

@@ -27,7 +27,8 @@ enum GivenValue {
     return options.count == 1 ? options.first : nil
   }
 
-  /// Whether an option of the command takes a value: after a flag, such as `--json`, stands an argument of its own.
+  /// Indicates whether an option of the command takes a value: after a flag, such as `--json`, stands an argument of
+  /// its own.
   private static func takesValue(_ option: String, in arguments: [String]) -> Bool {
     var command: any ParsableCommand.Type = ReceiptTool.self
     for argument in arguments.dropFirst() {

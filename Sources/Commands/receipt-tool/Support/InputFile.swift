@@ -44,7 +44,7 @@ struct InputFile: ~Copyable {
     }
   }
 
-  /// Whether standard output appends to the file: reading it line by line would never end.
+  /// Indicates whether standard output appends to the file: reading it line by line would never end.
   private static func isOutput(_ status: File.Status?) -> Bool {
     guard let status, status.isRegularFile, status.byteCount > 0 else { return false }
     return FileSystem.status(ofDescriptor: STDOUT_FILENO)?.identity == status.identity
@@ -66,7 +66,7 @@ struct InputFile: ~Copyable {
     }
   }
 
-  /// Whether a read would not block: bytes are available, or it is the end.
+  /// Indicates whether a read would not block: bytes are available, or it is the end.
   var hasMoreNow: Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&state, 1, 0) > 0

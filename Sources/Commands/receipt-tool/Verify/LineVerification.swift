@@ -17,7 +17,7 @@ struct LineVerification: Sendable {
   let output: VerdictOutput
   let colors: Colors
   let progress: Progress
-  /// Whether each line is a key, a tab and a receipt; see ``KeyedLine``.
+  /// Indicates whether each line is a key, a tab and a receipt; see ``KeyedLine``.
   var isKeyed = false
 
   /// The batch size of one task: large enough to make the task switch cheap, small enough to bound memory.
@@ -152,7 +152,7 @@ struct KeyedLine {
     receipt = Array(line[(tab + 1)...])
   }
 
-  /// What ends the command: nothing says where in such an input a receipt begins and ends.
+  /// The fault that ends the command: nothing says where in such an input a receipt begins and ends.
   static func failure(source: String, index: Int) -> ExitCode {
     ToolExit.failure(
       ToolExit.malformedInput,

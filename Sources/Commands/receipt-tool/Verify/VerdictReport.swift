@@ -6,7 +6,7 @@ import ReceiptCodec
 import ReceiptInspection
 import ReceiptVerification
 
-/// What is printed of each receipt.
+/// The output for each receipt.
 enum VerdictOutput {
   case text, json
   /// The payload of a valid one.
@@ -26,7 +26,7 @@ struct VerdictReport {
   /// The entry that records it.
   var recorded: AuditAcknowledgement?
 
-  /// What is printed of a line of the input: exactly one line, but for text.
+  /// The output for a line of the input: exactly one line, except as text.
   func line(_ output: VerdictOutput, _ colors: Colors) throws -> [UInt8] {
     switch (output, verdict) {
     case (.text, _): Array(colors.painted(text()).utf8)
@@ -128,7 +128,7 @@ struct VerdictReport {
   }
 }
 
-/// What a person reads of each part.
+/// The text of each part for a person.
 extension PurchaseReport {
   /// One line for a person.
   var text: String {

@@ -142,7 +142,7 @@ struct VerifyCommand: AsyncParsableCommand {
       limits: ReceiptLimits(maximumByteCount: maximumByteCount),
       diagnostics: explains ? explain : nil)
 
-    // What is printed of a keyed line depends on nothing else, so that a partition that is retried changes nothing.
+    // The output for a keyed line depends on that line alone, so that retrying a partition changes nothing.
     let instant = isKeyed ? policy.statedInstant : policy.instant
     let progress = Progress("verified", "receipts")
     var tally = VerdictTally()

@@ -52,7 +52,7 @@
           for try await connection in connections {
             group.addTask {
               apps.stores[0].statistics.connectionOpened()
-              // How a connection ends is the client's affair, and often the test's.
+              // The end of a connection is the client's affair, and often the test's.
               try? await ConnectionServer(
                 connection: connection, apps: apps,
                 idleTimeout: .seconds(Int64(options.idleTimeout)), log: options.log ? RequestLog() : nil

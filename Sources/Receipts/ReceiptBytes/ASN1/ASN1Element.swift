@@ -15,7 +15,7 @@ public struct ASN1Element: Sendable, Hashable {
     (self.tag, self.encoded, self.contents) = (tag, encoded, contents)
   }
 
-  /// Whether a value of a universal type has the one form, and its contents the one encoding, that DER allows
+  /// Indicates whether a value of a universal type has the one form, and its contents the one encoding, that DER allows
   /// (X.690 sections 10.2 and 11, 8.3.2 for integers). Other classes say nothing about their contents.
   public func isCanonical(in bytes: Span<UInt8>) -> Bool {
     guard tag.tagClass == .universal else { return true }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a value in ASN.1.
+/// A fault of a value in ASN.1.
 public enum ASN1Fault: String, Sendable, Hashable {
   /// The input ends in the middle of a value.
   case truncated

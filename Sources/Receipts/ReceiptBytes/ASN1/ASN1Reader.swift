@@ -15,7 +15,7 @@
 /// The reader does not check the order of a `SET OF`; Xcode does not sort. What is malformed is thrown as an error
 /// of the caller's own.
 public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
-  /// What the reader throws.
+  /// The error that the reader throws.
   public typealias Failure = Errors.Failure
 
   /// The offset of the next octet to read.
@@ -23,13 +23,13 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
   /// The offset after the last octet that may be read. Inside an indefinite length, the end of whatever
   /// definite value is around it.
   public let end: Int
-  /// Whether the end is marked by end-of-contents octets.
+  /// Indicates whether the end is marked by end-of-contents octets.
   public let isIndefinite: Bool
   /// The encoding rules.
   public let rules: ASN1Rules
   /// The name of the input, for errors.
   public let part: StaticString
-  /// How many more levels may be entered.
+  /// The number of more levels may be entered.
   public let remainingDepth: Int
 
   /// Reads a range of the bytes.
@@ -73,7 +73,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
 
   // MARK: - Moving through values
 
-  /// Whether nothing is left of the value being read.
+  /// Indicates whether nothing is left of the value being read.
   @inlinable @inline(__always)
   public func isAtEnd(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
     if !isIndefinite { return position == end }
@@ -302,7 +302,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return bytes[position]
   }
 
-  /// Whether end-of-contents octets follow.
+  /// Indicates whether end-of-contents octets follow.
   @inlinable
   public func isAtEndOfContents(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
     guard end - position >= 2 else {

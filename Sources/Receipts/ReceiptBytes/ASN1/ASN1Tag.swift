@@ -39,11 +39,11 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
 
   /// The number.
   public var number: UInt32 { packed >> 8 }
-  /// Whether both are the same tag.
+  /// Indicates whether both are the same tag.
   @inlinable @inline(__always)
   public static func == (left: ASN1Tag, right: ASN1Tag) -> Bool { left.packed == right.packed }
 
-  /// Whether the contents are values.
+  /// Indicates whether the contents are values.
   @inlinable public var isConstructed: Bool { packed & 0x20 != 0 }
   /// The class.
   public var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }

@@ -2,12 +2,12 @@
 
 /// A writer of ASN.1 in its Distinguished Encoding Rules (X.690 section 10).
 package struct ASN1Writer: Sendable {
-  /// What was written.
+  /// The bytes written so far.
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
-  /// What the closure writes.
+  /// The bytes that the closure writes.
   package static func encoding(_ body: (inout ASN1Writer) -> Void) -> [UInt8] {
     var writer = ASN1Writer()
     body(&writer)

@@ -10,7 +10,7 @@ struct Base64Alphabet: Sendable {
   private let symbols: [UInt8]
   /// Value of each byte; 0xFF for one that is no symbol.
   private let values: [UInt8]
-  /// Whether the last group is filled up with `=`.
+  /// Indicates whether the last group is filled up with `=`.
   private let isPadded: Bool
 
   static let standard = Base64Alphabet(name: "base64", last: "+/", isPadded: true)

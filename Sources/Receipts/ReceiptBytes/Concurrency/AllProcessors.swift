@@ -14,7 +14,7 @@ internal import Synchronization
 
 /// Work that is shared among all processors.
 package enum AllProcessors {
-  /// How many there are. Asked once: to tell, files are read.
+  /// Their number. Determined once, since it takes reading files.
   package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
   /// Does some work part by part, and puts the results together in order. Little work is done on this thread.

@@ -6,11 +6,11 @@ package protocol PlacedError: Error, Sendable, Hashable, CustomStringConvertible
   /// The words for what can go wrong.
   associatedtype Code: RawRepresentable<String>
 
-  /// What went wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   var code: Code { get }
-  /// Where: a file, a table and key, a server; empty if there is no one place.
+  /// The place: a file, a table and key, a server; empty without a single place.
   var place: String { get }
-  /// What happened and what to do, on one line.
+  /// A description of the fault and the remedy, on one line.
   var message: String { get }
 }
 

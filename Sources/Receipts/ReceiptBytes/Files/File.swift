@@ -12,7 +12,7 @@
 
 /// An open file or directory; closed when it is destroyed.
 package struct File: ~Copyable, Sendable {
-  /// What a file is opened for.
+  /// The purpose for which a file is opened.
   package enum Access: Sendable {
     /// To read.
     case reading
@@ -42,7 +42,7 @@ package struct File: ~Copyable, Sendable {
     }
   }
 
-  /// What is under a path.
+  /// The file at a path.
   package struct Status: Sendable, Hashable {
     package let isDirectory: Bool
     package let isRegularFile: Bool
@@ -136,7 +136,7 @@ package struct File: ~Copyable, Sendable {
   /// Cuts the file off.
   package func truncate(to byteCount: Int64) { _ = ftruncate(descriptor, off_t(byteCount)) }
 
-  /// What is known of the file.
+  /// The properties of the file.
   package var status: Status? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? Status(status) : nil

@@ -33,7 +33,7 @@ package enum FileSystem {
     try file.close()
   }
 
-  /// What is under a path; `nil` if there is nothing.
+  /// The file at a path; `nil` if there is nothing.
   package static func status(_ path: String) throws(SystemError) -> File.Status? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
@@ -43,13 +43,13 @@ package enum FileSystem {
     return File.Status(status)
   }
 
-  /// What a descriptor leads to; `nil` if it is not open.
+  /// The file of a descriptor; `nil` if it is not open.
   package static func status(ofDescriptor descriptor: Int32) -> File.Status? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? File.Status(status) : nil
   }
 
-  /// What is under a path, a symbolic link itself included; `nil` if there is nothing.
+  /// The file at a path, or the symbolic link itself; `nil` if there is nothing.
   package static func linkStatus(_ path: String) throws(SystemError) -> File.Status? {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {

@@ -26,7 +26,7 @@ package struct SystemError: Error, Sendable, Hashable {
   package var isExisting: Bool { number == EEXIST }
   /// The disk or the quota is full.
   package var isFull: Bool { number == ENOSPC || number == EDQUOT }
-  /// What leads to the path is missing, or no directory.
+  /// A parent of the path is missing, or not a directory.
   package var isNoPlace: Bool { number == ENOENT || number == ENOTDIR }
 
   /// The error in the words of the system.

@@ -5,7 +5,7 @@ package enum ByteOrderMark {
   /// The mark's three bytes.
   package static let bytes: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// The text without a mark in front of it; not copied if there is none.
+  /// The text without a mark in front of it; not copied if it is missing.
   package static func dropped(from text: [UInt8]) -> [UInt8] {
     text.starts(with: bytes) ? Array(text.dropFirst(bytes.count)) : text
   }

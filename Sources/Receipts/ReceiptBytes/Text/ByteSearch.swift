@@ -37,7 +37,7 @@ public enum ByteSearch {
     return fingerprint
   }
 
-  /// Index of the first byte from `start` on that equals `byte`; `nil` if there is none.
+  /// Index of the first byte from `start` on that equals `byte`; `nil` without one.
   public static func firstIndex(of byte: UInt8, in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
     var index = start
     let pattern = UInt64(byte) &* lowBits
@@ -61,8 +61,8 @@ public enum ByteSearch {
     return nil
   }
 
-  /// Whether a few bytes stand among others, in time linear in these. `firstRange(of:)` of the standard library takes a
-  /// hundred times as long.
+  /// Indicates whether a few bytes stand among others, in time linear in these. `firstRange(of:)` of the standard
+  /// library takes a hundred times as long.
   package static func contains(_ part: StaticString, in bytes: Span<UInt8>) -> Bool {
     let count = part.utf8CodeUnitCount
     guard count > 0, part.hasPointerRepresentation else { return false }
@@ -77,7 +77,7 @@ public enum ByteSearch {
     return false
   }
 
-  /// Whether the bytes are the same.
+  /// Indicates whether the bytes are the same.
   public static func isEqual(_ lhs: Span<UInt8>, _ rhs: Span<UInt8>) -> Bool {
     guard lhs.count == rhs.count else { return false }
     return unsafe lhs.withUnsafeBytes { lhs in

@@ -2,7 +2,7 @@
 
 /// The arguments of the program, as the system passes them.
 package enum ProgramArguments {
-  /// What is wrong with the arguments; `nil` if they can be used.
+  /// The fault of the arguments; `nil` if they can be used.
   ///
   /// `CommandLine.arguments` replaces bytes that are not UTF-8 by U+FFFD. A file of another name would then be read or
   /// written.

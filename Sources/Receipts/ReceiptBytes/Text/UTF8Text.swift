@@ -24,7 +24,7 @@ package enum UTF8Text {
     }
   }
 
-  /// Whether two strings have the same bytes. Swift's `==` also calls canonically equivalent strings equal,
+  /// Indicates whether two strings have the same bytes. Swift's `==` also calls canonically equivalent strings equal,
   /// which an identifier must not be.
   package static func isIdentical(_ lhs: String, _ rhs: String) -> Bool {
     ByteSearch.isEqual(lhs.utf8.span, rhs.utf8.span)

@@ -8,7 +8,7 @@ internal import ReceiptBytes
 /// ReceiptAttribute ::= SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }
 /// ```
 public struct AppReceiptAttribute: Sendable, Hashable {
-  /// What the attribute is: for example 2, the bundle identifier.
+  /// The type of the attribute: for example 2, the bundle identifier.
   public var type: Int
   /// The version of the attribute: 1, but 2 for type 4 from the App Store.
   public var version: Int

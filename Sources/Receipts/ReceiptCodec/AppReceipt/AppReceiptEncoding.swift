@@ -50,7 +50,7 @@ extension AppReceiptPayload: Hashable {
     AppAttributeType.expirationDate,
   ]
 
-  /// Whether both encode to the same bytes.
+  /// Indicates whether both encode to the same bytes.
   public static func == (lhs: AppReceiptPayload, rhs: AppReceiptPayload) -> Bool {
     lhs.encodedSet == rhs.encodedSet
   }
@@ -94,7 +94,7 @@ extension InAppPurchase: Hashable {
     InAppAttributeType.promotionalOfferId,
   ]
 
-  /// Whether both encode to the same bytes.
+  /// Indicates whether both encode to the same bytes.
   public static func == (lhs: InAppPurchase, rhs: InAppPurchase) -> Bool {
     lhs.encodedSet == rhs.encodedSet
   }
@@ -163,7 +163,7 @@ struct AttributeListWriter {
 }
 
 extension Timestamp {
-  /// Whether the year is one of 0 to 9999, all that a date in a receipt can spell.
+  /// Indicates whether the year is one of 0 to 9999, all that a date in a receipt can spell.
   var hasFourDigitYear: Bool {
     millisecondsSince1970 >= -62_167_219_200_000 && millisecondsSince1970 < 253_402_300_800_000
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app receipt says: its attributes, typed.
+/// The contents of an app receipt: its attributes, typed.
 ///
 /// A field is `nil` if the receipt has no such attribute. Types marked † are not documented by Apple.
 /// Two payloads are equal when they encode to the same bytes.
@@ -48,7 +48,7 @@ public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
 
   /// The set that was decoded, exactly as signed.
   let source: ArraySlice<UInt8>?
-  /// Whether a field was set after decoding, so that ``source`` no longer says the same.
+  /// Indicates whether a field was set after decoding, so that ``source`` no longer says the same.
   private(set) var isChanged = false
 
   /// Creates a payload without attributes, to be signed.

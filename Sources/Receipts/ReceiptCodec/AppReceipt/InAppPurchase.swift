@@ -7,7 +7,7 @@ internal import ReceiptBytes
 /// A field is `nil` if the purchase has no such attribute, or an empty date. Types marked † are not
 /// documented by Apple. Two purchases are equal when they encode to the same bytes.
 public struct InAppPurchase: Sendable, FieldwiseBuildable {
-  /// How many were bought, type 1701.
+  /// The number of were bought, type 1701.
   public var quantity: Int64? { didSet { isChanged = true } }
   /// The product, type 1702.
   public var productId: String? { didSet { isChanged = true } }
@@ -27,9 +27,9 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   public var webOrderLineItemId: Int64? { didSet { isChanged = true } }
   /// When the store cancelled or refunded it, type 1712.
   public var cancellationDate: Timestamp? { didSet { isChanged = true } }
-  /// Whether it is a free trial, type 1713 †.
+  /// Indicates whether it is a free trial, type 1713 †.
   public var isTrialPeriod: Bool? { didSet { isChanged = true } }
-  /// Whether it is a period at an introductory price, type 1719.
+  /// Indicates whether it is a period at an introductory price, type 1719.
   public var isInIntroOfferPeriod: Bool? { didSet { isChanged = true } }
   /// The promotional offer that was redeemed, type 1721 †.
   public var promotionalOfferId: String? { didSet { isChanged = true } }
@@ -39,7 +39,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
 
   /// The set that was decoded, exactly as signed.
   let source: ArraySlice<UInt8>?
-  /// Whether a field was set after decoding, so that ``source`` no longer says the same.
+  /// Indicates whether a field was set after decoding, so that ``source`` no longer says the same.
   private(set) var isChanged = false
 
   /// Creates a purchase from the fields that all kinds of receipt share; ``Transaction/revocationDate`` is the
@@ -113,7 +113,7 @@ struct LikelyTexts {
   var originalTransactionId: String?
 }
 
-/// How many attributes may still be read.
+/// The number of attributes may still be read.
 struct AttributeBudget {
   private var remaining: Int
   private let limit: Int

@@ -186,7 +186,7 @@ struct SeenAttributeTypes {
 
   init(base: Int) { self.base = base }
 
-  /// Whether the type is met for the first time.
+  /// Indicates whether the type is met for the first time.
   @inline(__always)
   mutating func insert(_ type: Int) -> Bool {
     let index = type &- base

@@ -44,7 +44,7 @@ extension DetachedContent {
 }
 
 extension GooglePlayPurchase {
-  /// Whether it was paid for when it was signed; the member is absent from some libraries' test data.
+  /// Indicates whether it was paid for when it was signed; the member is absent from some libraries' test data.
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
   /// The products of the order, each once. Google states one (`productId`), several (`productIds`), or both.
@@ -74,7 +74,7 @@ extension GooglePlayPurchase {
 }
 
 extension HuaweiPurchase {
-  /// Whether it was paid for when it was signed.
+  /// Indicates whether it was paid for when it was signed.
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
   /// The purchase in the terms that all kinds of receipt share.

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// What is signed in a receipt whose signature stands beside it.
+/// The signed content of a receipt whose signature stands beside it.
 public indirect enum DetachedContent: Sendable, Hashable {
   /// A purchase at Google Play.
   case googlePlayPurchase(GooglePlayPurchase)
@@ -114,7 +114,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
     return namesHuaweiMember(bytes) ? .huaweiPurchase : .googlePlayPurchase
   }
 
-  /// Whether one of ``huaweiNames`` stands in it as the name of a member, in one pass.
+  /// Indicates whether one of ``huaweiNames`` stands in it as the name of a member, in one pass.
   private static func namesHuaweiMember(_ bytes: [UInt8]) -> Bool {
     let quotationMark = UInt8(ascii: "\"")
     var start = 0
@@ -146,7 +146,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
 }
 
 extension JSONObject {
-  /// Whether one of the names is among the members that are no field.
+  /// Indicates whether one of the names is among the members that are no field.
   fileprivate func hasUnknownField(_ names: [String]) -> Bool {
     unknownFields.contains { member in names.contains { UTF8Text.isIdentical($0, member.name) } }
   }

@@ -8,7 +8,7 @@ internal import ReceiptBytes
 ///
 /// That it is genuine does not say that the user has a licence: see ``responseCode``.
 public struct GooglePlayLicense: Sendable, Hashable {
-  /// Whether the user has a licence (com.google.android.vending.licensing.LicenseValidator).
+  /// Indicates whether the user has a licence (com.google.android.vending.licensing.LicenseValidator).
   public enum ResponseCode: Sendable, Hashable {
     /// 0: has a licence.
     case licensed
@@ -25,7 +25,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     /// Any other.
     case unknown(Int64)
 
-    /// Whether the user has a licence.
+    /// Indicates whether the user has a licence.
     public var isLicensed: Bool { self == .licensed || self == .licensedOldKey }
 
     private static let known: [ResponseCode] = [
@@ -46,7 +46,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     }
   }
 
-  /// Whether the user has a licence.
+  /// Indicates whether the user has a licence.
   public let responseCode: ResponseCode
   /// The app's own number of the request. Compare it with the one that was sent.
   public let nonce: Int64

@@ -16,7 +16,7 @@ public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What the store calls its usual signature algorithm.
+  /// The store's name of its usual signature algorithm.
   package var defaultAlgorithm: DetachedAlgorithm {
     switch self {
     case .googlePlay: .sha1WithRSA
@@ -25,7 +25,7 @@ public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// How a detached signature is made, by the names that Java and Huawei give the algorithms.
+/// The algorithm of a detached signature, by the names that Java and Huawei give the algorithms.
 package enum DetachedAlgorithm: String, Sendable, Hashable, CaseIterable {
   case sha1WithRSA = "SHA1withRSA"
   case sha256WithRSA = "SHA256withRSA"

@@ -12,7 +12,7 @@ internal import ReceiptBytes
 /// The signature covers the exact UTF-8 bytes of the data. It does not match data that was parsed and written again: the
 /// order of members, white space, escapes and all digits of numbers matter.
 public struct UnverifiedDetachedReceipt: Sendable, Hashable {
-  /// What is signed, exactly as received.
+  /// The signed bytes, exactly as received.
   public let signedBytes: [UInt8]
   /// The signature; empty where the receipt has none.
   public let signature: [UInt8]
@@ -95,9 +95,9 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
   }
 }
 
-/// What became of a signature in base64 on its way.
+/// The damage of a signature in base64 on its way.
 enum SignatureDamage {
-  /// What is wrong with it, told in one pass over the text.
+  /// The damage, found in one pass over the text.
   static func explanation(of text: ArraySlice<UInt8>, _ error: Base64Error) -> String {
     var found = [Bool](repeating: false, count: Sign.allCases.count)
     var previous: UInt8 = 0
@@ -122,7 +122,7 @@ enum SignatureDamage {
 
   private static let cut = "The padding (\"=\") at its end is missing, or it was cut short."
 
-  /// What stands in a signature, the most telling first.
+  /// The contents of a signature, the most telling first.
   private enum Sign: Int, CaseIterable {
     case escape, percent, space, urlSymbol, lineBreak, padding
 

@@ -103,12 +103,12 @@ package struct CivilDateTime: Sendable, Hashable {
     Self.write(second, digits: 2, to: &output)
   }
 
-  /// Whether February of the year has 29 days.
+  /// Indicates whether February of the year has 29 days.
   package static func isLeap(year: Int) -> Bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   }
 
-  /// How many days a month (1 to 12) has.
+  /// The number of days in a month (1 to 12).
   package static func dayCount(ofMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: isLeap(year: year) ? 29 : 28

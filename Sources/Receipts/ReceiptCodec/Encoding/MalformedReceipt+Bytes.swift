@@ -2,7 +2,7 @@
 
 package import ReceiptBytes
 
-/// How errors in the ASN.1 of a receipt are thrown.
+/// The errors of the ASN.1 of a receipt.
 package enum ReceiptASN1Errors: ASN1Errors {
   package static func error(
     _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String

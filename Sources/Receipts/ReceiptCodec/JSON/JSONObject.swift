@@ -24,7 +24,7 @@ package protocol JSONObject: JSONFieldValue, FieldwiseBuildable {
   associatedtype Field: RawRepresentable<String> & CaseIterable & Sendable
   /// The names of the fields, and without which of them the object is refused.
   static var fieldNames: JSONFieldNames<Field> { get }
-  /// Whether `null` stands for an absent field; otherwise it is of the wrong type.
+  /// Indicates whether `null` stands for an absent field; otherwise it is of the wrong type.
   static var acceptsNull: Bool { get }
   /// Members that are no field, in order.
   var unknownFields: [JSONMember] { get set }

@@ -10,17 +10,17 @@ package struct JSONReader {
   let bytes: [UInt8]
   /// Offset of the next byte.
   var position = 0
-  /// What errors call these bytes, such as "JWS payload".
+  /// The name of these bytes in errors, such as "JWS payload".
   let part: String
   /// Dates may also be ISO 8601 strings: for input that people write.
   var acceptsDateStrings = false
-  /// Whether members that are no field are refused: a person wrote the document, and may have misspelt one.
+  /// Indicates whether members that are no field are refused: a person wrote the document, and may have misspelt one.
   package internal(set) var isStrict = false
 
   private let maximumDepth: Int
   private(set) var depth = 0
   private var remainingElements: Int
-  /// Where in its container the current value stands.
+  /// The position of the current value in its container.
   private var place = Place.top
   /// The same for each container around it, the top-level one aside.
   private var outerPlaces: [Place] = []

@@ -5,7 +5,7 @@ internal import ReceiptBytes
 /// The byte-level searches of the JSON reader.
 enum JSONScan {
   /// Index of the first byte from `start` on that ends a run of plain string content: a quotation mark, a
-  /// reverse solidus or a control character (RFC 8259, section 7); the count if there is none.
+  /// reverse solidus or a control character (RFC 8259, section 7); the count if it is missing.
   static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start
     while index <= bytes.count - 8 {
@@ -62,7 +62,7 @@ enum JSONScan {
     }
   }
 
-  /// What a reverse solidus and a character stand for; `nil` for those that are no escape of two characters.
+  /// The character that a reverse solidus and a character stand for; `nil` if they are not an escape of two characters.
   @inline(__always)
   private static func escaped(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -92,9 +92,9 @@ enum JSONScan {
   struct Number {
     /// Index after the last byte of the token.
     var end: Int
-    /// Whether the bytes up to `end` are a number.
+    /// Indicates whether the bytes up to `end` are a number.
     var isValid = true
-    /// Whether it has neither fraction nor exponent.
+    /// Indicates whether it has neither fraction nor exponent.
     var isInteger = true
     var isNegative = false
     /// Magnitude of an integer; meaningless if `overflows`.
@@ -147,7 +147,7 @@ enum JSONScan {
     return number
   }
 
-  /// Moves over decimal digits; false if there is none.
+  /// Moves over decimal digits; false if it is missing.
   private static func skipDigits(_ bytes: Span<UInt8>, from index: inout Int) -> Bool {
     let first = index
     while digit(bytes, at: index) != nil { index += 1 }
@@ -160,7 +160,7 @@ enum JSONScan {
     return digit <= 9 ? digit : nil
   }
 
-  /// Whether `literal` (`true`, `false`, `null`) stands at `start`.
+  /// Indicates whether `literal` (`true`, `false`, `null`) stands at `start`.
   static func matches(_ literal: StaticString, _ bytes: Span<UInt8>, at start: Int) -> Bool {
     let count = literal.utf8CodeUnitCount
     guard start <= bytes.count - count else { return false }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How JSON spells a value that it carries as a string. The tables in `WireTypes/` name the spelling of a field.
+/// The spelling of a value that JSON carries as a string. The tables in `WireTypes/` name the spelling of a field.
 package protocol JSONSpelling: JSONFieldValue {
   associatedtype Value
   var value: Value { get }

@@ -70,7 +70,7 @@ extension JSONValue: Codable {
   }
 }
 
-/// How the objects of payloads are coded by encoders and decoders: as on the wire.
+/// The coding of the objects of payloads by encoders and decoders: as on the wire.
 extension JSONObject {
   package init(decoding decoder: any Decoder) throws {
     let json = try JSONValue(from: decoder).encoded()

@@ -41,7 +41,7 @@ public enum JSONValue: Sendable, Hashable {
   /// An integer.
   package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 
-  /// The member of an object with exactly this name; `nil` if there is none, or no object.
+  /// The member of an object with exactly this name; `nil` without one, or no object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { UTF8Text.isIdentical($0.name, name) }?.value
@@ -120,7 +120,7 @@ public struct JSONNumber: Sendable, Hashable {
   public var double: Double { Double(text) ?? .nan }
 }
 
-/// What recognition needs of a JSON document around a receipt.
+/// The parts of a JSON document around a receipt that recognition needs.
 package enum JSONDocument {
   /// The top-level members that have one of the names and a string as value, in the order of the document,
   /// which is checked in full.

@@ -2,7 +2,7 @@
 
 /// Writes compact JSON: no white space, members in the order given, only what must be escaped is.
 package struct JSONWriter: Sendable {
-  /// What was written.
+  /// The bytes written so far.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 

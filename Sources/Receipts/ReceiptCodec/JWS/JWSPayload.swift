@@ -57,7 +57,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
       throw MalformedReceipt(
         .unsupported, at: .jsonPath("$"), "A receipt of the kind \(found?.rawValue ?? "") is no JWS payload.")
     case nil:
-      // What is not even JSON is reported as such.
+      // Bytes that are not even JSON are reported as such.
       let value = try JSONValue(parsing: json, part: "JWS payload", limits: limits)
       // No other kind has both members. Apple's libraries ship such a transaction as test data.
       if value["bundleId"] != nil, value["environment"] != nil {
@@ -118,7 +118,7 @@ extension JWSPayload: Encodable {
 }
 
 extension Notification {
-  /// How many of the things that a notification can be about it has.
+  /// The number of subjects that a notification has, of those that it can be about.
   fileprivate var subjectCount: Int {
     [data != nil, summary != nil, externalPurchaseToken != nil, appData != nil].count { $0 }
   }

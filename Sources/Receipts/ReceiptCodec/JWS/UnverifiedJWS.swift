@@ -10,9 +10,9 @@ public struct UnverifiedJWS: Sendable, Hashable {
   package let payload: [UInt8]
   /// The decoded signature; for `ES256` the 64 bytes r ‖ s.
   package let signature: [UInt8]
-  /// Where in ``compact`` the encoded header stands. Equal bytes there mean an equal header.
+  /// The position of the encoded header in ``compact``. Equal bytes there mean an equal header.
   package let encodedHeaderRange: Range<Int>
-  /// Where in ``compact`` the signed bytes stand: header, dot, payload.
+  /// The position of the signed bytes in ``compact``: header, dot, payload.
   package let signingInputRange: Range<Int>
 
   /// Splits and decodes a compact JWS. The header is not decoded.

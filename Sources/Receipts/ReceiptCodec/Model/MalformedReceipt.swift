@@ -2,7 +2,7 @@
 
 /// Bytes that are not a receipt, or not a well-formed one: what is wrong, where, and what to do about it.
 public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There are no bytes, or only white space.
     case empty
@@ -36,7 +36,7 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
     case unsupported
   }
 
-  /// Where in the input it is wrong.
+  /// The place of the fault in the input.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
     /// A byte offset into the receipt after any base64 around it was removed; `within` names the part
     /// (for example "JWS header", "purchase-info").
@@ -66,9 +66,9 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
     }
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
-  /// Where.
+  /// The place of the fault.
   public let place: Place
   /// One sentence for a person: what was found, what was expected, what to do.
   public let message: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReceiptEnvironment {
-  /// What a policy accepts or refuses.
+  /// The kind of environment that a policy accepts or refuses.
   public enum Category: String, Sendable, Hashable, CaseIterable {
     /// Real purchases: `Production`, `ProductionVPP`.
     case production

@@ -13,7 +13,7 @@ public struct Transaction: Sendable, Hashable {
   public var originalTransactionId: String?
   /// The product that was bought (`productId`, attribute 1702, `product-id`).
   public var productId: String?
-  /// How many were bought (`quantity`, attribute 1701).
+  /// The number of were bought (`quantity`, attribute 1701).
   public var quantity: Int64?
   /// When the store charged for this event (`purchaseDate`, attribute 1704, `purchase-date-ms`).
   public var purchaseDate: Timestamp?
@@ -23,7 +23,7 @@ public struct Transaction: Sendable, Hashable {
   public var expiresDate: Timestamp?
   /// When the store refunded or revoked it (`revocationDate`, attribute 1712).
   public var revocationDate: Timestamp?
-  /// What identifies the purchase, and a subscription with its renewals, to the interfaces of Google Play and Huawei
+  /// The identifier of the purchase, and of a subscription with its renewals, in the interfaces of Google Play and Huawei
   /// (`purchaseToken`).
   public var purchaseToken: String?
 

@@ -12,7 +12,7 @@ enum JSONWrapping {
   /// Members of answers of the store that hold lists of receipts.
   private static let listNames = ["signedTransactions", "notificationHistory"]
 
-  /// What JSON holds.
+  /// The contents of a JSON document.
   enum Unwrapped {
     /// The text of a receipt.
     case text([UInt8])
@@ -66,7 +66,7 @@ enum JSONWrapping {
     return .text(Array(text.utf8))
   }
 
-  /// What frameworks wrap around a receipt: Unity `{"Store", "TransactionID", "Payload"}`, whose payload is JSON for
+  /// The wrapping of frameworks around a receipt: Unity `{"Store", "TransactionID", "Payload"}`, whose payload is JSON for
   /// Google Play and an app receipt for Apple; Cordova `{"transaction": {"receipt", "signature"}}`.
   private static func unwrapFramework(
     _ members: [JSONMember], limits: ReceiptLimits

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// What spreadsheets and editors put around a receipt.
+/// The characters that spreadsheets and editors put around a receipt.
 package enum ReceiptInputText {
   /// The receipt without a byte order mark (UTF-8) before it, and without one pair of quotation marks around it. A JSON
   /// string with escapes is left as it is: it is read as one. White space, carriage returns among it, does not matter.

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// What can be told of a receipt in text from its first bytes.
+/// The form of a receipt in text, as far as its first bytes show it.
 package enum ReceiptText {
   enum Shape {
     /// Dots among base64url characters.
@@ -22,7 +22,7 @@ package enum ReceiptText {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  /// The text without white space at either end; not copied if there is none.
+  /// The text without white space at either end; not copied if it is missing.
   package static func trimming(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first, let last = bytes.last else { return bytes }
     guard isWhiteSpace(first) || isWhiteSpace(last) else { return bytes }
@@ -92,7 +92,7 @@ package enum ReceiptText {
     return index
   }
 
-  /// Whether the byte belongs to either alphabet of base64.
+  /// Indicates whether the byte belongs to either alphabet of base64.
   private static func isSymbol(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

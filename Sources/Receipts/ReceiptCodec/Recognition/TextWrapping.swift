@@ -13,7 +13,7 @@ internal import ReceiptBytes
 /// | `<308213de 06092a86 …>` | the description of an `NSData` |
 /// | `MII…%2B…%3D` | a form or a query (RFC 3986 section 2.1) |
 enum TextWrapping {
-  /// What is inside.
+  /// The receipt inside.
   enum Content {
     /// Text, without white space around it.
     case text([UInt8])
@@ -123,7 +123,7 @@ enum TextWrapping {
 
   // MARK: Damage
 
-  /// What was done to base64 that cannot be read; `nil` where nothing tells.
+  /// The damage of base64 that cannot be read; `nil` if it is not recognized.
   static func damage(toBase64 text: [UInt8]) -> MalformedReceipt? {
     var space: Int?
     var plus = false
@@ -150,7 +150,7 @@ enum TextWrapping {
     )
   }
 
-  /// Whether a text begins with ASCII, whatever its case.
+  /// Indicates whether a text begins with ASCII, whatever its case.
   private static func begins(_ text: [UInt8], with prefix: String) -> Bool {
     text.count >= prefix.utf8.count && zip(text, prefix.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
   }

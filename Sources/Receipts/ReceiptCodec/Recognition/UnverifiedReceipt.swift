@@ -221,7 +221,7 @@ public enum ReceiptKind: String, Sendable, Hashable, CaseIterable, Codable {
   /// A purchase at Huawei AppGallery (`InAppPurchaseData`), with its signature.
   case huaweiPurchase = "huawei-purchase"
 
-  /// Whether it is data with a signature beside it, by the key of an app and without certificates.
+  /// Indicates whether it is data with a signature beside it, by the key of an app and without certificates.
   package var isDetached: Bool {
     switch self {
     case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase: true

@@ -58,7 +58,7 @@ package struct PropertyList: Sendable, Hashable {
     entries = try reader.readDictionary(maximumCount: limits.maximumElementCount, bytes)
   }
 
-  /// The value of a key; `nil` if there is none. Setting appends a new key, or removes it with `nil`.
+  /// The value of a key; `nil` without one. Setting appends a new key, or removes it with `nil`.
   package subscript(key: String) -> String? {
     get { entries.first { $0.key == key }?.value }
     set {

@@ -231,7 +231,7 @@ private struct SeenKeys {
   private static let fewest = 32
   private var keys: Set<String> = []
 
-  /// Whether the key is met for the first time, `entries` being those before it.
+  /// Indicates whether the key is met for the first time, `entries` being those before it.
   mutating func insert(_ key: String, after entries: [PropertyList.Entry]) -> Bool {
     if entries.count < Self.fewest { return !entries.contains { $0.key == key } }
     if keys.isEmpty { keys = Set(entries.map(\.key)) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a transaction receipt says of its one purchase: the signed inner property list, typed.
+/// The purchase of a transaction receipt: the signed inner property list, typed.
 ///
 /// A field is `nil` if the receipt has no such key.
 public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuildable {
@@ -16,7 +16,7 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
   public var appItemId: String?
   /// The identifier of the app's version in the App Store, `version-external-identifier`.
   public var versionExternalIdentifier: String?
-  /// How many were bought, `quantity`.
+  /// The number of were bought, `quantity`.
   public var quantity: Int64?
   /// The identifier of this purchase, `transaction-id`.
   public var transactionId: String?

@@ -55,7 +55,7 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
     TransactionReceiptWriter.signedBytes(signatureVersion: signatureVersion, purchaseInfo: purchaseInfo)
   }
 
-  /// Whether the key `environment` is present. Its absence means production, but anyone can remove it.
+  /// Indicates whether the key `environment` is present. Its absence means production, but anyone can remove it.
   package var hasEnvironmentKey: Bool { propertyList["environment"] != nil }
 
   /// The environment that the receipt claims. It is not signed, and nothing that is signed says it.
@@ -91,7 +91,7 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
 /// The value of the key `signature`, decoded: version (1 byte), signature, length of the certificate
 /// (4 bytes, most significant first), certificate, nothing more.
 enum SignatureBlob {
-  /// How many bytes the signature of a version has; `nil` for an unknown version.
+  /// The number of bytes in the signature of a version; `nil` for an unknown version.
   static func signatureLength(ofVersion version: UInt8) -> Int? {
     switch version {
     case 2: 128

@@ -7,7 +7,7 @@ extension Certificate {
   public struct Extension: Sendable, Hashable {
     /// Its identifier in dotted form.
     public var oid: String
-    /// Whether who does not know it must refuse the certificate.
+    /// Indicates whether who does not know it must refuse the certificate.
     public var isCritical: Bool
     /// Its value in DER: the content of the OCTET STRING.
     public var value: [UInt8]
@@ -34,7 +34,7 @@ extension Certificate {
     }
   }
 
-  /// Whether the certificate has the extension with this identifier, in dotted form.
+  /// Indicates whether the certificate has the extension with this identifier, in dotted form.
   public func hasExtension(_ oid: String) -> Bool {
     // To make an object of the text would allocate, and could fail.
     (0..<(unsafe X509_get_ext_count(backing.certificate))).contains { index in
@@ -42,18 +42,18 @@ extension Certificate {
     }
   }
 
-  /// Whether basicConstraints says `cA TRUE`.
+  /// Indicates whether basicConstraints says `cA TRUE`.
   public var isCertificateAuthority: Bool {
     unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_CA) != 0
   }
 
-  /// How many intermediate certificates may follow in a path, where basicConstraints limits it.
+  /// The number of intermediate certificates may follow in a path, where basicConstraints limits it.
   public var pathLengthConstraint: Int? {
     let length = unsafe X509_get_pathlen(backing.certificate)
     return length >= 0 ? length : nil
   }
 
-  /// What the key may be used for; `nil` if the extension is absent, which allows everything.
+  /// The uses of the key; `nil` if the extension is absent, which allows everything.
   public var keyUsage: KeyUsage? {
     guard unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_KUSAGE) != 0 else {
       return nil

@@ -36,7 +36,7 @@ extension Certificate {
   /// The encoded `Name` of the issuer, exactly as in the certificate.
   public var issuerDER: [UInt8] { unsafe Self.encoding(of: X509_get_issuer_name(backing.certificate)) }
 
-  /// Whether subject and issuer are the same name. It says nothing about the signature.
+  /// Indicates whether subject and issuer are the same name. It says nothing about the signature.
   public var isSelfIssued: Bool {
     unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_SI) != 0
   }

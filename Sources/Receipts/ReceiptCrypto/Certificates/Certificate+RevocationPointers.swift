@@ -3,7 +3,7 @@
 internal import COpenSSL
 
 extension Certificate {
-  /// Where the issuer answers OCSP requests (authority information access, RFC 5280 section 4.2.2.1).
+  /// The URLs at which the issuer answers OCSP requests (authority information access, RFC 5280 section 4.2.2.1).
   public var ocspURLs: [String] {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
@@ -18,7 +18,7 @@ extension Certificate {
     }
   }
 
-  /// Where the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13), as
+  /// The URLs at which the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13), as
   /// far as they are given as URLs.
   public var crlURLs: [String] {
     ErrorQueue.clear()

@@ -69,7 +69,7 @@ public struct Certificate: Sendable {
     return unsafe OpenSSLObject.dotted(object)
   }
 
-  /// Whether `issuer`'s key made this certificate's signature. Names, dates and extensions are not looked at.
+  /// Indicates whether `issuer`'s key made this certificate's signature. Names, dates and extensions are not looked at.
   ///
   /// `false` too for algorithms and keys that are not supported.
   public func isSigned(by issuer: Certificate) -> Bool {
@@ -81,7 +81,7 @@ public struct Certificate: Sendable {
 }
 
 extension Certificate: Hashable {
-  /// Whether both have the same DER.
+  /// Indicates whether both have the same DER.
   public static func == (lhs: Certificate, rhs: Certificate) -> Bool {
     lhs.backing === rhs.backing || lhs.backing.der == rhs.backing.der
   }

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// What X.690 and RFC 5280 require of a certificate's bytes and OpenSSL does not check.
+/// Checks of a certificate's bytes that X.690 and RFC 5280 require and OpenSSL omits.
 ///
 /// Encoding the certificate again would prove nothing: OpenSSL keeps the tbsCertificate as it came and writes these
 /// bytes out.

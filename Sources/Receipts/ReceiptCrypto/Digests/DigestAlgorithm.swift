@@ -38,11 +38,11 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether libcrypto offers the algorithm to signatures: a process may run with providers, such as FIPS, that leave
-  /// one out.
+  /// Indicates whether libcrypto offers the algorithm to signatures: a process may run with providers, such as FIPS,
+  /// that leave one out.
   package var isAvailable: Bool { unsafe implementation != nil }
 
-  /// What is thrown where it is not available.
+  /// The error if it is not available.
   package var unavailable: CryptoError {
     CryptoError(
       .internalFailure, "libcrypto offers no \(rawValue); check the providers in openssl.cnf, and memory.")
@@ -70,7 +70,7 @@ private final class FetchedDigest {
 
   private let pointer: OpaquePointer
 
-  /// What was fetched before or can be fetched now: a failure is not remembered.
+  /// The algorithm fetched before, or fetched now: a failure is not remembered.
   static func pointer(_ fetched: borrowing AtomicLazyReference<FetchedDigest>, _ name: String)
     -> OpaquePointer?
   {

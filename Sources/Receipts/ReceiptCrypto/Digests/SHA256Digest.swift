@@ -75,7 +75,7 @@ public struct SHA256Digest: Sendable, Hashable {
   /// Lower-case hexadecimal digits, as `sha256sum` prints them.
   public var hexadecimal: String { Hexadecimal.encode(bytes) }
 
-  /// Whether the bytes are the same.
+  /// Indicates whether the bytes are the same.
   public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
     left.words == right.words
   }

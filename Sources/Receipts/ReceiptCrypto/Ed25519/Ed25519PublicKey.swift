@@ -41,7 +41,7 @@ public struct Ed25519PublicKey: Sendable {
     )
   }
 
-  /// Whether `signature` is this key's signature of `message`: pure Ed25519, 64 bytes.
+  /// Indicates whether `signature` is this key's signature of `message`: pure Ed25519, 64 bytes.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer, for instance for want
   ///   of memory. Nothing follows for the signature.
@@ -64,7 +64,7 @@ public struct Ed25519PublicKey: Sendable {
 }
 
 extension Ed25519PublicKey: Hashable {
-  /// Whether both have the same bytes.
+  /// Indicates whether both have the same bytes.
   public static func == (lhs: Ed25519PublicKey, rhs: Ed25519PublicKey) -> Bool {
     lhs.rawRepresentation == rhs.rawRepresentation
   }

@@ -33,7 +33,7 @@ package enum DERSequence {
   }
 }
 
-/// How errors in the ASN.1 of certificates and keys are thrown.
+/// The errors of the ASN.1 of certificates and keys.
 enum CryptoASN1Errors: ASN1Errors {
   static func error(
     _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String

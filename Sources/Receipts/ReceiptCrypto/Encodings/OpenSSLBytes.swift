@@ -45,7 +45,7 @@ enum OpenSSLBytes {
     return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
   }
 
-  /// What `write` prints to a memory BIO; `nil` if it fails.
+  /// The bytes that `write` prints to a memory BIO; `nil` if it fails.
   static func written(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
     defer { unsafe BIO_free(bio) }

@@ -4,7 +4,7 @@ internal import COpenSSL
 
 /// Object identifiers between OpenSSL's objects and their dotted form.
 enum OpenSSLObject {
-  /// The dotted form of an OpenSSL object; empty if there is none, or it is absurdly long.
+  /// The dotted form of an OpenSSL object; empty without one, or it is absurdly long.
   static func dotted(_ object: OpaquePointer?) -> String {
     guard let object = unsafe object else { return "" }
     return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in

@@ -11,9 +11,9 @@ internal import ReceiptBytes
 /// Text before, between and after blocks is skipped, as section 2 asks, so the output of
 /// `openssl x509 -text` can be read as it is.
 struct PEMBlock: Sendable {
-  /// What stands after `BEGIN`, for instance `CERTIFICATE`.
+  /// The label after `BEGIN`, for instance `CERTIFICATE`.
   let label: String
-  /// Whether headers such as `DEK-Info` precede the base64, as in the encrypted keys of old OpenSSL.
+  /// Indicates whether headers such as `DEK-Info` precede the base64, as in the encrypted keys of old OpenSSL.
   let hasHeaders: Bool
   /// The decoded bytes; empty in a block with headers.
   var bytes: [UInt8]

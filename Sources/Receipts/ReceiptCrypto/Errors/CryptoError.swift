@@ -6,7 +6,7 @@ public import ReceiptBytes
 ///
 /// An invalid signature is not an error: verification returns `false`.
 public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Not one X.509 certificate in DER, or one that contradicts itself.
     case malformedCertificate = "malformed-certificate"
@@ -32,13 +32,13 @@ public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringC
     case internalFailure = "internal-failure"
   }
 
-  /// What went wrong.
+  /// The kind of fault.
   public let code: Code
-  /// Where: a byte offset into the DER, such as `byte 12`; empty if the fault has no one place.
+  /// The place: a byte offset into the DER, such as `byte 12`; empty if the fault has no single place.
   public let place: String
   /// One or two sentences for a person: what was found, and what to do.
   public let message: String
-  /// What OpenSSL had to say, oldest first; empty when the fault was found without it.
+  /// The errors of OpenSSL, oldest first; empty if the fault was found without it.
   public let openSSLErrors: [OpenSSLError]
 
   /// Creates an error.

@@ -36,17 +36,17 @@ enum ErrorQueue {
     }
   }
 
-  /// Whether these errors say that the input itself was refused.
+  /// Indicates whether these errors say that the input itself was refused.
   static func isRefusal(_ errors: [OpenSSLError]) -> Bool {
     errors.contains { COpenSSL_ERR_is_refusal($0.code) == 1 } && !isInability(errors)
   }
 
-  /// Whether these errors say that something could not be computed, from which nothing follows for the input.
+  /// Indicates whether these errors say that something could not be computed, from which nothing follows for the input.
   static func isInability(_ errors: [OpenSSLError]) -> Bool {
     errors.contains { COpenSSL_ERR_is_inability($0.code) == 1 }
   }
 
-  /// What is thrown where a signature could not be checked.
+  /// The error if a signature could not be checked.
   static func inability(_ errors: [OpenSSLError], digest: DigestAlgorithm) -> CryptoError {
     let policy =
       digest == .sha1

@@ -5,7 +5,7 @@ internal import COpenSSL
 /// Owns the table of one key's multiples.
 @safe
 final class FixedKeyTable {
-  /// What a table takes up in memory, rounded up: 37 rows of 64 points of 64 bytes are 151,552 bytes; two
+  /// The memory of a table, rounded up: 37 rows of 64 points of 64 bytes are 151,552 bytes; two
   /// descriptions of the curve and what rounding to pages adds come to less than 20,000.
   static let byteCount = 171_552
 

@@ -4,7 +4,7 @@ internal import COpenSSL
 internal import ReceiptBytes
 
 extension FixedKeyVerifier {
-  /// Whether this libcrypto can do it: it has the curve method and the deprecated functions that are needed,
+  /// Indicates whether this libcrypto can do it: it has the curve method and the deprecated functions that are needed,
   /// and they find right what is right and wrong what is wrong. Found out once a process, when first asked for,
   /// which takes as long as one table.
   package static let isAvailable = COpenSSL_FixedKey_available() && passesKnownAnswers()

@@ -14,7 +14,7 @@ package final class FixedKeyVerifier: Sendable {
   /// The length of a digest, in bytes.
   package static let digestByteCount = 32
 
-  /// What the verifier takes up in memory, in bytes, rounded up; without the key, which it shares.
+  /// The memory of the verifier, in bytes, rounded up; without the key, which it shares.
   package let byteCount: Int
 
   private let key: PublicKey
@@ -45,7 +45,7 @@ package final class FixedKeyVerifier: Sendable {
     self.byteCount = FixedKeyTable.byteCount
   }
 
-  /// Whether `signature`, 64 bytes r ‖ s, is the key's signature of the message whose SHA-256 is `digest`.
+  /// Indicates whether `signature`, 64 bytes r ‖ s, is the key's signature of the message whose SHA-256 is `digest`.
   /// `false` too where either is of another length.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
@@ -69,7 +69,7 @@ package final class FixedKeyVerifier: Sendable {
     return try result.get()
   }
 
-  /// Whether each of `count` signatures is the key's signature of the message whose digest stands at the same
+  /// Indicates whether each of `count` signatures is the key's signature of the message whose digest stands at the same
   /// place: somewhat faster than one by one. Each answer is that of its own signature alone.
   ///
   /// - Parameters:

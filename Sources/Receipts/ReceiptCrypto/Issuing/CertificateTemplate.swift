@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a new certificate shall say (X.509 version 3, RFC 5280 section 4).
+/// The contents of a new certificate (X.509 version 3, RFC 5280 section 4).
 public struct CertificateTemplate: Sendable, Hashable {
-  /// Whether the subject may issue certificates: the basicConstraints extension, which is critical.
+  /// Indicates whether the subject may issue certificates: the basicConstraints extension, which is critical.
   public enum BasicConstraints: Sendable, Hashable {
     /// No extension, which means that it may not.
     case absent
@@ -12,7 +12,7 @@ public struct CertificateTemplate: Sendable, Hashable {
     case certificateAuthority(pathLength: Int?)
   }
 
-  /// Whose certificate it is.
+  /// The subject of the certificate.
   public var subject: DistinguishedName
   /// The serial number, 1 to 20 octets, most significant first, not zero. An issuer must not use one twice.
   public var serialNumber: [UInt8]
@@ -20,9 +20,9 @@ public struct CertificateTemplate: Sendable, Hashable {
   public var notBefore: Int64
   /// Last second of validity, since 1970-01-01T00:00:00Z. Years 1950 to 9999.
   public var notAfter: Int64
-  /// Whether the subject may issue certificates.
+  /// Indicates whether the subject may issue certificates.
   public var basicConstraints: BasicConstraints = .absent
-  /// What the key may be used for (critical); empty for no extension.
+  /// The uses of the key (critical); empty for no extension.
   public var keyUsage: KeyUsage = []
   /// Identifiers of what the key is for in an extendedKeyUsage extension, in dotted form; empty for none.
   public var extendedKeyUsages: [String] = []
@@ -31,10 +31,10 @@ public struct CertificateTemplate: Sendable, Hashable {
   public var markers: [String] = []
   /// Any other extensions, encoded by the caller.
   public var additionalExtensions: [Certificate.Extension] = []
-  /// Whether subject and authority key identifiers are added. They are SHA-1 of the key, as in RFC 5280
+  /// Indicates whether subject and authority key identifiers are added. They are SHA-1 of the key, as in RFC 5280
   /// section 4.2.1.2, method 1.
   public var includesKeyIdentifiers: Bool = true
-  /// What the issuer's signature hashes with.
+  /// The digest of the issuer's signature.
   public var digest: DigestAlgorithm = .sha256
 
   /// Creates a template for a certificate without extensions but key identifiers; set what else it needs.
@@ -62,7 +62,7 @@ public struct CertificateTemplate: Sendable, Hashable {
   }
 }
 
-/// Who signs a new certificate.
+/// The signer of a new certificate.
 public enum CertificateIssuer: Sendable {
   /// The subject itself, with the private key of its public key: a root.
   case itself(PrivateKey)

@@ -11,7 +11,7 @@ public struct DistinguishedName: Sendable, Hashable {
   public var organization: String?
   /// A unit inside it, at most 64 characters.
   public var organizationalUnit: String?
-  /// What the certificate is for, at most 64 characters.
+  /// The common name, at most 64 characters.
   public var commonName: String?
 
   /// Creates a name; parts left out do not occur in it.

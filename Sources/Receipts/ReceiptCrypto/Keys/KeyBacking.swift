@@ -21,7 +21,7 @@ final class KeyBacking {
   let key: OpaquePointer
   let concrete: Concrete
   let kind: PublicKey.Kind
-  /// Whether signatures of this key are looked at: one of the named curves, or RSA within the bounds.
+  /// Indicates whether signatures of this key are looked at: one of the named curves, or RSA within the bounds.
   let isSupported: Bool
 
   /// `subjectPublicKeyInfo` is the DER of the public part. Throws where memory is wanting; the key is freed then.

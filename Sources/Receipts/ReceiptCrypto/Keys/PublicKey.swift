@@ -5,7 +5,7 @@ internal import ReceiptBytes
 
 /// A public key. Two keys are equal when their DER is.
 public struct PublicKey: Sendable {
-  /// What a key is made for.
+  /// The algorithm of a key.
   public enum Kind: Sendable, Hashable {
     /// NIST P-256 (prime256v1), by name.
     case p256
@@ -60,7 +60,7 @@ public struct PublicKey: Sendable {
 
   /// Reads the first `PUBLIC KEY` block of a PEM text.
   ///
-  /// - Throws: ``CryptoError/Code/malformedPEM`` if there is none, ``CryptoError/Code/malformedKey`` where
+  /// - Throws: ``CryptoError/Code/malformedPEM`` if it is missing, ``CryptoError/Code/malformedKey`` where
   ///   the block holds something else.
   public init(pem: String) throws(CryptoError) {
     let blocks = try PEMBlock.blocks(in: Array(pem.utf8))
@@ -77,7 +77,7 @@ public struct PublicKey: Sendable {
     self.backing = backing
   }
 
-  /// What the key is made for.
+  /// The algorithm of the key.
   public var kind: Kind { backing?.kind ?? .other("undecodable") }
 
   /// The key as a `PUBLIC KEY` block.
@@ -92,7 +92,7 @@ public struct PublicKey: Sendable {
 }
 
 extension PublicKey: Hashable {
-  /// Whether both have the same SubjectPublicKeyInfo.
+  /// Indicates whether both have the same SubjectPublicKeyInfo.
   public static func == (lhs: PublicKey, rhs: PublicKey) -> Bool {
     lhs.subjectPublicKeyInfo == rhs.subjectPublicKeyInfo
   }
@@ -102,7 +102,7 @@ extension PublicKey: Hashable {
 }
 
 extension PublicKey {
-  /// Whether libcrypto decodes a key that is known to be right: the one of RFC 6979 appendix A.2.5.
+  /// Indicates whether libcrypto decodes a key that is known to be right: the one of RFC 6979 appendix A.2.5.
   static var canDecode: Bool { (try? PublicKey(subjectPublicKeyInfo: knownKey)) != nil }
 
   private static let knownKey =

@@ -24,8 +24,8 @@ package enum CertificationPath {
     /// `X509_V_ERR_CERT_SIGNATURE_FAILURE`.
     package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
 
-    /// Whether a security level of the system refused the strength of a digest or key. Which are strong enough is decided
-    /// here, at level 0, so that nothing follows for the certificate.
+    /// Indicates whether a security level of the system refused the strength of a digest or key. Which are strong
+    /// enough is decided here, at level 0, so that nothing follows for the certificate.
     fileprivate var isPolicy: Bool {
       [X509_V_ERR_CA_MD_TOO_WEAK, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_EE_KEY_TOO_SMALL].contains(
         Int32(errorCode))

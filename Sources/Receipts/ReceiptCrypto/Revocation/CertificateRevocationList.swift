@@ -36,7 +36,7 @@ public struct CertificateRevocationList: Sendable {
   /// When the next one is there at the latest, in seconds since 1970.
   public var nextUpdate: Int64? { backing.nextUpdate }
 
-  /// What the list says of a certificate.
+  /// Returns the status of a certificate according to the list.
   ///
   /// - Parameters:
   ///   - certificate: Whose status is wanted.

@@ -2,9 +2,9 @@
 
 internal import ReceiptBytes
 
-/// What an issuer says of one of its certificates, by OCSP or by a revocation list.
+/// The status of a certificate according to its issuer, by OCSP or by a revocation list.
 public struct CertificateStatus: Sendable, Hashable {
-  /// Whether the certificate stands.
+  /// Indicates whether the certificate stands.
   public enum Standing: Sendable, Hashable {
     /// It is not revoked.
     case good
@@ -14,7 +14,7 @@ public struct CertificateStatus: Sendable, Hashable {
     case unknown
   }
 
-  /// Whether the certificate stands.
+  /// Indicates whether the certificate stands.
   public let standing: Standing
   /// When this was known to be right, in seconds since 1970.
   public let thisUpdate: Int64
@@ -59,7 +59,7 @@ public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConve
   /// The private key of an attribute authority is in other hands.
   public static let aACompromise = CRLReason(rawValue: 10)
 
-  /// Whether the key was in nobody else's hands: what was signed before the revocation was signed rightly.
+  /// Indicates whether the key was in nobody else's hands: what was signed before the revocation was signed rightly.
   public var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
 
   /// The name in RFC 5280, or the number.
@@ -80,7 +80,7 @@ public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConve
   }
 }
 
-/// What statements of revocation may be signed with, as dotted identifiers.
+/// The signature algorithms allowed for OCSP responses and revocation lists, as dotted identifiers.
 enum RevocationSignature {
   /// RSA and ECDSA with SHA-2.
   private static let strong: Set<String> = [

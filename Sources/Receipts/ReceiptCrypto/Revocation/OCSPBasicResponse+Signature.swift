@@ -84,7 +84,7 @@ extension OCSPBasicResponse {
 }
 
 extension Certificate {
-  /// Whether extendedKeyUsage names OCSPSigning, and keyUsage, where present, allows signatures.
+  /// Indicates whether extendedKeyUsage names OCSPSigning, and keyUsage, where present, allows signatures.
   fileprivate var isForOCSPSigning: Bool {
     guard unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_XKUSAGE) != 0,
       unsafe X509_get_extended_key_usage(backing.certificate) & UInt32(XKU_OCSP_SIGN) != 0

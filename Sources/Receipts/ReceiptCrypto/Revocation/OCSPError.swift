@@ -2,7 +2,7 @@
 
 /// Why an OCSP response says nothing about a certificate.
 public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Not an OCSP response in DER, one without the basic response of RFC 6960 section 4.2.1, or one whose
     /// times contradict each other.
@@ -41,7 +41,7 @@ public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
     case internalFailure = "internal-failure"
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
   /// One or two sentences for a person.
   public let message: String
@@ -52,7 +52,7 @@ public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
-  /// Whether the responder asks to be asked again.
+  /// Indicates whether the responder asks to be asked again.
   public var isRetryable: Bool { code == .tryLater || code == .internalError }
 
   /// Code and message.

@@ -64,7 +64,7 @@ enum OCSPIdentifier {
     return unsafe OCSP_cert_to_id(digest, certificate.backing.certificate, issuer.backing.certificate)
   }
 
-  /// Whether the identifier is this certificate's, by any of our hashes.
+  /// Indicates whether the identifier is this certificate's, by any of our hashes.
   static func matches(_ identifier: OpaquePointer, _ certificate: Certificate, _ issuer: Certificate) -> Bool
   {
     var algorithm: OpaquePointer?

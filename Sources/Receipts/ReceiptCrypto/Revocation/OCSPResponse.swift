@@ -7,9 +7,9 @@ internal import COpenSSL
 public struct OCSPResponse: Sendable {
   /// The longest response that is read, in bytes; genuine ones have one to four thousand.
   public static let maximumByteCount = 1 << 16
-  /// How far ahead of ours a responder's clock may be, in seconds.
+  /// The time by which a responder's clock may be ahead of ours, in seconds.
   public static let allowedClockSkew: Int64 = 300
-  /// How old a response without nextUpdate may be, in seconds: RFC 6960 leaves it open.
+  /// The greatest age of a response without nextUpdate, in seconds: RFC 6960 leaves it open.
   public static let maximumAgeWithoutNextUpdate: Int64 = 86_400
 
   /// The response as it was read.
@@ -30,7 +30,7 @@ public struct OCSPResponse: Sendable {
     }
   }
 
-  /// What the response says of a certificate.
+  /// Returns the status of a certificate according to the response.
   ///
   /// It must be signed by the issuer, or by a certificate that the issuer itself issued with the extended key
   /// usage OCSPSigning and that is valid now; by no other, whatever its chain (RFC 6960 section 4.2.2.2).

@@ -2,7 +2,7 @@
 
 /// Why a revocation list says nothing about a certificate.
 public struct RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Not a certificate revocation list in DER, or one whose times contradict each other.
     case malformedList = "malformed-list"
@@ -26,7 +26,7 @@ public struct RevocationListError: Error, Sendable, Hashable, CustomStringConver
     case internalFailure = "internal-failure"
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
   /// One or two sentences for a person.
   public let message: String

@@ -6,7 +6,7 @@ internal import COpenSSL
 struct RevocationListScope: Sendable {
   private var isOfAuthoritiesAlone = false
   private var isOfOthersAlone = false
-  /// Where the list is published; `nil` if it does not say, and then it is of all.
+  /// The URLs at which the list is published; `nil` if it does not state them, and then it is of all.
   private var urls: [String]?
 
   init(of list: OpaquePointer) throws(RevocationListError) {

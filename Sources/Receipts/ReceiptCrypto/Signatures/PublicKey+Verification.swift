@@ -3,7 +3,7 @@
 internal import COpenSSL
 
 extension PublicKey {
-  /// Whether `signature` is this key's signature of `message`.
+  /// Indicates whether `signature` is this key's signature of `message`.
   ///
   /// `false` too where the algorithm does not go with the key, or the signature is not encoded exactly as the
   /// algorithm says.
@@ -20,7 +20,8 @@ extension PublicKey {
     return try result.get()
   }
 
-  /// Whether `signature` is this key's signature of `message`: see ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
+  /// Indicates whether `signature` is this key's signature of `message`: see
+  /// ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
   public func isValidSignature(
@@ -29,7 +30,7 @@ extension PublicKey {
     try isValidSignature(signature.span, for: message.span, using: algorithm)
   }
 
-  /// Whether `signature` is this key's signature of the message whose digest is `digest`.
+  /// Indicates whether `signature` is this key's signature of the message whose digest is `digest`.
   package func isValidSignature(
     _ signature: Span<UInt8>, forDigest digest: Span<UInt8>, using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
@@ -130,7 +131,7 @@ extension PublicKey {
   }
 }
 
-/// How a signature is made and encoded.
+/// The algorithm and the encoding of a signature.
 public enum SignatureAlgorithm: Sendable, Hashable {
   /// ECDSA over P-256 and SHA-256, encoded as the 64 bytes r ‖ s: `ES256` of RFC 7518 section 3.4.
   case ecdsaP256SHA256

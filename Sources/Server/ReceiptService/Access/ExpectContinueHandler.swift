@@ -23,7 +23,7 @@
 
     /// The requests that have no whole answer yet.
     private var unansweredCount = 0
-    /// Whether the client of the last request waits for 100, which must not come within the answer before it.
+    /// Indicates whether the client of the last request waits for 100, which must not come within the answer before it.
     private var isOwed = false
 
     /// Creates a handler for one connection.
@@ -75,7 +75,7 @@
     typealias OutboundOut = HTTPServerResponsePart
 
     private var unansweredCount = 0
-    /// Whether a request of HTTP/1.0 arrived: it is the last.
+    /// Indicates whether a request of HTTP/1.0 arrived: it is the last.
     private var isLast = false
     private var isLastComplete = false
     private var isLastAnswered = false

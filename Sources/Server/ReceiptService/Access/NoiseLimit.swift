@@ -3,8 +3,8 @@
 #if Server
   internal import Synchronization
 
-  /// How often the log tells what anybody can cause: a few lines at once, then one in a second. The next line says how many
-  /// were left out, so that strangers neither fill the log nor hide in it.
+  /// The number of times that the log tells what anybody can cause: a few lines at once, then one in a second. The next
+  /// line says how many were left out, so that strangers neither fill the log nor hide in it.
   final class NoiseLimit: Sendable {
     private struct State {
       var room: Double
@@ -19,7 +19,7 @@
       state = Mutex(State(room: Self.burst, refilled: now))
     }
 
-    /// Whether a line is written: how many were left out before it; `nil` if it is left out, too.
+    /// Indicates whether a line is written: how many were left out before it; `nil` if it is left out, too.
     func leftOutCount(at now: ContinuousClock.Instant = .now) -> Int? {
       state.withLock { state in
         state.room = min(Self.burst, state.room + (now - state.refilled) / .seconds(1))

@@ -19,7 +19,7 @@
       var isAsking = false
     }
 
-    /// How many may be open.
+    /// The number of may be open.
     package let maximum: Int
     /// So many places are kept free, if need be by closing connections.
     private let reserve: Int

@@ -25,7 +25,7 @@
     /// TCP_NOTSENT_LOWAT: so much of an answer may be in the system and not sent. By default it is megabytes, in which a slow
     /// client is not told from one that takes nothing.
     private static let unsentByteCount = 64 << 10
-    /// How long a client may keep the server waiting when connections are scarce.
+    /// The time for which a client may keep the server waiting when connections are scarce.
     private static let scarceTime = TimeAmount.seconds(1)
 
     private let deadline: TimeAmount
@@ -33,7 +33,7 @@
     private var connection: Int?
     /// The requests whose answer has not been taken whole.
     private var unansweredCount = 0
-    /// Whether a head has arrived, and not the end of its request.
+    /// Indicates whether a head has arrived, and not the end of its request.
     private var isArriving = false
     /// When the server began to wait for a head, or for the rest of a request, less the time that what arrived gives.
     private var waitingSince = NIODeadline.distantPast
@@ -121,7 +121,7 @@
       context.close(promise: nil)
     }
 
-    /// Whether it is for the client to send something.
+    /// Indicates whether it is for the client to send something.
     private var isWaiting: Bool { isArriving ? heldBackSince == nil : unansweredCount == 0 }
 
     // MARK: Answers
@@ -146,7 +146,7 @@
       }
     }
 
-    /// Whether too little is taken of what waits for the client.
+    /// Indicates whether too little is taken of what waits for the client.
     private func isStalled(_ context: ChannelHandlerContext, _ now: NIODeadline) -> Bool {
       let waiting =
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)).map { Int64($0) } ?? 0

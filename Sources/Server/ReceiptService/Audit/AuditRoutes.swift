@@ -203,8 +203,9 @@
   }
 
   extension ServedApp {
-    /// Whether an entry is about this app: its bundle identifier is one of those that the app's policies accept, or it has
-    /// none, as that of a receipt that was refused has not, and is of a verdict under one of the app's policies.
+    /// Indicates whether an entry is about this app: its bundle identifier is one of those that the app's policies
+    /// accept, or it has none, as that of a receipt that was refused has not, and is of a verdict under one of the
+    /// app's policies.
     func isAbout(_ entry: AuditEntry) -> Bool {
       guard let bundle = entry.bundle else {
         guard let digest = entry.policy else { return false }

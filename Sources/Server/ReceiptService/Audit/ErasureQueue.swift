@@ -229,8 +229,8 @@
       }
     }
 
-    /// Whether an app recorded an entry: by the app that the receipt states, or, if its signature was not found right, by
-    /// the policy that it was verified under.
+    /// Indicates whether an app recorded an entry: by the app that the receipt states, or, if its signature was not
+    /// found right, by the policy that it was verified under.
     private static func isRecorded(_ recorded: RecordedEntry, by app: ServedApp, in view: TrailView) throws
       -> Bool
     {

@@ -13,7 +13,7 @@
     /// The greatest number of accounts that are taken from one receipt.
     private static let maximumAccountCount = 64
 
-    /// Whether the name of a customer can be read in a receipt. Letters of a UUID count in both cases.
+    /// Indicates whether the name of a customer can be read in a receipt. Letters of a UUID count in both cases.
     static func contain(_ customer: String, in receipt: [UInt8]) -> Bool {
       let isUUID = isUUID(customer)
       let name = isUUID ? customer.utf8.map(lowercased) : Array(customer.utf8)
@@ -108,13 +108,14 @@
   struct EncodedLayers: IteratorProtocol {
     /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
     private static let maximumNesting = 4
-    /// How many bytes are decoded at most for each byte given, so that the work is in proportion to their number, whatever
-    /// they are. Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four nestings.
+    /// The greatest number of bytes decoded for each byte given, so that the work is in proportion to their number,
+    /// whatever they are. Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four
+    /// nestings.
     static let maximumDecodedBytesPerByte = 11
 
     private var pending: [(bytes: [UInt8], nesting: Int)]
     private let minimumRunByteCount: Int
-    /// How many bytes may still be decoded.
+    /// The number of bytes may still be decoded.
     private var budget: Int
 
     init(_ bytes: [UInt8], minimumRunByteCount: Int) {

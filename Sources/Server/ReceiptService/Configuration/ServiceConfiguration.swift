@@ -19,10 +19,11 @@
     /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the description
     /// of the API, and for the console's cookies.
     public var publicURL: String?
-    /// Whether browsers may reach the console over `http://`. Its cookies are for `https://` alone otherwise, and if
+    /// Indicates whether browsers may reach the console over `http://`. Its cookies are for `https://` alone otherwise,
+    /// and if
     /// ``publicURL`` begins so: TLS may end at a proxy.
     public var allowsPlainHTTP = false
-    /// Whether the console is served, under `/console`.
+    /// Indicates whether the console is served, under `/console`.
     public var servesConsole = true
 
     /// For how many days notifications and changes are kept, at least ``minimumRetentionDays``; 0 for ever. Changes that a
@@ -35,7 +36,7 @@
     /// Creates a configuration with the defaults for everything but the apps.
     public init(apps: [AppConfiguration]) { self.apps = apps }
 
-    /// Whether the console's cookies are sent over `https://` alone.
+    /// Indicates whether the console's cookies are sent over `https://` alone.
     var securesCookies: Bool {
       !allowsPlainHTTP || publicURL.flatMap { try? RemoteURL($0, allowsPlainHTTP: true) }?.isSecure == true
     }
@@ -101,14 +102,15 @@
     public var maximumLineByteCount = 1 << 20
     /// The requests that are served at once, and as many without a key; others are answered with 503.
     public var maximumConcurrentRequests = 1024
-    /// How long a request may take to arrive, a client may take nothing of its answer, and a connection may be idle, in seconds.
+    /// The time for which a request may take to arrive, a client may take nothing of its answer, and a connection may
+    /// be idle, in seconds.
     public var requestDeadline = 30
     /// The batches that are served at once.
     public var maximumConcurrentBatches = 8
     /// The event streams of one app that are served at once.
     public var maximumEventStreamsPerApp = 100
-    /// How long a webhook's endpoint may take until it answers, in seconds. Twice as long, and four seconds more, a delivery
-    /// is left to the process that began it; then another one takes it over.
+    /// The time for which a webhook's endpoint may take until it answers, in seconds. Twice as long, and four seconds
+    /// more, a delivery is left to the process that began it; then another one takes it over.
     public var webhookTimeout = 15
 
     /// The defaults.
@@ -124,7 +126,7 @@
     public var policies: [String: ReceiptVerifier]
     /// What is asked after the local checks, in this order.
     public var checkers: [any RemoteChecker] = []
-    /// Whether verdicts are recorded in the audit trail before they are answered.
+    /// Indicates whether verdicts are recorded in the audit trail before they are answered.
     public var recordsVerdicts = false
     /// How they are recorded.
     public var recording = RecordingOptions()
@@ -202,7 +204,7 @@
     public var url: String
     /// The secrets that sign, each 24 to 64 bytes. While several are there, as when they are changed, each signs.
     public var secrets: [[UInt8]]
-    /// Whether the URL may lead into private networks and to this machine.
+    /// Indicates whether the URL may lead into private networks and to this machine.
     public var allowsPrivateNetworks: Bool
 
     /// Creates an endpoint.

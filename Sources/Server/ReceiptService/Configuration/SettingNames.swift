@@ -42,7 +42,7 @@
       return names.sorted().first { Self.folded($0) == folded }
     }
 
-    /// Whether a setting's name begins with a name and a dot.
+    /// Indicates whether a setting's name begins with a name and a dot.
     package func isGroup(_ name: String) -> Bool { names.contains { $0.hasPrefix(name + ".") } }
 
     /// What a variable is whose name begins with ``environmentPrefix``, in any case.
@@ -68,7 +68,7 @@
       return isAmongSettings || !hint.isEmpty ? .mistake(Self.noSuchSetting + hint) : .unrelated
     }
 
-    /// Whether Kubernetes sets a variable: those of each service in a namespace, in the style of Docker links
+    /// Indicates whether Kubernetes sets a variable: those of each service in a namespace, in the style of Docker links
     /// (<https://kubernetes.io/docs/tutorials/services/connecting-applications-service/#environment-variables>).
     package static func isOfKubernetes(_ variable: String, value: String) -> Bool {
       guard variable.hasPrefix(environmentPrefix) else { return false }
@@ -128,7 +128,7 @@
       name.lowercased().filter { $0.isLetter || $0.isNumber }.map(\.self)
     }
 
-    /// How many characters have to be added, removed or changed; more than `limit` where they are that many.
+    /// The number of characters have to be added, removed or changed; more than `limit` where they are that many.
     private static func distance(_ one: [Character], _ other: [Character], limit: Int) -> Int {
       guard abs(one.count - other.count) <= limit else { return limit + 1 }
       var row = Array(0...other.count)

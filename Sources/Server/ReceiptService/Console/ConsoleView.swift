@@ -189,7 +189,7 @@
   }
 
   extension ShownText {
-    /// How many scalars of a value a page shows: strangers write values of any length.
+    /// The number of scalars of a value a page shows: strangers write values of any length.
     static let longestValue = 2000
 
     /// The text, cut off after ``longestValue`` scalars.

@@ -17,7 +17,7 @@
   /// A transaction whose connection was lost runs again where it certainly did not take effect; where it was lost during
   /// the commit that is not known, and the error says so. A commit is on the server's disk when it returns.
   package final class PostgreSQLServiceDatabase: ServiceDatabase {
-    /// How often a transaction runs that others are in the way of.
+    /// The number of runs of a transaction that conflicts with others.
     private static let maximumAttempts = 10
 
     private let location: ServerLocation
@@ -25,7 +25,7 @@
     private let state: Mutex<State>
     private let workers: [Worker]
 
-    /// How long a transaction waits for a connection.
+    /// The time for which a transaction waits for a connection.
     private static let maximumWait: Duration = .seconds(10)
     /// After how long a worker that could not connect tries again, while others are connected.
     private static let restTime: Duration = .seconds(2)
@@ -38,7 +38,7 @@
       var unconnected: [ObjectIdentifier: ContinuousClock.Instant] = [:]
       var isClosed = false
 
-      /// Whether a worker is busy that may go on with what waits.
+      /// Indicates whether a worker is busy that may go on with what waits.
       func isServed(by workers: [Worker]) -> Bool {
         let idle = Set(idle.map { ObjectIdentifier($0) })
         return workers.contains {

@@ -8,7 +8,7 @@
     let fault: ServerFault
     let place: String
     let message: String
-    /// Whether a new connection could not be made.
+    /// Indicates whether a new connection could not be made.
     let isUnreachable: Bool
 
     init(_ fault: ServerFault, at place: String, _ message: String) {
@@ -26,11 +26,12 @@
       if case .refused(let sqlState) = fault { sqlState } else { nil }
     }
 
-    /// Whether another transaction was in the way, so that this one had no effect and may run again: a serialization
-    /// failure, a deadlock.
+    /// Indicates whether another transaction was in the way, so that this one had no effect and may run again: a
+    /// serialization failure, a deadlock.
     var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
-    /// Whether the session has ended: the connection was lost, or the server is shutting down, crashed, not yet started.
+    /// Indicates whether the session has ended: the connection was lost, or the server is shutting down, crashed, not
+    /// yet started.
     var isDisconnected: Bool {
       guard let sqlState else { return fault == .disconnected || fault == .silent }
       return ["57P01", "57P02", "57P03", "57P04", "57P05", "25P03"].contains(sqlState)
@@ -68,7 +69,7 @@
 
     /// Less than the server may take to answer.
     private static let lockTimeout = "8s"
-    /// How long a new connection may take until it is ready.
+    /// The time for which a new connection may take until it is ready.
     private static let openingLimit: Duration = .seconds(10)
 
     let connection: ServerConnection<PostgreSQLFault>

@@ -18,7 +18,7 @@
     /// Creates one that nobody waits for.
     package init() {}
 
-    /// How many commits were signalled.
+    /// The number of commits were signalled.
     package var count: Int { state.withLock { $0.count } }
 
     /// Wakes all who wait.

@@ -18,7 +18,7 @@
     /// The names of the app's webhook endpoints.
     let endpoints: [String]
     let now: Timestamp
-    /// How long after a renewal was due without a word the store is asked.
+    /// The time after a renewal was due, without a notification, at which the store is asked.
     let silence: Duration
     /// The trace that the changes belong to, as ``TraceHeaders`` stores it.
     var trace: String?

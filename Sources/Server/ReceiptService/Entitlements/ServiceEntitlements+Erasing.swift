@@ -6,7 +6,7 @@
   internal import ReceiptCodec
 
   extension ServiceEntitlements {
-    /// Whether anything in the database names a customer.
+    /// Indicates whether anything in the database names a customer.
     func isKnown(_ customer: String, app: String) async throws -> Bool {
       try await database.read { session in
         try [

@@ -16,15 +16,15 @@
   }
 
   extension ServiceEntitlements {
-    /// How long after the first question in vain the next one follows, in seconds; after each further one twice as long.
-    /// Meanwhile other processes leave the subscription to the one that asks about it.
+    /// The time from the first failed question to the next, in seconds; after each further one
+    /// twice as long. Meanwhile other processes leave the subscription to the one that asks about it.
     private static let firstPause: Double = 3_600
     /// The longest pause between two questions.
     private static let longestPause: Double = 86_400
     /// After so many questions that a store answered as not knowing the subscription it is not asked any more.
     static let maximumQuestions = 8
 
-    /// How long after a question in vain the next one follows.
+    /// The time from a failed question to the next.
     ///
     /// - Parameter questions: How many there were before that one.
     /// - Returns: Seconds.
@@ -112,7 +112,7 @@
   }
 
   extension AppStoreServerError {
-    /// Whether the App Store says that it has no such purchase.
+    /// Indicates whether the App Store says that it has no such purchase.
     fileprivate var isUnknownPurchase: Bool {
       guard case .response(let code, _) = cause else { return false }
       return [

@@ -70,7 +70,7 @@
       try await record(key: Self.key(messageId: messageId), change, app: app)
     }
 
-    /// Whether a message of Google Play was dealt with.
+    /// Indicates whether a message of Google Play was dealt with.
     package func isRecorded(messageId: String, app: String) async throws -> Bool {
       try await database.read { session in
         try !session.run(
@@ -144,7 +144,7 @@
       return count
     }
 
-    /// Whether merging would change nothing: most receipts are presented again and again.
+    /// Indicates whether merging would change nothing: most receipts are presented again and again.
     private func isKnown(_ change: EntitlementLedger, customer: String?, app: String) async throws -> Bool {
       let parts = change.parts
       return try await database.read { session in

@@ -10,7 +10,7 @@
       fileprivate(set) var count = 0
       /// Those that were answered with 500 or more.
       fileprivate(set) var faultCount = 0
-      /// How many took up to each bound.
+      /// The number of took up to each bound.
       fileprivate var buckets = [UInt32](repeating: 0, count: RecentRequests.bucketCount)
 
       /// Within how many microseconds a share of the requests was answered, by at most a fifth too many; `nil` without a

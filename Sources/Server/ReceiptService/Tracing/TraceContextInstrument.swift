@@ -63,7 +63,7 @@
   extension TraceContext {
     private static let parentName = HTTPField.Name(parentField)
 
-    /// Whether a header names a trace.
+    /// Indicates whether a header names a trace.
     static func isNamed(in fields: HTTPFields) -> Bool { parentName.map { fields.contains($0) } ?? false }
   }
 #endif

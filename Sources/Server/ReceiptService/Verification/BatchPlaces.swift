@@ -15,7 +15,7 @@
       self.appCount = appCount
     }
 
-    /// A place for a batch of an app, which is given back when the place is released; `nil` if there is none.
+    /// A place for a batch of an app, which is given back when the place is released; `nil` without one.
     func take(for app: String) -> Place? {
       let isTaken = counts.withLock { counts in
         let free = maximum - counts.values.reduce(0, +)

@@ -62,7 +62,7 @@
   struct BatchVerification: Sendable {
     let verification: Verification
     let maximumLineByteCount: Int
-    /// Whether the lines are to be refused if they begin as a form does.
+    /// Indicates whether the lines are to be refused if they begin as a form does.
     var mayBeForm = false
 
     func run(

@@ -3,8 +3,8 @@
 #if Server
   internal import HTTPTypes
 
-  /// Whether the body of a request is sent as it is, so that it can be judged. A compressed receipt, or one in a form, would be
-  /// found malformed and recorded so, though nothing is wrong with it.
+  /// Indicates whether the body of a request is sent as it is, so that it can be judged. A compressed receipt, or one
+  /// in a form, would be found malformed and recorded so, though nothing is wrong with it.
   enum ReceiptContent {
     /// The longest name of a field that a form is known by. Receipts in base64 have no `=` so early.
     private static let maximumNameByteCount = 64
@@ -34,7 +34,8 @@
       problem(fields) ?? (isForm(fields) ? problem(inForm: body) : nil)
     }
 
-    /// Whether the header says that the body is a form, which it is not always: `curl` says so of all that it sends.
+    /// Indicates whether the header says that the body is a form, which it is not always: `curl` says so of all that it
+    /// sends.
     static func isForm(_ fields: HTTPFields) -> Bool {
       mediaType(fields) == "application/x-www-form-urlencoded"
     }
@@ -59,7 +60,8 @@
       }
     }
 
-    /// Whether a byte stands in an encoded name (WHATWG URL, application/x-www-form-urlencoded), or an unencoded one.
+    /// Indicates whether a byte stands in an encoded name (WHATWG URL, application/x-www-form-urlencoded), or an
+    /// unencoded one.
     private static func isOfName(_ byte: UInt8) -> Bool {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -4,9 +4,9 @@
   internal import ReceiptBytes
 
   extension IPAddress {
-    /// Whether the address is that of one host in the Internet: not this machine, a private or local network, a group, or
-    /// set aside by the IANA registries of special-purpose addresses (RFC 6890). An IPv6 address that stands for one of
-    /// IPv4 is as global as that.
+    /// Indicates whether the address is that of one host in the Internet: not this machine, a private or local network,
+    /// a group, or set aside by the IANA registries of special-purpose addresses (RFC 6890). An IPv6 address that
+    /// stands for one of IPv4 is as global as that.
     var isGlobalUnicast: Bool {
       if let embedded { return embedded.isGlobalUnicast }
       let blocks = bytes.count == 4 ? Self.setAside : Self.setAside6

@@ -18,7 +18,7 @@
   /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked: an
   /// answer of the name server that changes meanwhile does not matter. No redirect is followed.
   final class WebhookClient: Sendable {
-    /// How long an attempt may take until the head of the answer, the name server's answer included.
+    /// The time for which an attempt may take until the head of the answer, the name server's answer included.
     let timeout: Duration
     private let resolve: @Sendable (String) -> [IPAddress]
     private let isAllowed: @Sendable (IPAddress) -> Bool
@@ -30,7 +30,7 @@
     /// How much of an answer is read, so that the connection can be used again. Nothing in it counts.
     private static let maximumAnswerByteCount = 1 << 16
     static let drainTimeout = Duration.seconds(2)
-    /// How many addresses of a host are tried, one after the other.
+    /// The number of addresses of a host are tried, one after the other.
     private static let maximumAddressCount = 4
 
     private struct Target: Hashable {

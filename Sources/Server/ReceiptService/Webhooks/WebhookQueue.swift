@@ -18,7 +18,7 @@
     package struct Lease: Sendable {
       package let endpoint: String
       package let lane: String
-      /// How often it was tried before.
+      /// The number of earlier attempts.
       package let attempts: Int
       /// Until when, in milliseconds; tells it from a later lease of the lane.
       let expires: Int64
@@ -48,7 +48,7 @@
       package let change: EntitlementChange
     }
 
-    /// How long after each attempt the next one follows, in seconds, as Standard Webhooks recommends.
+    /// The time from each attempt to the next, in seconds, as Standard Webhooks recommends.
     package static let delays: [Double] = [
       5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ]
@@ -109,7 +109,7 @@
 
     // MARK: Delivering
 
-    /// Whether a delivery of an endpoint is due.
+    /// Indicates whether a delivery of an endpoint is due.
     func isDue(app: String, endpoint: String, at now: Timestamp, in session: any DatabaseSession) throws
       -> Bool
     {
@@ -249,7 +249,7 @@
 
     // MARK: Dead letters
 
-    /// How many deliveries of an app's endpoints wait, and how many are dead.
+    /// The number of deliveries of an app's endpoints wait, and how many are dead.
     package func counts(app: String) async throws -> [String: (waiting: Int, dead: Int)] {
       try await database.read { session in
         try session.run(

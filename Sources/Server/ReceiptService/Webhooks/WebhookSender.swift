@@ -19,7 +19,7 @@
       package var concurrentDeliveriesPerEndpoint = 8
       /// For how long a delivery is left to the process that began it: longer than an attempt can take.
       package var lease = Duration.seconds(30)
-      /// How often it looks for what other processes committed, and for what is due again.
+      /// The interval at which it looks for commits of other processes, and for work that is due again.
       package var pollInterval = Duration.seconds(1)
 
       /// The defaults.

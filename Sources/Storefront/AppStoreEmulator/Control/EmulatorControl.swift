@@ -27,7 +27,7 @@ internal import ReceiptCodec
 public struct EmulatorControl: Sendable {
   /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// A description of the fault.
     public let description: String
 
     package init(_ description: String) { self.description = description }
@@ -99,7 +99,7 @@ public struct EmulatorControl: Sendable {
       ("body", .string(Base64.encodeToString(request.body))))
   }
 
-  /// Whether `?append=true` asks to keep the rules that are there.
+  /// Indicates whether `?append=true` asks to keep the rules that are there.
   private static func appends(_ request: EmulatorRequest) throws(Failure) -> Bool {
     switch request.query.map({ "\($0.name)=\($0.value)" }) {
     case [], ["append=false"]: return false

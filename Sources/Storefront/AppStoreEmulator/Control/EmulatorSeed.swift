@@ -28,7 +28,7 @@ internal import Storefront
 /// notified of what a seed brings.
 public struct EmulatorSeed: Sendable {
   private let document: SeedDocument
-  /// Whether the notification URL is set, to `null` perhaps.
+  /// Indicates whether the notification URL is set, to `null` perhaps.
   private let setsNotificationURL: Bool
   private let configuration: EmulatedAppStore.Configuration
 

@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
 
-/// What happens to purchases on demand, over HTTP, as JSON; the article of the module has the table.
+/// Changes of purchases on demand, over HTTP, as JSON; the article of the module has the table.
 struct PurchaseControl {
   private let store: EmulatedAppStore
   private var purchases: LocalStore { store.purchases }
@@ -27,7 +27,7 @@ struct PurchaseControl {
     }
     let before = name == "state" ? .max : try await purchases.eventCount()
     let members = try await perform(name, request.body)
-    // What happened is sent at once.
+    // Events are sent at once.
     try await store.performDue()
     return .json(.members(members + (try await posted(after: before))))
   }

@@ -51,7 +51,7 @@ enum NotificationEndpoints {
       return test
     }
     let sends = call.store.sender != nil
-    // Where an attempt is due or under way, its end is waited for.
+    // If an attempt is due or under way, the call waits for its end.
     try? await call.store.sender?.sendDue()
     let found = try await call.purchases.notifications(after: test.number - 1, limit: 1).first
     let delivery = try await call.purchases.delivery(of: test.number)
@@ -142,7 +142,7 @@ struct NotificationFilter {
     return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 
-  /// Whether a text is spelled like Apple's enumerations: `DID_RENEW`.
+  /// Indicates whether a text is spelled like Apple's enumerations: `DID_RENEW`.
   private static func isSpelledAsEnumeration(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "_") }
   }

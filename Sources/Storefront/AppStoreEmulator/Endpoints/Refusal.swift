@@ -21,7 +21,7 @@ extension RemoteResponse {
       ("errorMessage", .string(message ?? code.meaning ?? "The request is not valid.")))
   }
 
-  /// What an endpoint threw: its refusal, or what went wrong in the store of purchases.
+  /// The error of an endpoint: its refusal, or a fault of the store of purchases.
   static func failure(_ error: any Error) -> RemoteResponse {
     switch (error, (error as? LocalStoreError)?.code) {
     case (let code as Refusal, _): .refusal(code)

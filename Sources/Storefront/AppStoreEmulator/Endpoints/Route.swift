@@ -58,7 +58,7 @@ struct EndpointCall {
   var configuration: EmulatedAppStore.Configuration { store.configuration }
 
   var purchases: LocalStore { store.purchases }
-  /// What the store knows besides purchases.
+  /// The state of the store besides purchases.
   var state: EmulatorState { store.state.withState { $0 } }
 
   /// The account that the transaction, original transaction or app transaction in the path belongs to.
@@ -149,7 +149,7 @@ struct EndpointCall {
     ]
   }
 
-  /// Whether it has the form of a transaction identifier: digits.
+  /// Indicates whether it has the form of a transaction identifier: digits.
   static func isTransactionIdentifier(_ text: String) -> Bool {
     1...64 ~= text.utf8.count && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }

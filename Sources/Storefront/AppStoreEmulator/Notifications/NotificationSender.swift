@@ -93,7 +93,7 @@ public actor NotificationSender {
         maximumResponseByteCount: 1 << 20))
   }
 
-  /// How an attempt ended: Apple's `sendAttemptResult`.
+  /// The result of an attempt: Apple's `sendAttemptResult`.
   private enum AttemptResult: String {
     case success = "SUCCESS"
     case timedOut = "TIMED_OUT"

@@ -29,7 +29,7 @@ struct BearerTokenChecks {
   private static let longestLife: Double = 3600
   private static let clockTolerance: Double = 60
 
-  /// Whether a token is accepted.
+  /// Indicates whether a token is accepted.
   func accepts(_ token: String?) -> Bool {
     guard let token, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)),
       let header = try? jws.header(), header.alg == "ES256",

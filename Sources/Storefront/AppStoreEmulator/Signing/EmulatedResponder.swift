@@ -73,13 +73,13 @@ public final class EmulatedResponder: Sendable {
   }
 }
 
-/// Who signs the answers of the responder.
+/// The signer of the responder's answers.
 enum ResponderSigner: String, ControlChoice { case issuer, delegate }
 
 /// A certificate below the root.
 enum ChainedCertificate: String, ControlChoice { case leaf, intermediate }
 
-/// What is wrong with the answers of the responder.
+/// The fault of the responder's answers.
 typealias ResponderFlaw = TestRevocationResponder.Flaw
 extension ResponderFlaw: ControlChoice {}
 

@@ -4,7 +4,7 @@ internal import AppStoreServer
 public import ReceiptCodec
 internal import Synchronization
 
-/// What an emulated App Store knows besides purchases, customers and notifications.
+/// The state of an emulated App Store besides purchases, customers and notifications.
 public struct EmulatorState: Sendable {
   /// The developer's notification URL, if any.
   public var notificationURL: String?
@@ -14,7 +14,7 @@ public struct EmulatorState: Sendable {
   /// The state of uploaded images and messages: `PENDING`, `APPROVED` or `REJECTED`. The sandbox approves everything
   /// immediately.
   public var stateOfUploads = "APPROVED"
-  /// Whether the developer's server passed a performance test, which production requires.
+  /// Indicates whether the developer's server passed a performance test, which production requires.
   public var hasPassedPerformanceTest = true
   var testNotifications: [String: TestNotification] = [:]
   var massExtensions: [String: MassExtension] = [:]

@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
 
-/// What happens at Google Play on demand, over HTTP, as JSON; the article of the module has the table.
+/// Events of Google Play on demand, over HTTP, as JSON; the article of the module has the table.
 struct PlayControl {
   let play: EmulatedPlay
   let store: EmulatedPlayStore
@@ -26,7 +26,7 @@ struct PlayControl {
       if Self.testControls.contains(name) { return try await forward(request, name, request.body) }
       if request.method == "GET" { return .json(.members(try await read(name, request))) }
       guard request.method == "POST" else { throw Failure("The method of a control is POST.") }
-      // What happened is followed and pushed at once.
+      // Events are processed and pushed at once.
       try await store.performDue()
       let before = name == "state" ? Int64.max : try await store.ledger.header().messageCount
       var members: Members = []

@@ -25,7 +25,7 @@ struct PlayError: Error {
     self.domain = domain
   }
 
-  /// What went wrong in the engine.
+  /// The fault of the engine.
   init(_ error: LocalStoreError) {
     switch error.code {
     case .notFound: self = .tokenNotFound

@@ -12,7 +12,7 @@ final class PlayQuotas: Sendable {
     case orders
     case voidedPurchases = "voided-purchases"
 
-    /// How many requests are answered in a period of so many seconds.
+    /// The number of requests that are answered in a period of so many seconds.
     var standard: (count: Int, seconds: Double) {
       self == .voidedPurchases ? (30, 30) : (3000, 60)
     }

@@ -10,7 +10,7 @@ internal import Storefront
 struct PlayRoute: Sendable {
   typealias Answer = @Sendable (PlayCall) async throws -> RemoteResponse
 
-  /// What the console must allow an account for a call.
+  /// The permission of the console that an account needs for a call.
   enum Permission: String, CaseIterable, Sendable {
     case viewFinancialData = "financial-data"
     case manageOrders = "manage-orders"

@@ -11,9 +11,9 @@ internal import Storefront
 struct PlayFollower {
   let ledger: PlayLedger
   let packageName: String
-  /// Whether purchases are tests unless they say otherwise.
+  /// Indicates whether purchases are tests unless they say otherwise.
   let isTest: Bool
-  /// Whether messages are pushed.
+  /// Indicates whether messages are pushed.
   let pushes: Bool
   let now: Timestamp
   /// The purchases that accounts are about to make.

@@ -23,10 +23,10 @@ struct PlayView {
     }
   }
 
-  /// Whether it was refunded and taken back.
+  /// Indicates whether it was refunded and taken back.
   var isRevoked: Bool { transaction?.revocationDate != nil }
 
-  /// Whether the customer has it: paid for, and neither revoked nor replaced.
+  /// Indicates whether the customer has it: paid for, and neither revoked nor replaced.
   var isOwned: Bool { purchase.state == .purchased && purchase.endDate == nil && !isRevoked }
 
   /// `subscriptionState` without its prefix.
@@ -61,7 +61,7 @@ struct PlayView {
   /// The price of renewals, in thousandths.
   var recurringPrice: Int64 { state?.subscription.renewalPrice ?? transaction?.price ?? 0 }
 
-  /// Whether the subscription expired too long ago to be asked about.
+  /// Indicates whether the subscription expired too long ago to be asked about.
   func isForgotten(at now: Timestamp) -> Bool {
     guard purchase.isSubscription, subscriptionState == "EXPIRED", let expiryDate else { return false }
     return now > expiryDate.addingSeconds(EmulatedPlayStore.rememberedDays * 86_400)

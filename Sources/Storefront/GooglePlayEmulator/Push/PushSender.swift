@@ -8,7 +8,7 @@ internal import ReceiptHTTP
 internal import Storefront
 internal import Synchronization
 
-/// Where messages are pushed.
+/// The endpoint to which messages are pushed.
 struct PushSubscription: Sendable {
   var url: String?
   /// The audience of tokens; the URL by default.

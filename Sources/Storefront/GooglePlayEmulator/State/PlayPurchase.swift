@@ -2,12 +2,12 @@
 
 internal import ReceiptCodec
 
-/// What only Google Play knows about a purchase. Dates, prices, renewals and refunds are the engine's.
+/// The state of a purchase that only Google Play has. Dates, prices, renewals and refunds are the engine's.
 ///
 /// A subscription of the engine, one per customer and group, is a line of purchases here: an upgrade, a deferred
 /// replacement and a sign-up after a cancellation each begin another one, with another token.
 struct PlayPurchase: JSONObject, Sendable {
-  /// Where the payment stands.
+  /// The state of the payment.
   enum State: String, CaseIterable {
     /// The customer was asked; nothing is known yet.
     case requested
@@ -19,7 +19,7 @@ struct PlayPurchase: JSONObject, Sendable {
     case purchased
   }
 
-  /// Who ended the renewal of a subscription.
+  /// The party that ended the renewal of a subscription.
   enum Canceller: String, CaseIterable { case user, developer, system, replacement }
 
   var token = ""
@@ -141,9 +141,9 @@ struct PlayOrder: JSONObject, Sendable {
   /// The engine's transaction; `nil` where nothing was charged, as for a sign-up after a cancellation.
   var transactionId: String?
   var date = Timestamp(millisecondsSince1970: 0)
-  /// Whether it was refunded without being revoked.
+  /// Indicates whether it was refunded without being revoked.
   var isRefunded = false
-  /// Who refunds it and why, once somebody does: `voidedSource` and `voidedReason`.
+  /// The party that refunded it and the reason, once it is refunded: `voidedSource` and `voidedReason`.
   var voidedSource: Int64?
   var voidedReason: Int64?
   var unknownFields: [JSONMember] = []

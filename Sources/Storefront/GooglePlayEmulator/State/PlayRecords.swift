@@ -69,7 +69,7 @@ struct PlayMessage: JSONObject, Sendable {
 
   /// When it is pushed next, if it is.
   var nextAttempt: Timestamp?
-  /// How often it is still pushed after it was accepted.
+  /// The number of pushes after it was accepted.
   var duplicates: Int64 = 0
   var unknownFields: [JSONMember] = []
 
@@ -90,7 +90,7 @@ struct PlayMessage: JSONObject, Sendable {
   }
 }
 
-/// How far the engine's events were followed, counts, and where messages are pushed.
+/// The last event of the engine that was processed, counts, and the endpoints to which messages are pushed.
 struct PlayHeader: JSONObject, Sendable {
   static let key = "play"
 

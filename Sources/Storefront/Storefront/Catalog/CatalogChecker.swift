@@ -65,7 +65,7 @@ struct CatalogChecker {
     for (index, content) in product.downloads.enumerated() {
       let path = "\(path).downloads[\(index)]"
       try check(content.contentIdentifier, "content", isNotIn: &contents, at: "\(path).contentIdentifier")
-      // Whether an unencrypted address is used is decided when the content is fetched.
+      // Indicates whether an unencrypted address is used is decided when the content is fetched.
       do throws(RemoteURL.Failure) { _ = try RemoteURL(content.url, allowsPlainHTTP: true) } catch {
         throw CatalogError(.invalidDownload, at: "\(path).url", error.description)
       }

@@ -82,7 +82,7 @@ struct OfferTypeName: JSONFieldForm {
 
 /// The length of a subscription's or an offer's period: `P1W`, `P1M`, `P1Y` (ISO 8601).
 public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStringConvertible {
-  /// What is counted.
+  /// The unit.
   public enum Unit: String, Sendable, Hashable, CaseIterable {
     /// 24 hours.
     case day = "D"
@@ -96,7 +96,7 @@ public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStri
 
   static let unread = SubscriptionPeriod(unchecked: 1, .month)
 
-  /// What is counted.
+  /// The unit.
   public let unit: Unit
   /// The number of units, 1 to 999.
   public let count: Int

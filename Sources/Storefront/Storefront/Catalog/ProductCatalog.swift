@@ -27,7 +27,7 @@ public struct ProductCatalog: Sendable, Hashable {
 }
 
 extension CatalogProduct {
-  /// Whether a finished purchase can be restored; by default only non-consumables are.
+  /// Indicates whether a finished purchase can be restored; by default only non-consumables are.
   public var isRestorable: Bool {
     get { restorability ?? (type == .nonConsumable) }
     set { restorability = newValue }

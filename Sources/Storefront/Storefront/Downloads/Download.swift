@@ -45,7 +45,7 @@ public struct Download: Sendable, Hashable, Identifiable {
   /// The file with the content (`contentURL`): defined only in ``State/finished``. The queue chooses its name. Move the
   /// file before you finish the transaction.
   public internal(set) var contentPath: String?
-  /// What went wrong (`error`): defined only in ``State/failed``.
+  /// The error (`error`): defined only in ``State/failed``.
   public internal(set) var error: DownloadError?
 }
 

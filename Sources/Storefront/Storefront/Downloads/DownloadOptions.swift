@@ -2,7 +2,7 @@
 
 public import ReceiptHTTP
 
-/// How a queue downloads.
+/// The options of a queue's downloads.
 public struct DownloadOptions: Sendable {
   let directory: String
   package var transport: any HTTPTransport

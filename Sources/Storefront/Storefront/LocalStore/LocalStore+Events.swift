@@ -133,7 +133,7 @@ extension SignedNotification {
 }
 
 extension Payment {
-  /// What a transaction is a payment for that no request caused, such as a renewal.
+  /// The payment of a transaction that no request caused, such as a renewal.
   mutating func setProduct(of transaction: JWSTransaction) {
     productIdentifier = transaction.productId ?? ""
     quantity = Int(clamping: transaction.quantity ?? 1)

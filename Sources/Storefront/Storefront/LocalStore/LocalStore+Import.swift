@@ -8,11 +8,11 @@ extension LocalStore {
   package struct ImportedPurchase: Sendable {
     /// The latest transaction; one of the same identifier is replaced.
     package var transaction: JWSTransaction
-    /// What renews, for the latest transaction of a subscription; the store then goes on with it.
+    /// The renewal, for the latest transaction of a subscription; the store then continues it.
     package var renewalInfo: JWSRenewalInfo?
     /// The status that the subscription must have now; `nil` accepts any.
     package var status: SubscriptionStatus?
-    /// Whose it is; by default the customer of the app transaction or the original transaction, or a new one.
+    /// The customer; by default that of the app transaction or the original transaction, or a new one.
     package var customer: String?
     /// The order on the customer's invoice.
     package var orderIdentifier: String?
@@ -214,7 +214,7 @@ extension SubscriptionEngine {
     if status == .expired, subscription.expirationIntent == nil { subscription.expirationIntent = .cancelled }
     if subscription.expirationIntent != nil { subscription.autoRenews = false }
     subscription.dueDate = dueDate(of: subscription)
-    // What is due now is done before anybody asks.
+    // Due work is done before the first request.
     let isRenewing = subscription.dueDate == subscription.expiresDate && subscription.autoRenews
     let found = isRenewing ? .active : subscription.statusCode(at: instant)
     guard status == nil || status == found else {

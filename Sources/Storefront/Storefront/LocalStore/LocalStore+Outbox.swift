@@ -23,7 +23,7 @@ extension LocalStore {
     return found
   }
 
-  /// A notification; `nil` if there is none of this number.
+  /// A notification; `nil` without one of this number.
   func notification(_ number: Int64) throws(LocalStoreError) -> SignedNotification? {
     let key = StoreKey.number(number)
     guard let record = try durable.value(of: key, in: .storeOutbox) else { return nil }
@@ -62,7 +62,7 @@ extension LocalStore {
     }
   }
 
-  /// The date of the next due event, such as a renewal or the end of a grace period; `nil` if there is none.
+  /// The date of the next due event, such as a renewal or the end of a grace period; `nil` without one.
   public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().nextDueDate }
 
   /// Performs everything that is due up to an instant, each event at its own time. Every call does so up to the

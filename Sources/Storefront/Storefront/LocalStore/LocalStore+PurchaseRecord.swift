@@ -8,9 +8,9 @@ public struct RecordedPurchase: Sendable, Hashable {
   public let transaction: StoreTransaction
   /// Its current state, such as refunded or revoked.
   public let current: JWSTransaction
-  /// Whether the customer's queue finished it.
+  /// Indicates whether the customer's queue finished it.
   public let isFinished: Bool
-  /// Whether it restores an earlier purchase.
+  /// Indicates whether it restores an earlier purchase.
   public let isRestoration: Bool
   /// The charged amount in thousandths of the transaction's currency: price times quantity; 0 for a repurchase and for
   /// a shared purchase.

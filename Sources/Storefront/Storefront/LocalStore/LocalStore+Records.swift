@@ -51,7 +51,7 @@ extension LocalStore {
     do throws(LocalStoreError) {
       result = try body(&working.engine, &change)
     } catch {
-      // What the engine could not read, it took for absent.
+      // The engine took rows that it could not read for absent.
       try working.engine.source?.check()
       // Of several purchases one may be refused after others were taken over.
       let isRefusal = error.code == .refused || error.code == .notFound
@@ -115,7 +115,7 @@ extension LocalStore {
     return result
   }
 
-  /// The transaction with this identifier; `nil` if there is none.
+  /// The transaction with this identifier; `nil` without one.
   func sale(_ identifier: String, in change: Change? = nil) throws(LocalStoreError) -> StoreSaleRecord? {
     if let sale = change?.sales[identifier] { return sale }
     guard let record = try durable.value(of: identifier, in: .storeSales) else { return nil }

@@ -2,7 +2,7 @@
 
 package import ReceiptCodec
 
-/// What a developer's server asks about customers.
+/// The questions of a developer's server about customers.
 extension LocalStore {
   /// The account that a transaction, an original transaction, an app transaction or an imported name belongs to.
   package func account(of identifier: String) throws(LocalStoreError) -> String? {
@@ -22,7 +22,7 @@ extension LocalStore {
     package var sales: [StoreSaleRecord] = []
     /// The place of the last one.
     package var position: Int64?
-    /// Whether more follow.
+    /// Indicates whether more follow.
     package var hasMore = false
   }
 

@@ -52,10 +52,10 @@ extension LocalStore {
       }
     }
 
-    /// Whether the account is not restricted.
+    /// Indicates whether the account is not restricted.
     public var canMakePayments: Bool { !store.options.restrictedAccounts.contains(account) }
 
-    /// Whether the product is in the catalogue, for sale or not.
+    /// Indicates whether the product is in the catalogue, for sale or not.
     public func isRegistered(_ productIdentifier: String) -> Bool {
       store.products[productIdentifier] != nil
     }

@@ -21,9 +21,9 @@ public import ReceiptSigning
 ///
 /// The rules of subscriptions are in <doc:Subscriptions>.
 public actor LocalStore {
-  /// How it does its business.
+  /// Its options.
   public nonisolated let options: Options
-  /// What it sells.
+  /// Its catalogue.
   public nonisolated let catalog: ProductCatalog
   let products: [String: CatalogProduct]
   let stored: StoredRecords
@@ -33,18 +33,18 @@ public actor LocalStore {
   var faults: [Fault]
   /// `nil` after a failed commit: the next call reads the storage again.
   var state: State?
-  /// What the packed texts of the storage have in common; `nil` where that is to be read again.
+  /// The dictionary of the storage's packed texts; `nil` if it must be read again.
   var texts: SharedTexts?
   var sleeper: Task<Void, Never>?
   var isDelivering = false
-  /// Whether new notifications are to be sent to the developer's server.
+  /// Indicates whether new notifications are to be sent to the developer's server.
   package var sendsNotifications = false
   /// The queues that wait for changes, by account.
   package var listeners: [String: [UInt64: AsyncStream<Void>.Continuation]] = [:]
   var listenerCount: UInt64 = 0
-  /// Whether the changes of the present operation may share a sync with others.
+  /// Indicates whether the changes of the present operation may share a sync with others.
   var isGrouping = false
-  /// Whether something was stored that may not be on disk.
+  /// Indicates whether something was stored that may not be on disk.
   var isUnsynchronized = false
 
   /// Opens a store, or creates one in an empty storage.

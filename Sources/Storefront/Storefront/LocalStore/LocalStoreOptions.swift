@@ -88,7 +88,7 @@ extension LocalStore {
     }
   }
 
-  /// Whether payments are authorised.
+  /// Indicates whether payments are authorised.
   public enum AuthorizationPolicy: Sendable, Hashable {
     /// All are approved.
     case approve
@@ -98,7 +98,7 @@ extension LocalStore {
     case ask
   }
 
-  /// What a receipt is.
+  /// The kind of receipt.
   public enum ReceiptFormat: Sendable {
     /// A signed transaction: a JWS.
     case signedTransaction
@@ -122,7 +122,7 @@ extension LocalStore {
       case restore
     }
 
-    /// How it goes wrong.
+    /// The kind of failure.
     public enum Failure: Sendable, Hashable {
       /// The store refuses: the payment fails permanently. In calls without such a result the store is unavailable.
       case error(StoreError)
@@ -134,7 +134,7 @@ extension LocalStore {
 
     /// Which call.
     package var call: Call
-    /// How it goes wrong.
+    /// The kind of failure.
     package var failure: Failure
     /// The number of calls that fail.
     package var count: Int

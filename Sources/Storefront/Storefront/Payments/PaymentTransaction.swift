@@ -68,7 +68,7 @@ extension PaymentTransaction {
     }
   }
 
-  /// What went wrong (`error`): defined only in ``State/failed``.
+  /// The error (`error`): defined only in ``State/failed``.
   public var error: StoreError? {
     guard case .failed(let error) = outcome else { return nil }
     return error

@@ -44,7 +44,7 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of failure.
   public package(set) var code: Code
-  /// What happened and what to do, in a sentence.
+  /// A description of the fault and the remedy, in a sentence.
   public package(set) var message: String
 
   /// Creates an error.
@@ -59,7 +59,7 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// The store did not answer. It is not known what it did: repeat the request with the same identifier.
 public struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What happened, in a sentence.
+  /// A description of the fault, in a sentence.
   public let message: String
   /// The delay before the next request that the store asked for, if any.
   public let retryAfter: Duration?

@@ -52,15 +52,15 @@ public actor PurchasableItem {
 
   // MARK: State
 
-  /// Whether it can be bought by itself (`canBePurchased`): it has a valid product identifier. A page has one only if
-  /// all of its items share one purchase.
+  /// Indicates whether it can be bought by itself (`canBePurchased`): it has a valid product identifier. A page has one
+  /// only if all of its items share one purchase.
   public nonisolated var canBePurchased: Bool {
     guard let productIdentifier else { return false }
     return 1...255 ~= productIdentifier.utf8.count
       && productIdentifier.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 
-  /// Whether it is purchased (`isPurchased`), here or in a sibling app.
+  /// Indicates whether it is purchased (`isPurchased`), here or in a sibling app.
   ///
   /// - Throws: What keeps the record from knowing.
   public var isPurchased: Bool {
@@ -70,7 +70,7 @@ public actor PurchasableItem {
     }
   }
 
-  /// Whether it is being purchased (`isBeingPurchased`), also by a payment from an earlier launch.
+  /// Indicates whether it is being purchased (`isBeingPurchased`), also by a payment from an earlier launch.
   public var isBeingPurchased: Bool {
     get async { await items.isBeingPurchased(allProductIdentifiers) }
   }
@@ -103,7 +103,7 @@ public actor PurchasableItem {
 
   private typealias PriceFetch = FirstResult<Result<PriceInformation, PurchasableItemError>>
 
-  /// Whether the price is being fetched (`isFetchingPriceInfo`).
+  /// Indicates whether the price is being fetched (`isFetchingPriceInfo`).
   public var isFetchingPriceInformation: Bool { fetch != nil }
 
   /// Fetches the price from the store (`fetchPriceInfoWithCompletionHandler:`) and sets ``priceInformation``. Call it
@@ -170,7 +170,7 @@ public actor PurchasableItem {
 public struct ItemPurchase: Sendable, Hashable {
   /// The transaction, purchased and not finished.
   public let transaction: PaymentTransaction
-  /// Whether the item is purchased now according to the record.
+  /// Indicates whether the item is purchased now according to the record.
   public let isPurchased: Bool
 }
 

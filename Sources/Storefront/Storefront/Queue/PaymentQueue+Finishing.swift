@@ -86,7 +86,7 @@ extension PaymentQueue {
 
 // MARK: Kept transactions
 
-/// What finished transactions leave to a ``QueuePurchaseRecord``, until it has verified their receipts.
+/// The receipts that finished transactions leave to a ``QueuePurchaseRecord`` until it has verified them.
 extension PaymentQueue {
   /// Keeps purchased and restored transactions with their receipts when they are finished.
   nonisolated func keepPurchases() { keepsPurchases.withLock { $0 = true } }

@@ -24,12 +24,12 @@ internal import Synchronization
 /// An observed queue stays alive until it has no observers and the store has taken all finishes, or until ``close()``.
 /// Create one queue per storage.
 public actor PaymentQueue {
-  /// How it behaves.
+  /// Its options.
   package nonisolated let options: Options
   /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
   let store: any Store
-  /// Whether finished transactions are kept for a ``QueuePurchaseRecord``.
+  /// Indicates whether finished transactions are kept for a ``QueuePurchaseRecord``.
   nonisolated let keepsPurchases = Mutex(false)
 
   var ledger: TransactionLedger
@@ -38,7 +38,7 @@ public actor PaymentQueue {
 
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
-  /// What a call waits for.
+  /// The event that a call waits for.
   typealias Answer<Value: Sendable> = FirstResult<Result<Value, any Error>>
   /// The pending calls of `purchase`, by transaction.
   var purchases: [SequenceNumber: Answer<PaymentTransaction>] = [:]
@@ -67,20 +67,21 @@ public actor PaymentQueue {
     ledger = try TransactionLedger.read(from: storage)
     synchronization.toSend += ledger.requests.keys.sorted()
     synchronization.toFinish += ledger.finishes.keys.sorted()
-    // What was finished in an earlier launch is sent without waiting for an observer.
+    // Transactions that were finished in an earlier launch are sent without waiting for an observer.
     if !ledger.finishes.isEmpty { Task { await self.startSynchronizing() } }
   }
 
   // MARK: Reading
 
-  /// Whether the user may authorise payments (`canMakePayments`). If not, disable or hide the store's user interface.
+  /// Indicates whether the user may authorise payments (`canMakePayments`). If not, disable or hide the store's user
+  /// interface.
   public nonisolated var canMakePayments: Bool { store.canMakePayments && options.canMakePayments() }
 
   /// The unfinished transactions, oldest first (`transactions`), without their receipts. They may be outdated while the
   /// queue is not observed. Prefer ``updates``.
   public var transactions: [PaymentTransaction] { ledger.order.compactMap { ledger.transactions[$0] } }
 
-  /// A transaction that is not finished, with its receipt; `nil` if there is none.
+  /// A transaction that is not finished, with its receipt; `nil` without one.
   ///
   /// - Throws: ``PaymentQueueError``.
   public func transaction(_ id: PaymentTransaction.ID) throws(PaymentQueueError) -> PaymentTransaction? {
@@ -144,7 +145,7 @@ extension PaymentQueueError {
       .storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
   }
 
-  /// Whether the queue must stop: memory may differ from the storage, or the storage cannot be read.
+  /// Indicates whether the queue must stop: memory may differ from the storage, or the storage cannot be read.
   var isFatal: Bool {
     switch (code, storageError?.code) {
     case (.storage, .full), (.storage, .busy), (.storage, .inputOutput): false

@@ -9,8 +9,8 @@ extension PaymentQueue {
   public struct Options: Sendable {
     package var canMakePayments: @Sendable () -> Bool
     package var registeredProductIdentifiers: Set<String>?
-    /// Whether the store is asked with ``Store/isRegistered(_:)`` before a payment is added. The command line wants the
-    /// store's own answer to a payment.
+    /// Indicates whether the store is asked with ``Store/isRegistered(_:)`` before a payment is added. The command line
+    /// wants the store's own answer to a payment.
     package var checksRegistration = true
     package var synchronizationInterval: Duration
     package var retryDelays: ClosedRange<Duration>

@@ -15,7 +15,7 @@ public protocol RecordStorage: Sendable {
     in collection: RecordCollection, before key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord]
 
-  /// The value of a key; `nil` if there is none.
+  /// The value of a key; `nil` without one.
   func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]?

@@ -47,10 +47,10 @@ public protocol Store: Sendable {
     _ request: RestoreRequest, after position: StorePosition?, limit: Int
   ) async throws(StoreError) -> RestoredTransactionPage
 
-  /// Whether the customer may authorise payments; `true` by default.
+  /// Indicates whether the customer may authorise payments; `true` by default.
   var canMakePayments: Bool { get }
 
-  /// Whether a product is registered with the store; `true` by default, where only a request can tell.
+  /// Indicates whether a product is registered with the store; `true` by default, where only a request can tell.
   func isRegistered(_ productIdentifier: String) -> Bool
 
   /// A signal for each change that the customer's queue should fetch: a pending payment was decided, a subscription was

@@ -22,7 +22,7 @@ public struct BillingAttempt: Sendable, Hashable {
 
 /// Decides whether charges for renewals succeed.
 public struct BillingPolicy: Sendable {
-  /// Whether an attempt succeeds.
+  /// Indicates whether an attempt succeeds.
   public let accepts: @Sendable (BillingAttempt) -> Bool
 
   /// Creates a policy. The same attempt must have the same answer.

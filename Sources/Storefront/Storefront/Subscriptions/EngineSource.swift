@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 internal import Synchronization
 
-/// Where an engine reads the rows that it does not have in memory.
+/// The source of rows that an engine does not have in memory.
 ///
 /// The engine itself cannot fail: an error is kept, and the caller of the engine calls ``check()`` before it relies on a
 /// result.
@@ -22,7 +22,7 @@ final class EngineSource: Sendable {
     if let found { throw found }
   }
 
-  /// The row of a key; `nil` if there is none.
+  /// The row of a key; `nil` without one.
   func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) -> Row? {
     keeping { () throws(LocalStoreError) -> Row? in try stored.row(key, in: collection) } ?? nil
   }
@@ -74,10 +74,10 @@ final class EngineSource: Sendable {
 /// whose due date came, since the last commit.
 struct EngineTable<Row: JSONObject & Sendable>: Sendable {
   let collection: RecordCollection
-  /// Where the rows are stored; without it nobody asks for changes.
+  /// The storage of the rows; without it nobody asks for changes.
   let source: EngineSource?
   var rows: [String: Row] = [:]
-  /// What changed since the last commit; `nil` was removed.
+  /// The rows changed since the last commit; `nil` means removed.
   private var changes: [String: Row?] = [:]
 
   init(_ collection: RecordCollection, of source: EngineSource?) {
@@ -96,7 +96,7 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
     if source != nil { changes[key] = .some(row) }
   }
 
-  /// Whether something changed since the last ``takeChanges()``.
+  /// Indicates whether something changed since the last ``takeChanges()``.
   var hasChanges: Bool { !changes.isEmpty }
 
   /// The changes since the last call, to be stored. No row is in memory then.
@@ -112,8 +112,8 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 }
 
 extension SubscriptionEngine {
-  /// Whether nothing changed since the last ``takeChanges()``, when the ledger was this one. That time passed is no
-  /// change.
+  /// Indicates whether nothing changed since the last ``takeChanges()``, when the ledger was this one. That time passed
+  /// is no change.
   func isUnchanged(since before: EngineLedger) -> Bool {
     var before = before
     before.time = ledger.time

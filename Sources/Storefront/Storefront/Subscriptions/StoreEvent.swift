@@ -22,13 +22,13 @@ public struct StoreEvent: Sendable, Hashable {
   package var uuid: UUIDString
   /// The transaction concerned.
   public var transaction: JWSTransaction
-  /// What happens at the next renewal; subscriptions only.
+  /// The next renewal; subscriptions only.
   public var renewalInfo: JWSRenewalInfo?
   /// The state of the subscription; subscriptions only.
   package var status: SubscriptionStatus?
   /// Why the customer asked for a refund.
   package var consumptionRequestReason: ConsumptionRequestReason?
-  /// Whether this event created ``transaction``, which must then be delivered to the customer.
+  /// Indicates whether this event created ``transaction``, which must then be delivered to the customer.
   package var isNewTransaction = false
   /// The one-time purchase of a family member that it shares.
   var sharedFrom: String?

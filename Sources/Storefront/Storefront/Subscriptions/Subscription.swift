@@ -29,7 +29,7 @@ extension Subscription: Identifiable {
   public var productIdentifier: String { transaction.productId ?? "" }
   /// The end of the current period.
   public var expiresDate: Timestamp { transaction.expiresDate ?? Timestamp(millisecondsSince1970: 0) }
-  /// Whether a member of the family pays for it.
+  /// Indicates whether a member of the family pays for it.
   public var isFamilyShared: Bool { sharedFrom != nil }
 
   /// The state of service at an instant, if no further event happens.
@@ -43,7 +43,7 @@ extension Subscription: Identifiable {
     return .inBillingRetry
   }
 
-  /// Whether it is active, in grace period or in billing retry at an instant.
+  /// Indicates whether it is active, in grace period or in billing retry at an instant.
   func isCurrent(at instant: Timestamp) -> Bool {
     [.active, .inGracePeriod, .inBillingRetry].contains(status(at: instant))
   }

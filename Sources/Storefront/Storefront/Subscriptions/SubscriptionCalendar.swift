@@ -24,7 +24,7 @@ public struct SubscriptionCalendar: Sendable, Hashable {
     self.hasSandboxPeriods = hasSandboxPeriods
   }
 
-  /// How long a period is in the sandbox, in minutes.
+  /// The time for which a period is in the sandbox, in minutes.
   private static func sandboxMinutes(_ period: SubscriptionPeriod) -> Double {
     switch period.unit {
     case .day: Double(period.count) * (period.count == 7 ? 3.0 / 7 : 2.0 / 3)

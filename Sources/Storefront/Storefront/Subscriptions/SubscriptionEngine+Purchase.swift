@@ -7,7 +7,7 @@ public struct SubscriptionPurchase: Sendable, Hashable {
   /// The transaction of the payment: a new one, or that of the current period if the payment only affects later
   /// periods.
   public let transaction: JWSTransaction
-  /// What happened.
+  /// The event.
   public let events: [StoreEvent]
 }
 

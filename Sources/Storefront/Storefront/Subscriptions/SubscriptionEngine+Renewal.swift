@@ -94,7 +94,7 @@ extension SubscriptionEngine {
     ].compactMap(\.self).min() ?? subscription.expiresDate
   }
 
-  /// Whether the charge for the next period succeeds.
+  /// Indicates whether the charge for the next period succeeds.
   private func isCharged(_ subscription: Subscription, at now: Timestamp) -> Bool {
     let price = subscription.currentOffer?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }

@@ -78,7 +78,7 @@ public struct SubscriptionEngine: Sendable {
   var changedNonces: Set<String> = []
   /// The events that no operation returned yet.
   var events: [StoreEvent] = []
-  /// Where the rows are that are not in memory; `nil` for an engine that is in memory as a whole.
+  /// The source of rows that are not in memory; `nil` for an engine that is in memory as a whole.
   let source: EngineSource?
 
   /// Creates an engine without subscriptions.

@@ -34,10 +34,10 @@ package struct OCSPResponseTemplate: Sendable {
   package var answers: [Answer]
   /// The responder.
   package var signer: Certificate
-  /// Whether the response names the responder by the SHA-1 of its key, and not by its subject.
+  /// Indicates whether the response names the responder by the SHA-1 of its key, and not by its subject.
   package var namesKey = false
   package var key: PrivateKey
-  /// Whether the response contains the signer's certificate, as a delegate's must.
+  /// Indicates whether the response contains the signer's certificate, as a delegate's must.
   package var includesSigner = false
   package var digest: DigestAlgorithm = .sha256
   package var nonce: [UInt8]?

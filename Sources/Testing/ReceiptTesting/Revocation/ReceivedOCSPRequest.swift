@@ -39,12 +39,12 @@ package struct ReceivedOCSPRequest: Sendable {
     guard 1...Self.mostIdentifiers ~= identifiers.count else { throw Self.malformed }
   }
 
-  /// Whether the request is about this certificate, alone or beside others.
+  /// Indicates whether the request is about this certificate, alone or beside others.
   package func asks(about certificate: Certificate, issuer: Certificate) -> Bool {
     identifiers.contains { Self.identifier($0, names: certificate, issuer: issuer) }
   }
 
-  /// Whether a CertID is this certificate's, with any hash.
+  /// Indicates whether a CertID is this certificate's, with any hash.
   package static func identifier(
     _ identifier: [UInt8], names certificate: Certificate, issuer: Certificate
   ) -> Bool {

@@ -47,7 +47,7 @@ public struct TestRevocationResponder: Sendable {
   public var signer: Signer = .issuer
   /// The flaw of responses; initially none.
   public var flaw: Flaw?
-  /// Whether responses repeat the nonce; initially `true`.
+  /// Indicates whether responses repeat the nonce; initially `true`.
   public var repeatsNonce = true
   /// Seconds from `thisUpdate`, which is now, to `nextUpdate`; `nil` omits it. Initially an hour.
   public var lifetime: Int64? = 3600

@@ -24,7 +24,7 @@ struct AppendQueue {
   /// Its records are entered, and not synced yet.
   typealias EnteredRequest = Request<AuditAcknowledgement>
 
-  /// How many batches may be entered while a sync is under way that is none of theirs.
+  /// The number of batches may be entered while a sync is under way that is none of theirs.
   private static let batchesAhead = 2
 
   private var arrived = Line<AuditRecord>()
@@ -132,7 +132,7 @@ private struct Line<Element: Sendable> {
   /// Of all requests that wait.
   private(set) var recordCount = 0
 
-  /// Whether the caller has to start the work.
+  /// Indicates whether the caller has to start the work.
   mutating func add(_ request: AppendQueue.Request<Element>) -> Bool {
     waiting.append(request)
     recordCount += request.elements.count
@@ -159,7 +159,7 @@ private struct Line<Element: Sendable> {
   /// No thread works on them any more, though there may be some.
   mutating func pause() { isWorkedOn = false }
 
-  /// Whether the caller has to start the work again.
+  /// Indicates whether the caller has to start the work again.
   mutating func resume() -> Bool {
     guard !isWorkedOn, !waiting.isEmpty else { return false }
     isWorkedOn = true

@@ -63,7 +63,7 @@ extension AuditRecord {
 }
 
 extension EntryFacts {
-  /// Whether a text that is stated is empty, which no entry can say.
+  /// Indicates whether a text that is stated is empty, which no entry can say.
   fileprivate var hasEmptyText: Bool {
     kind.rawValue.isEmpty || id?.isEmpty ?? false || format?.isEmpty ?? false
       || notification?.isEmpty ?? false || subtype?.isEmpty ?? false || transaction?.isEmpty ?? false

@@ -101,7 +101,7 @@ struct EntryFingerprints {
 }
 
 extension EntryIndexKeys {
-  /// Whether the entry is of this kind.
+  /// Indicates whether the entry is of this kind.
   func isOf(_ kind: EntryKind, in entry: Span<UInt8>) -> Bool {
     entry.bytes(in: self.kind).elementsEqual(kind.rawValue.utf8)
   }

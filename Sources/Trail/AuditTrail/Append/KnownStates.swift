@@ -4,7 +4,7 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// How many entries of a trail are known to survive the loss of power. It only grows.
+/// The number of entries of a trail are known to survive the loss of power. It only grows.
 final class DurableSize: Sendable {
   private let size = Atomic<UInt64>(0)
   /// Locked during a sync, which one thread does for those that wait.
@@ -92,8 +92,8 @@ struct PublishedTrail {
   let signed: SignedHead
   var frontier: TreeFrontier
   var index: IndexSnapshot
-  /// Whether the index has the customers of the entries that it holds in memory: keys that are put in later do not bring
-  /// them back.
+  /// Indicates whether the index has the customers of the entries that it holds in memory: keys that are put in later
+  /// do not bring them back.
   let hasCustomers: Bool
   var checkpoint: VerifiedCheckpoint?
 

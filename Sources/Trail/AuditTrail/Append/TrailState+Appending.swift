@@ -9,8 +9,8 @@ internal import TransparencyLog
 public struct AuditAcknowledgement: Sendable, Hashable {
   /// The index of the entry.
   public let index: UInt64
-  /// Whether the same verdict of the same receipt under the same policy was there already: `index` is then that
-  /// entry's, and nothing was added.
+  /// Indicates whether the same verdict of the same receipt under the same policy was there already: `index` is then
+  /// that entry's, and nothing was added.
   public let isRepeat: Bool
 
   /// Creates one, as tests and stand-ins do.
@@ -173,7 +173,7 @@ extension TrailState {
       memory.touch(.original, records.compactMap(\.fingerprints.original))
       return records.map { record in
         guard let inRuns = record.inRuns, inRuns.version == version else { return nil }
-        // Whether a newer one says the same has to be read.
+        // Indicates whether a newer one says the same has to be read.
         if let receipt = record.fingerprints.receipt, memory.newest(.receipt, receipt) != nil { return nil }
         var earlier = inRuns.earlier
         if earlier.first == nil, let original = record.fingerprints.original,

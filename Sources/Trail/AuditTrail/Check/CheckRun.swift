@@ -10,7 +10,8 @@ struct CheckRun {
   let storage: any TrailStorage
   let head: TrailHead
   let keys: TrailKeys
-  /// Whether there are keys of erasable parts; without, those parts and the index of customers are not checked.
+  /// Indicates whether there are keys of erasable parts; without, those parts and the index of customers are not
+  /// checked.
   let hasKeys: Bool
   var faults: [TrailFault] = []
   private(set) var hasUnfinishedIndex = false

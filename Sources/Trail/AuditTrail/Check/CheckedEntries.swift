@@ -13,9 +13,9 @@ struct EntryLine {
   var erased: UInt64?
   /// For an anchor: what it says.
   var anchor: Anchor?
-  /// Whether it replaced the trail's key.
+  /// Indicates whether it replaced the trail's key.
   var isSuccession = false
-  /// Whether the erasable part is gone.
+  /// Indicates whether the erasable part is gone.
   var isErased: Bool
 
   struct Anchor {

@@ -2,7 +2,7 @@
 
 /// Something in a trail that cannot be what was written.
 public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The configuration is missing, or not signed by the trail's key.
     case configuration
@@ -78,10 +78,11 @@ public struct TrailCheckReport: Sendable, Hashable {
   public internal(set) var rootHash = ""
   /// The entries that the newest published checkpoint covers.
   public internal(set) var checkpointSize: UInt64?
-  /// Whether the trail holds keys of erasable parts: those parts and the index of customers are only checked with them.
+  /// Indicates whether the trail holds keys of erasable parts: those parts and the index of customers are only checked
+  /// with them.
   public internal(set) var hasKeys = true
-  /// Whether there are rows of a ``TrailReindexing`` that is under way or was cut off. They mean nothing, and another
-  /// one removes them.
+  /// Indicates whether there are rows of a ``TrailReindexing`` that is under way or was cut off. They mean nothing, and
+  /// another one removes them.
   public internal(set) var hasUnfinishedIndex = false
   /// What is wrong; the first ``maximumFaults``.
   public internal(set) var faults: [TrailFault] = []
@@ -89,7 +90,7 @@ public struct TrailCheckReport: Sendable, Hashable {
   /// Faults beyond this number are not listed.
   public static let maximumFaults = 100
 
-  /// Whether nothing is wrong.
+  /// Indicates whether nothing is wrong.
   public var isClean: Bool { faults.isEmpty }
 
   mutating func add(_ found: some Sequence<TrailFault>) {

@@ -15,7 +15,7 @@ public struct FileCheckpointStore: CheckpointStore {
 
   /// The path of the file.
   public let path: String
-  /// How long ``replace(_:with:)`` waits for others.
+  /// The time for which ``replace(_:with:)`` waits for others.
   public let lockTimeout: Duration
 
   private let afterStep: @Sendable (Step) throws(StorageError) -> Void

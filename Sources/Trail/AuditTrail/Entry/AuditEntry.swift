@@ -60,6 +60,6 @@ public struct AuditRecord: Sendable, Hashable {
   /// Reads a fact.
   public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
 
-  /// Whether there is anything erasable, so that the entry has a commitment.
+  /// Indicates whether there is anything erasable, so that the entry has a commitment.
   public var hasErasablePart: Bool { receiptBytes != nil || customerToken != nil }
 }

@@ -58,7 +58,7 @@ public struct EntryFacts: Sendable, Hashable {
   public var erased: UInt64?
   /// Anchor: the number of entries in the trail that the statement is about.
   public var size: UInt64?
-  /// Anchor: the index of the newest entry of ``original``; absent if there is none.
+  /// Anchor: the index of the newest entry of ``original``; absent if it is missing.
   public var newest: UInt64?
   /// Anchor: how many entries there are of ``original``.
   public var count: UInt64?

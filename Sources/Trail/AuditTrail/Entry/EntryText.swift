@@ -3,13 +3,13 @@
 /// How values of entries spell text: UTF-8, with controls, space and the percent sign as `%` and two upper-case
 /// hexadecimal digits.
 package enum EntryText {
-  /// Whether a byte may stand in a value only percent-encoded.
+  /// Indicates whether a byte may stand in a value only percent-encoded.
   @inline(__always)
   static func isReserved(_ byte: UInt8) -> Bool {
     byte <= 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F
   }
 
-  /// Whether any of the bytes is reserved; eight of them are looked at together.
+  /// Indicates whether any of the bytes is reserved; eight of them are looked at together.
   @inline(__always)
   static func containsReserved(_ bytes: Span<UInt8>) -> Bool {
     let count = bytes.count

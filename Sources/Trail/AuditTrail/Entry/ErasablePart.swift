@@ -109,7 +109,7 @@ public struct ErasablePart: Sendable, Hashable {
       customerToken: customerToken)
   }
 
-  /// Where the customer token is; `nil` if there is none.
+  /// Where the customer token is; `nil` without one.
   package static func tokenRange(in bytes: Span<UInt8>) throws(MalformedErasablePart) -> Range<Int>? {
     guard bytes.count > flagsIndex else { throw MalformedErasablePart(.truncated, at: bytes.count) }
     guard bytes[0] == presentMark else { throw MalformedErasablePart(.unknownMark, at: 0) }
@@ -126,7 +126,7 @@ public struct ErasablePart: Sendable, Hashable {
 
 /// Bytes that are not an erasable part.
 public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes end too early.
     case truncated
@@ -140,7 +140,7 @@ public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConv
     case wrongLength = "wrong-length"
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
   /// The byte at which it is wrong.
   public let offset: Int

@@ -2,7 +2,7 @@
 
 /// Bytes that are not an entry, or facts that no entry can hold: what is wrong and where.
 public struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// The kind of fault, as a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The first line is not that of this version of the format.
     case version
@@ -20,7 +20,7 @@ public struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible
     case tooLong = "too-long"
   }
 
-  /// What is wrong.
+  /// The kind of fault.
   public let code: Code
   /// The number of the line, the first being 1; 0 where it is no line's fault.
   public let line: Int

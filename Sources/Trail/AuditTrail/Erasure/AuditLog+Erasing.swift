@@ -3,8 +3,8 @@
 internal import FingerprintIndex
 
 extension AuditLog {
-  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than some four
-  /// hundred milliseconds where the storage is slow.
+  /// The number of entries erased in one transaction: others write in between, and do not wait for longer than some
+  /// four hundred milliseconds where the storage is slow.
   private struct SliceLength {
     private(set) var count = 256
 

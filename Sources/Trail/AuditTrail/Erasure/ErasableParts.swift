@@ -37,7 +37,7 @@ struct ErasableParts: ~Copyable {
     try keys.key(of: index).map { try open(sealed, $0, at: index, commitment) }
   }
 
-  /// Whether the key of an entry's part is there.
+  /// Indicates whether the key of an entry's part is there.
   mutating func hasKey(of index: UInt64) throws -> Bool { try keys.key(of: index) != nil }
 
   private mutating func open(

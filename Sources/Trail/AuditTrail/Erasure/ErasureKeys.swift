@@ -143,7 +143,7 @@ struct ErasureKeys {
     try writer.put(.covers, Int64(row), sealed)
   }
 
-  /// Whether there are keys at all: a copy that is made for keeping has none.
+  /// Indicates whether there are keys at all: a copy that is made for keeping has none.
   ///
   /// - Throws: ``StorageError``.
   static func arePresent(in reader: any StorageReader) throws -> Bool {
@@ -193,7 +193,7 @@ enum WrappingKeys {
   private static let byteCount = 32
   static let rowByteCount = Int(countPerRow) * byteCount
 
-  /// The key number `number`; `nil` if there is none.
+  /// The key number `number`; `nil` without one.
   static func key(_ number: UInt64, in reader: any StorageReader) throws -> ErasureKeyTree.Secret? {
     let start = Int(number % countPerRow) * byteCount
     let bytes = try reader.value(.keys, Int64(number / countPerRow), bytes: start..<start + byteCount)

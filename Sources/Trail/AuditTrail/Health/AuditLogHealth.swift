@@ -8,7 +8,7 @@ public struct AuditLogHealth: Sendable, Hashable {
   public let stopped: AuditError?
   /// Why the last attempt to publish a checkpoint failed; `nil` if it succeeded. Publishing is tried again.
   public let publishingFault: AuditError?
-  /// How many attempts to publish have failed one after the other.
+  /// The number of attempts to publish have failed one after the other.
   public let failedAttempts: Int
   /// The entries that no published checkpoint covers yet: they are durable, but a copy of the trail from before them
   /// would not show.
@@ -16,7 +16,7 @@ public struct AuditLogHealth: Sendable, Hashable {
   /// For how long there have been such entries; zero where there are none.
   public let uncheckpointedAge: Duration
 
-  /// Whether entries are stored and covered by checkpoints as they should be.
+  /// Indicates whether entries are stored and covered by checkpoints as they should be.
   public var isHealthy: Bool { stopped == nil && publishingFault == nil }
 }
 

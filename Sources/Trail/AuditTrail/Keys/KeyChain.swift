@@ -52,7 +52,7 @@ public struct KeyChain: Sendable, Hashable {
   /// The file of the chain: nothing for one of a single key.
   public var encoded: [UInt8] { successions.flatMap(\.proof.encoded) }
 
-  /// Whether a key's signature vouches for a tree of so many entries.
+  /// Indicates whether a key's signature vouches for a tree of so many entries.
   func isTrusted(_ key: NoteVerifierKey, forSize size: UInt64) -> Bool {
     if key == current { return true }
     return zip(keys, successions).contains { $0 == key && size <= $1.size }
@@ -113,7 +113,7 @@ public struct KeySuccession: Sendable, Hashable {
   public let index: UInt64
   let proof: LogProof
 
-  /// How many entries the key that was replaced vouches for at most: those up to this one.
+  /// The greatest number of entries that the replaced key vouches for: those up to this one.
   var size: UInt64 { index + 1 }
 
   /// Reads the entry of a proof; `nil` if it does not replace `old`.

@@ -19,7 +19,7 @@ final class TrailKeys: Sendable {
 
   var origin: String { configuration.origin }
   var chain: KeyChain { state.withLock { $0.chain } }
-  /// Whether there is a private key.
+  /// Indicates whether there is a private key.
   var canSign: Bool { state.withLock { $0.signer != nil } }
 
   private init(
@@ -109,7 +109,7 @@ final class TrailKeys: Sendable {
 
   /// The stored head.
   ///
-  /// - Throws: ``AuditError/Code/notATrail`` if there is none; ``AuditError/Code/tampered`` where it is not signed by
+  /// - Throws: ``AuditError/Code/notATrail`` if it is missing; ``AuditError/Code/tampered`` where it is not signed by
   ///   the trail's key; ``StorageError``.
   func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
 

@@ -6,7 +6,7 @@ internal import TransparencyLog
 
 /// Why an audit trail could not do what it was asked.
 public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// A record that cannot be entered: it is too large, or says what no entry can say. Nothing was stored.
     case invalidRecord = "invalid-record"
@@ -60,7 +60,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
   public let code: Code
   /// Where: an entry, a table and key, a file.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and the remedy, on one line.
   public let message: String
 
   /// Creates an error.

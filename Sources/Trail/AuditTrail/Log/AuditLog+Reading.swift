@@ -45,8 +45,8 @@ extension AuditLog {
     }
   }
 
-  /// Whether this opened trail wrote everything that a stored head has more than `head`, and so is about to show it:
-  /// what is not durable yet is not shown. What others wrote has to be read.
+  /// Indicates whether this opened trail wrote everything that a stored head has more than `head`, and so is about to
+  /// show it: what is not durable yet is not shown. What others wrote has to be read.
   private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
     stored.size > head.size && stored.writer.writer == context.writer && stored.writer.from <= head.size
   }

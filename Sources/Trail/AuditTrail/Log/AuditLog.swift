@@ -13,9 +13,9 @@ internal import TransparencyLog
 /// they are the leaves of a Merkle tree (RFC 6962) whose checkpoints are signed. Any number of tasks may use one
 /// log, and several processes may have the same trail open.
 public final class AuditLog: Sendable {
-  /// How a process uses a trail. None of it is part of the trail.
+  /// The options of a process's use of a trail. None of them is part of the trail.
   public struct Options: Sendable {
-    /// How long an entry may be without a checkpoint that includes it; a second by default.
+    /// The time for which an entry may be without a checkpoint that includes it; a second by default.
     public var checkpointInterval: Duration = .seconds(1)
     /// The records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``. An append that
     /// is taken in may go beyond it, so that a large one is not refused for ever while small ones keep coming.
@@ -110,7 +110,7 @@ public final class AuditLog: Sendable {
     return try outcome.get()
   }
 
-  /// Whether the index was flushed by the last commit: there may be runs to merge.
+  /// Indicates whether the index was flushed by the last commit: there may be runs to merge.
   private func isFlushed() -> Bool {
     let indexedSize = states.written.head.indexedSize
     return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize

@@ -7,9 +7,9 @@ internal import TransparencyLog
 struct StoredEntry {
   /// The leaf: an ``AuditEntry``, encoded.
   var entry: [UInt8]
-  /// The erasable part, encoded; empty if there is none or it has a row of its own.
+  /// The erasable part, encoded; empty without one or it has a row of its own.
   var erasable: [UInt8]
-  /// Whether the erasable part has a row of its own, in `payloads`.
+  /// Indicates whether the erasable part has a row of its own, in `payloads`.
   var isOutOfLine: Bool
 }
 
@@ -63,7 +63,7 @@ package enum BundleRow {
   struct Layout {
     /// Of each entry.
     let entries: [Range<Int>]
-    /// Of each erasable part; empty if there is none, or it has a row of its own.
+    /// Of each erasable part; empty without one, or it has a row of its own.
     let erasables: [Range<Int>]
     /// Which erasable parts have rows of their own.
     let outOfLine: [Bool]

@@ -94,7 +94,7 @@ struct StoredEntries {
 struct StoredRows {
   let reader: any StorageReader
 
-  /// The entry at `index`, without its erasable part; `nil` if there is none.
+  /// The entry at `index`, without its erasable part; `nil` without one.
   func entry(at index: UInt64) throws -> [UInt8]? {
     let (bundle, position) = Self.place(of: index)
     if let lengths = try lengths(of: bundle) {

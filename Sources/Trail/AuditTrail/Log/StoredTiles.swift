@@ -9,8 +9,8 @@ struct StoredTiles: TileReader {
   let edge: TreeFrontier
   /// Of full tiles that were found right.
   let cache: TileNodeCache
-  /// Whether of a full tile of the lowest level only the roots of its groups are verified against the tree: for callers that check
-  /// the hashes themselves, as of a proof.
+  /// Indicates whether of a full tile of the lowest level only the roots of its groups are verified against the tree:
+  /// for callers that check the hashes themselves, as of a proof.
   var checksGroupsOnly = false
 
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {

@@ -26,7 +26,7 @@ public struct TrailConfiguration: Sendable, Hashable {
     /// The most seconds that a window may have: in milliseconds they fit into 64 bits.
     public static let longest = Int64.max / 1000
 
-    /// Whether an entry of `earlier` is in the window of a record of `time`, both in milliseconds since 1970.
+    /// Indicates whether an entry of `earlier` is in the window of a record of `time`, both in milliseconds since 1970.
     func covers(_ earlier: Int64, at time: Int64) -> Bool {
       guard case .seconds(let seconds) = self else { return true }
       let (start, isBeforeAll) = time.subtractingReportingOverflow(seconds * 1000)

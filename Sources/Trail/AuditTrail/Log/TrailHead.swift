@@ -53,7 +53,7 @@ struct TrailHead: Equatable {
     let from: UInt64
   }
 
-  /// Whether both have the same entries, whatever of them is indexed.
+  /// Indicates whether both have the same entries, whatever of them is indexed.
   func isSameTree(as other: TrailHead) -> Bool { size == other.size && root == other.root }
 }
 

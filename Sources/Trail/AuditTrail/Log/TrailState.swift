@@ -127,7 +127,7 @@ struct TrailState {
     return try keys.pathForAppending(after: size)
   }
 
-  /// Whether the trail held keys when this state was read.
+  /// Indicates whether the trail held keys when this state was read.
   var hasKeys: Bool { erasureKeys != nil }
 
   /// The way to the keys of the erasable parts that are to be written.
@@ -212,7 +212,7 @@ struct ErasureLookup {
   let key: IndexKey
   let entries: StoredEntries
 
-  /// The erasure of the entry at `erased`; `nil` if there is none.
+  /// The erasure of the entry at `erased`; `nil` without one.
   ///
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   func erasure(of erased: UInt64) throws -> UInt64? {

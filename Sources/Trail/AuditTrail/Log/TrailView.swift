@@ -332,7 +332,7 @@ public struct TrailView {
       kind, key.fingerprint(kind, value), before: min(before, size), in: IndexRows(base: reader))
   }
 
-  /// Whether the entry at `index` has this value in this line.
+  /// Indicates whether the entry at `index` has this value in this line.
   private func isValue(
     _ name: [UInt8], at index: UInt64, _ line: KeyPath<EntryIndexKeys, Range<Int>?>
   ) throws -> Bool {
@@ -386,7 +386,7 @@ public struct TrailView {
 }
 
 extension String? {
-  /// Whether it is there and has the same bytes; `==` would also be true of canonically equivalent texts.
+  /// Indicates whether it is there and has the same bytes; `==` would also be true of canonically equivalent texts.
   fileprivate func isIdentical(to other: String) -> Bool {
     map { UTF8Text.isIdentical($0, other) } ?? false
   }

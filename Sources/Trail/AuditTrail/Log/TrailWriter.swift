@@ -52,7 +52,7 @@ struct TrailWriter {
     "The place of the last checkpoint is empty. It was removed, or the wrong place was given; a trail whose "
       + "checkpoint is lost is opened by restoring that checkpoint.")
 
-  /// Whether the private key is there.
+  /// Indicates whether the private key is there.
   var canWrite: Bool { context.keys.canSign }
 
   /// The entries that the checkpoint covers that was last seen in its place.
@@ -259,7 +259,7 @@ struct TrailWriter {
   ///   - checkpoints: The place.
   ///   - keys: The keys of the trail.
   ///   - refresh: Has the keys follow the trail if they do not verify the checkpoint.
-  /// - Returns: The checkpoint; `nil` if there is none in its place.
+  /// - Returns: The checkpoint; `nil` without one in its place.
   /// - Returns: The checkpoint; `nil` if the place is empty.
   /// - Throws: ``AuditError/Code/tampered`` or ``AuditError/Code/forked`` if it is not one of the trail.
   static func published(

@@ -137,7 +137,7 @@ public struct TileDirectory: Sendable {
     }
   }
 
-  /// The names of all files in `erasable`; `nil` if there is none.
+  /// The names of all files in `erasable`; `nil` without one.
   func erasableFiles() throws(StorageError) -> Set<String>? {
     let folder = "\(path)/erasable"
     var files: Set<String> = []

@@ -77,7 +77,7 @@ public struct TrailMigration: Sendable {
     }
   }
 
-  /// Whether the target is the source under whatever name: each trail draws its own keys of erasable parts.
+  /// Indicates whether the target is the source under whatever name: each trail draws its own keys of erasable parts.
   private func isSource(_ target: any TrailStorage) throws -> Bool {
     let own = try source.read(WrappingKeys.some)
     return try !own.isDisjoint(with: target.read(WrappingKeys.some))
@@ -128,7 +128,8 @@ public struct TrailMigration: Sendable {
     }
   }
 
-  /// Whether a checkpoint was the source's last one once: a try that was cut off after it had handed it over left it there.
+  /// Indicates whether a checkpoint was the source's last one once: a try that was cut off after it had handed it over
+  /// left it there.
   private func isEarlier(
     _ checkpoint: [UInt8]?, than published: VerifiedCheckpoint, _ source: any StorageReader,
     _ head: TrailHead, _ keys: TrailKeys

@@ -8,7 +8,7 @@ package import ReceiptVerification
 struct PurchaseLine {
   var newest: Transaction
 
-  /// Whether the receipt says which purchase it is.
+  /// Indicates whether the receipt says which purchase it is.
   var isNamed: Bool {
     newest.lineIdentifier?.isEmpty == false || newest.eventIdentifier?.isEmpty == false
   }

@@ -19,8 +19,8 @@ public struct ReceiptDigests: Sendable, Hashable {
     encoding = SHA256Digest(of: receipt?.encoded ?? bytes)
   }
 
-  /// Whether an entry is about this receipt: by its identity where the receipt's signature was found valid, else by its
-  /// bytes.
+  /// Indicates whether an entry is about this receipt: by its identity where the receipt's signature was found valid,
+  /// else by its bytes.
   ///
   /// A file that contains no more than what a genuine receipt's signature covers has that receipt's identity as the
   /// digest of its bytes. An entry about such a file is not about the receipt.

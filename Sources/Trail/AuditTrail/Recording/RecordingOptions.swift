@@ -2,7 +2,7 @@
 
 /// What is kept besides the facts, in the part that can be erased.
 public struct RecordingOptions: Sendable, Hashable {
-  /// Whether the receipt itself is kept, so that it can be verified again years later; `true` by default.
+  /// Indicates whether the receipt itself is kept, so that it can be verified again years later; `true` by default.
   public var keepsReceipt: Bool
   /// The longest receipt that is kept, in bytes, of those whose signature was not found right: what anybody can send
   /// must not fill the disk. 65,536 by default; a longer one is recorded by its digest.

@@ -86,7 +86,7 @@ enum StoredPolicies {
     digests.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
   }
 
-  /// Whether nothing is left to do to keep a text.
+  /// Indicates whether nothing is left to do to keep a text.
   static func isKept(_ text: String, in reader: any StorageReader, _ head: TrailHead) throws -> Bool {
     let bytes = Array(text.utf8)
     let digest = SHA256Digest(of: bytes)

@@ -68,7 +68,7 @@ extension AuditLog {
     }
   }
 
-  /// How often a history that is too long is read outside the transaction for one request.
+  /// The number of reads outside the transaction, for one request, of a history that is too long.
   private static let maximumSearches = 3
 }
 
@@ -96,7 +96,7 @@ private struct KnownGrants: Sendable {
     return grant
   }
 
-  /// How many entries of the trail were searched for an answer.
+  /// The number of entries of the trail were searched for an answer.
   func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
 }
 
@@ -165,7 +165,7 @@ extension TrailState {
 }
 
 extension TrailView {
-  /// How many entries are held at a time.
+  /// The number of entries that are held at a time.
   private static let pageSize = 256
 
   /// An earlier grant that answers a question: of a customer the first that still names one, else the newest.

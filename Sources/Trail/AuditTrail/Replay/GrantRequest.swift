@@ -54,7 +54,7 @@ public struct GrantDecision: Sendable {
   /// Where its records stand; the first is the verdict's.
   public let acknowledgements: [AuditAcknowledgement]
 
-  /// Whether the purchase was granted. Deliver the receipt's `transactions` and nothing else: a genuine receipt of a purchase
-  /// that is not paid for yet has none.
+  /// Indicates whether the purchase was granted. Deliver the receipt's `transactions` and nothing else: a genuine
+  /// receipt of a purchase that is not paid for yet has none.
   public var isGranted: Bool { verdict.receipt != nil }
 }

@@ -51,7 +51,7 @@ public struct PurchaseScope: Sendable, Hashable {
     environment = facts.environment.flatMap { ReceiptEnvironment(rawValue: $0).category }
   }
 
-  /// Whether an entry may be of this scope: whether nothing that both state differs.
+  /// Indicates whether an entry may be of this scope: whether nothing that both state differs.
   public func mayContain(_ entry: AuditEntry) -> Bool {
     let other = PurchaseScope(of: entry)
     if let bundle, let stated = other.bundle, !UTF8Text.isIdentical(bundle, stated) { return false }

@@ -7,14 +7,14 @@ internal import ReceiptVerification
 
 /// What a trail is asked about a receipt before it is granted; each answer can show that it is a replay.
 enum ReplayQuestion: Sendable, Hashable {
-  /// Whether the receipt, by what was signed, was accepted before.
+  /// Indicates whether the receipt, by what was signed, was accepted before.
   case receipt(SHA256Digest)
-  /// Whether the consumable of a purchase was granted before.
+  /// Indicates whether the consumable of a purchase was granted before.
   case consumable(Purchase, in: PurchaseScope)
-  /// Whether a purchase, of the transaction `name`, was granted first to a customer other than `customer`.
+  /// Indicates whether a purchase, of the transaction `name`, was granted first to a customer other than `customer`.
   case customer(Purchase, in: PurchaseScope, name: String, customer: String)
 
-  /// How a trail names a purchase, within its scope.
+  /// The identifier of a purchase in a trail, within its scope.
   enum Purchase: Sendable, Hashable {
     case original(String)
     case transaction(String)

@@ -4,7 +4,7 @@ public import ReceiptBytes
 
 /// Why a storage could not do what it was asked.
 public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no trail at this place.
     case notFound = "not-found"
@@ -32,7 +32,7 @@ public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomString
   public let code: Code
   /// Where: a file, a table and key, a server.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and the remedy, on one line.
   public let message: String
 
   /// Creates an error.
@@ -66,7 +66,7 @@ extension StorageError {
     }
   }
 
-  /// The contents of a file; `nil` if there is none.
+  /// The contents of a file; `nil` without one.
   static func contents(of path: String, limit: Int) throws(StorageError) -> [UInt8]? {
     do throws(SystemError) {
       if let contents = try FileSystem.read(path, limit: limit) { return contents }

@@ -70,7 +70,7 @@ extension TrailStorage {
 
 /// One state of a trail's tables.
 public protocol StorageReader {
-  /// The value at `key`; `nil` if there is none.
+  /// The value at `key`; `nil` without one.
   func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]?
 
   /// Part of the value at `key`, without reading all of it: the bytes of `range` as far as the value has them;

@@ -25,7 +25,7 @@ extension AuditLog {
     return try await rounds.join(asksAll: true) { await self.round(asksAll: $0) }.get()
   }
 
-  /// The checkpoint with the most entries for which this process saw the quorum met; `nil` if there is none yet.
+  /// The checkpoint with the most entries for which this process saw the quorum met; `nil` without one yet.
   ///
   /// Under load newer ones, not cosigned yet, soon take its place; proofs are best made for this one.
   public var witnessedCheckpoint: VerifiedCheckpoint? { rounds?.newest }

@@ -9,7 +9,7 @@ final class WitnessRounds: Sendable {
   typealias Outcome = Result<WitnessRound, AuditError>
 
   private struct Waiter {
-    /// Whether witnesses are asked although the quorum is met already.
+    /// Indicates whether witnesses are asked although the quorum is met already.
     let asksAll: Bool
     let continuation: CheckedContinuation<Outcome, Never>
   }

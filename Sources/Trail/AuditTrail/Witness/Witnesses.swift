@@ -12,9 +12,9 @@ public struct Witnesses: Sendable {
   public let policy: WitnessPolicy
   /// Sends the requests.
   public let transport: any WitnessTransport
-  /// How long all of them together have to answer; 10 seconds by default.
+  /// The time in which all of them together have to answer; 10 seconds by default.
   public var timeout: Duration
-  /// How long the others are waited for once the quorum is met; a tenth of a second by default.
+  /// The wait for the others once the quorum is met; a tenth of a second by default.
   public var gracePeriod: Duration = .milliseconds(100)
 
   /// The longest answer that is read, in bytes: a hundred signature lines fit in.
@@ -29,7 +29,7 @@ public struct Witnesses: Sendable {
     self.timeout = timeout
   }
 
-  /// Whether any cosignature is needed, and enough witnesses have a URL to give them.
+  /// Indicates whether any cosignature is needed, and enough witnesses have a URL to give them.
   var canMakeQuorum: Bool {
     policy.quorum != nil && policy.isSatisfied(by: policy.witnesses.filter { $0.url != nil }.map(\.key))
   }

@@ -3,8 +3,8 @@
 #if Server
   internal import Synchronization
 
-  /// How many wrong keys at the console's login are answered with a page and a line in the log: of one address, and of all
-  /// together, so that many addresses gain nothing. Nobody guesses a key of 256 bits: this bounds the work.
+  /// The number of wrong keys at the console's login are answered with a page and a line in the log: of one address,
+  /// and of all together, so that many addresses gain nothing. Nobody guesses a key of 256 bits: this bounds the work.
   final class LoginLimit: Sendable {
     static let triesOfAddress = 5
     static let triesOfAll = 60

@@ -79,8 +79,8 @@
         httpOnly: true, sameSite: .strict)
     }
 
-    /// Whether a proxy says that the browser came over `https://`. A browser that says so itself is believed, too: it only
-    /// keeps its own cookie to `https://`.
+    /// Indicates whether a proxy says that the browser came over `https://`. A browser that says so itself is believed,
+    /// too: it only keeps its own cookie to `https://`.
     private static func isForwardedSecurely(_ request: Request) -> Bool {
       guard let name = HTTPField.Name("X-Forwarded-Proto") else { return false }
       return request.headers[name]?.lowercased() == "https"

@@ -85,7 +85,7 @@ enum LanguageMatch {
   /// The language of products that are not localised for the customer.
   static let fallback = LanguageTag("en_US")
 
-  /// The index of the best localisation; `nil` only if there is none.
+  /// The index of the best localisation; `nil` only if it is missing.
   ///
   /// For each preferred language in order: an exact match; else the same language and script, preferably without a
   /// region; else the same language. If no preferred language matches, `en_US`; else the first.
@@ -119,10 +119,10 @@ extension Product {
 }
 
 extension PriceText {
-  /// How many decimal places a price has.
+  /// The number of decimal places a price has.
   fileprivate static func decimalPlaces(_ price: Decimal) -> Int { decimalPlaces(price.description) }
 
-  /// How many decimal places prices in a currency usually have.
+  /// The number of decimal places prices in a currency usually have.
   fileprivate static func decimalPlaces(ofCurrency currency: String) -> Int {
     decimalPlaces(
       Decimal(0).formatted(.currency(code: currency).locale(Locale(identifier: "en_US_POSIX"))))

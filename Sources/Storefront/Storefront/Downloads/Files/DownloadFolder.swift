@@ -123,7 +123,7 @@ package struct DownloadFolder: DownloadFiles {
 /// Stores the bytes of downloads: a partial file becomes a complete one. Names are hexadecimal digits, so that no text
 /// from a server becomes part of a path.
 package protocol DownloadFiles: Sendable {
-  /// The length of a file; `nil` if there is none.
+  /// The length of a file; `nil` without one.
   func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64?
 
   /// Appends to a partial file, which is created if it does not exist.

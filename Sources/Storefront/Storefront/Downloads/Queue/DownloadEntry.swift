@@ -11,7 +11,7 @@ struct DownloadEntry {
   var receivedByteCount: Int64 = 0
   /// `nil` unless the download is active.
   var active: Active?
-  /// How often the download was restarted since it was started, because its content or its file changed.
+  /// The number of restarts of the download, because its content or its file changed.
   var restartCount = 0
 
   struct Active {

@@ -34,7 +34,7 @@ extension CachedIdentifierList {
     return copy.encodedJSON()
   }
 
-  /// Whether a conditional request is possible.
+  /// Indicates whether a conditional request is possible.
   var isConditional: Bool { etag != nil || lastModified != nil }
 
   private var checksum: String {

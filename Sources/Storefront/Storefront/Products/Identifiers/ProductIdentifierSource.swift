@@ -207,7 +207,7 @@ public struct ProductIdentifierSource: Sendable {
 
 /// A list of product identifiers, and how fresh it is.
 public struct ProductIdentifierResult: Sendable, Hashable {
-  /// How new the list is.
+  /// The age of the list.
   public enum Freshness: Sendable, Hashable {
     /// The server sent it.
     case fresh
@@ -219,7 +219,7 @@ public struct ProductIdentifierResult: Sendable, Hashable {
 
   /// The list.
   public let list: ProductIdentifierList
-  /// How new it is.
+  /// Its age.
   public let freshness: Freshness
   /// When the server last sent it or confirmed that it has not changed.
   package let confirmedAt: Timestamp

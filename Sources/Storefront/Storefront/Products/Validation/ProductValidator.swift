@@ -64,7 +64,7 @@ extension ProductsResponse {
     product(productIdentifier).map { Payment(product: $0) }
   }
 
-  /// What a user interface should show: nothing to a user who may not pay, and only products that can be bought.
+  /// The products to show: none to a user who may not pay, and only those that can be bought.
   ///
   /// - Parameter canMakePayments: Whether the user may authorise payments; ask the queue just before showing.
   /// - Returns: The products in the order of the list, or why there is nothing to show.
@@ -74,7 +74,7 @@ extension ProductsResponse {
   }
 }
 
-/// What the user interface of a store should show.
+/// The contents of a store's user interface.
 public enum StoreUI: Sendable, Hashable {
   /// These products, each with its title, description and ``Product/localizedPrice``.
   case shown([Product])

@@ -24,8 +24,8 @@ extension OwnedPurchase {
       isConsumable: transaction.type == .consumable)
   }
 
-  /// Whether the customer is entitled to it at an instant: not revoked, not upgraded, and paid for or in its grace
-  /// period.
+  /// Indicates whether the customer is entitled to it at an instant: not revoked, not upgraded, and paid for or in its
+  /// grace period.
   package func isOwned(at instant: Timestamp) -> Bool {
     guard revokedAt == nil, !isUpgraded else { return false }
     guard let expiresAt else { return true }

@@ -121,13 +121,13 @@ public actor QueuePurchaseRecord: PurchaseRecord {
         do {
           purchase = try await self.purchase(in: transaction)
         } catch {
-          // That of another product is verified later.
+          // The receipt of another product is verified later.
           if productIdentifiers.contains(transaction.payment.productIdentifier) { throw error }
           continue
         }
         var remembered = try readRemembered()
         var changes = PaymentQueue.forgetKept(transaction.id)
-        // What was remembered meanwhile is newer than the receipt.
+        // The value remembered meanwhile is newer than the receipt.
         if let purchase, !purchase.isConsumable, remembered[purchase.transactionIdentifier] == nil {
           changes.append(Self.put(purchase))
           remembered[purchase.transactionIdentifier] = purchase

@@ -20,7 +20,7 @@ public struct SubscriptionItem: Sendable {
     /// It was refunded or revoked then.
     case revoked(at: Timestamp)
 
-    /// Whether the customer has it now.
+    /// Indicates whether the customer has it now.
     public var isSubscribed: Bool {
       switch self {
       case .active, .inGracePeriod: true

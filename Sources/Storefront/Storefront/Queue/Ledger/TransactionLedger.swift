@@ -33,13 +33,13 @@ struct TransactionLedger {
   /// The numbers of unfinished transactions, oldest first.
   var order: [SequenceNumber] { transactions.keys.sorted() }
 
-  /// Whether a transaction has, or had, this number.
+  /// Indicates whether a transaction has, or had, this number.
   func hasAssigned(_ number: SequenceNumber) -> Bool { number.value >= 1 && number < next }
 
-  /// Whether a sale is known: its transaction is in the queue, or was finished and not reported yet.
+  /// Indicates whether a sale is known: its transaction is in the queue, or was finished and not reported yet.
   func contains(sale identifier: String) -> Bool { sales[identifier] != nil }
 
-  /// Whether a purchase is already in the queue, restored and not finished.
+  /// Indicates whether a purchase is already in the queue, restored and not finished.
   func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }
 
   /// The transaction in the state `purchasing` that a request belongs to.

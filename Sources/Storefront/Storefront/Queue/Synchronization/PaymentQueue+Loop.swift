@@ -3,10 +3,10 @@
 internal import ReceiptHTTP
 
 extension PaymentQueue {
-  /// Whether the queue is observed.
+  /// Indicates whether the queue is observed.
   package var isWatched: Bool { fault == nil && (!mailboxes.isEmpty || !purchases.isEmpty) }
 
-  /// Whether the loop has anything to do. For a queue that is not observed it only sends finishes.
+  /// Indicates whether the loop has anything to do. For a queue that is not observed it only sends finishes.
   private var isLoopNeeded: Bool { isWatched || fault == nil && !synchronization.toFinish.isEmpty }
 
   /// Starts the synchronization loop, if it is needed.

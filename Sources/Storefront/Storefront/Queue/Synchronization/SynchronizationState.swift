@@ -19,15 +19,15 @@ struct SynchronizationState {
   struct Pause {
     /// Receives whether the whole duration elapsed.
     let isOver: FirstResult<Bool>
-    /// Whether new work ends it; `false` after a failure.
+    /// Indicates whether new work ends it; `false` after a failure.
     let isInterruptible: Bool
-    /// Whether the queue was observed when it began.
+    /// Indicates whether the queue was observed when it began.
     let isObserved: Bool
   }
 
   /// Receives the store's signals, while the queue is observed.
   var listener: Task<Void, Never>?
-  /// Whether the store has signalled a change that was not fetched yet.
+  /// Indicates whether the store has signalled a change that was not fetched yet.
   var isStale = false
 
   /// The number of requests that the store answered.
