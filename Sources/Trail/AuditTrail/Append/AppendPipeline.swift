@@ -110,7 +110,7 @@ final class AppendPipeline: Sendable {
   }
 }
 
-/// What the stages do.
+/// The work of the stages.
 extension AuditLog {
   fileprivate func prepared(_ records: [AuditRecord]) -> [PreparedRecord] {
     let runs = RunsLookup(states.written, once: configuration.once, storage: storage, context)
@@ -129,7 +129,7 @@ extension AuditLog {
 
   /// Returns when the entries up to `index` are durable, and readers see them.
   fileprivate func synchronize(upTo index: UInt64) throws(AuditError) {
-    // What repeats entries that readers see has nothing to wait for.
+    // Repeats of entries that readers see wait for nothing.
     guard index >= states.published.head.size else { return }
     try synchronizeAll()
   }

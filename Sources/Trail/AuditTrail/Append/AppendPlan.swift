@@ -17,7 +17,7 @@ struct AppendPlan {
     let previous: UInt64?
   }
 
-  /// What is entered, in order: the first becomes entry `start`.
+  /// The records to enter, in order: the first becomes entry `start`.
   private(set) var steps: [Step] = []
   /// For each record where it stands.
   private(set) var acknowledgements: [AuditAcknowledgement] = []
@@ -48,7 +48,7 @@ struct AppendPlan {
     _ number: Int, _ earlier: EarlierEntries, of records: [PreparedRecord]
   ) throws {
     let record = records[number]
-    // What this transaction enters is newer than what was found.
+    // Entries of this transaction are newer than those found.
     if let first = repeated(record, records) ?? earlier.first {
       acknowledgements.append(AuditAcknowledgement(index: first, isRepeat: true))
       return

@@ -6,7 +6,7 @@ struct AppendQueue {
   struct Request<Element: Sendable>: Sendable {
     /// For each record, in order: itself, then what was prepared of it, then where it stands.
     let elements: [Element]
-    /// What the records take up, about.
+    /// The approximate memory of the records.
     let byteCount: Int
     let mode: AcknowledgementMode
     let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
@@ -82,7 +82,7 @@ struct AppendQueue {
 
   /// The requests to commit next: those of a batch. Empty when the work is done, or has to wait for a sync.
   mutating func nextToCommit() -> [PreparedRequest] {
-    // What is less than a batch shares the next sync with what comes until then.
+    // Less than a batch shares the next sync with records that arrive until then.
     let isWorthwhile = prepared.recordCount >= maximumBatch && enteredBatches < Self.batchesAhead
     guard !isSynchronizing || isWorthwhile || isClosed else {
       prepared.pause()

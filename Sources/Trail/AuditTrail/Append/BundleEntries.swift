@@ -13,7 +13,7 @@ struct BundleEntries: Sendable {
   private(set) var erasables: [UInt8] = []
   private var ends: [End] = []
 
-  /// Where what is stored of an entry ends.
+  /// The end of an entry's stored bytes.
   private struct End {
     let entry: Int
     let erasable: Int
@@ -31,7 +31,7 @@ struct BundleEntries: Sendable {
     (position == 0 ? 0 : ends[position - 1].erasable)..<ends[position].erasable
   }
 
-  /// What is stored of an entry.
+  /// The stored parts of an entry.
   subscript(position: Int) -> StoredEntry {
     StoredEntry(
       entry: Array(entry(position)), erasable: Array(erasables[erasableRange(position)]),

@@ -3,7 +3,7 @@
 internal import FingerprintIndex
 internal import ReceiptCrypto
 
-/// What earlier entries have to do with a record.
+/// The relation of earlier entries to a record.
 struct EarlierEntries {
   /// The entry that says the same already.
   var first: UInt64?

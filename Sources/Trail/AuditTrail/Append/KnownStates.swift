@@ -50,10 +50,10 @@ final class KnownStates: Sendable {
     states = Mutex(States(written: state, published: state))
   }
 
-  /// What readers see.
+  /// The state that readers see.
   var published: PublishedTrail { states.withLock { $0.published } }
 
-  /// What the writer has.
+  /// The state of the writer.
   var written: PublishedTrail { states.withLock { $0.written } }
 
   /// Takes index records out of what readers see: the keys of what they lead to are gone, whether or not that survives the
@@ -87,7 +87,7 @@ final class KnownStates: Sendable {
   }
 }
 
-/// What readers of a process see of a trail.
+/// The state of a trail that readers of a process see.
 struct PublishedTrail {
   let signed: SignedHead
   var frontier: TreeFrontier

@@ -8,7 +8,7 @@ internal import ReceiptCrypto
 /// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so that one
 /// batch is prepared while another is stored.
 final class PreparedRecord: Sendable {
-  /// What is recorded. It is read where it came in: a copy would be one of all its texts.
+  /// The record. It is read in place: a copy would copy all its texts.
   var facts: EntryFacts {
     _read { yield source.records[number].facts }
   }

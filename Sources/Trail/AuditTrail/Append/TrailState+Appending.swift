@@ -5,7 +5,7 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Where a record stands in the trail.
+/// The place of a record in the trail.
 public struct AuditAcknowledgement: Sendable, Hashable {
   /// The index of the entry.
   public let index: UInt64

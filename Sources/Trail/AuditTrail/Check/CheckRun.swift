@@ -242,7 +242,7 @@ struct CheckRun {
     }
     let findings =
       try storage is SingleState ? check(parts.indices) : AllProcessors.map(parts.count, share: 1, check)
-    // What is wrong with all of the index, each finds.
+    // Each of them finds the faults of the whole index.
     var known: Set<TrailFault> = []
     faults += findings.flatMap(\.faults).filter { known.insert($0).inserted }
     hasUnfinishedIndex = findings.contains { $0.hasUnfinishedRebuild }

@@ -3,7 +3,7 @@
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// What the check of a trail takes from one entry, for comparing it with others.
+/// The data of one entry that the check of a trail compares with others.
 struct EntryLine {
   var time: Int64
   /// The original transaction, by the first half of its SHA-256.
@@ -110,7 +110,7 @@ struct CheckedEntries {
   }
 }
 
-/// What is known of each original transaction. The table is in parts, for one that grows is there twice for a moment.
+/// The state of each original transaction. The table is in parts, since a table that grows exists twice for a moment.
 private struct LineTable {
   private var parts = [[LineKey: Line]](repeating: [:], count: 256)
 
@@ -178,7 +178,7 @@ struct EntryLineChecker {
     return faults
   }
 
-  /// What only shows when all entries were seen.
+  /// Faults that show only after all entries have been seen.
   ///
   /// - Parameter sawErasableParts: Whether the erasable parts were available.
   /// - Returns: The faults.

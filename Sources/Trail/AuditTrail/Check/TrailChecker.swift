@@ -40,7 +40,7 @@ public struct TrailChecker: Sendable {
     let before = try? storedHead()
     let report = try check(storage, allowsMissingKeys, progress)
     guard !report.isClean, try storedHead() != before else { return report }
-    // What was written meanwhile looks like a fault where some was read before it and some after.
+    // Rows written meanwhile look like a fault if some were read before and some after.
     return try storage.read { try check(SingleState($0), allowsMissingKeys, progress) }
   }
 

@@ -50,9 +50,9 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
   public let code: Code
   /// The entry that it concerns, or the first of several.
   public let index: UInt64?
-  /// Where: an entry, a tile, a row.
+  /// The place: an entry, a tile, a row.
   public let place: String
-  /// What was found, on one line.
+  /// A description of the fault, on one line.
   public let message: String
 
   init(_ code: Code, entry index: UInt64, _ message: String) {
@@ -70,7 +70,7 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(code.rawValue) at \(place): \(message)" }
 }
 
-/// What a check of a whole trail found.
+/// The result of a check of a whole trail.
 public struct TrailCheckReport: Sendable, Hashable {
   /// The entries that were checked.
   public internal(set) var entryCount: UInt64 = 0
@@ -84,7 +84,7 @@ public struct TrailCheckReport: Sendable, Hashable {
   /// Indicates whether there are rows of a ``TrailReindexing`` that is under way or was cut off. They mean nothing, and
   /// another one removes them.
   public internal(set) var hasUnfinishedIndex = false
-  /// What is wrong; the first ``maximumFaults``.
+  /// The faults; the first ``maximumFaults``.
   public internal(set) var faults: [TrailFault] = []
 
   /// Faults beyond this number are not listed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the last signed checkpoint of a trail is kept, apart from the trail and never part of its backups.
+/// The place of a trail's last signed checkpoint, apart from the trail and never part of its backups.
 ///
 /// A trail that is restored from an old copy would sign a second history from there on, and every proof given out
 /// since would be contradicted. What guards against this is the newest checkpoint in a place that is never rolled

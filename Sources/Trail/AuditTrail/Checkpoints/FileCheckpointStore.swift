@@ -8,7 +8,7 @@ internal import ReceiptBytes
 /// as a replacement takes or after one that was cut off, `path.new`. The file itself is only ever replaced as a
 /// whole. All have the mode 0644, and none may be on a file system without `flock`, such as some network drives.
 public struct FileCheckpointStore: CheckpointStore {
-  /// What a replacement has just done. Tests cut it off there.
+  /// The last step of a replacement. Tests cut it off there.
   enum Step: CaseIterable {
     case locked, compared, created, written, synced, renamed
   }

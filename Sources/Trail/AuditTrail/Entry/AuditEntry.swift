@@ -8,7 +8,7 @@ public import ReceiptCrypto
 /// format is in <doc:Entries>. The facts can be read directly: `entry.transaction` is `entry.facts.transaction`.
 @dynamicMemberLookup
 public struct AuditEntry: Sendable, Hashable {
-  /// What was recorded.
+  /// The record.
   public var facts: EntryFacts
   /// The index of the previous entry of the same original transaction; absent for the first.
   public var previous: UInt64?
@@ -40,14 +40,14 @@ public struct AuditEntry: Sendable, Hashable {
   }
 }
 
-/// What a caller gives to be recorded: the facts, and what may have to be erased some day.
+/// The record of a caller: the facts, and the part that may have to be erased some day.
 @dynamicMemberLookup
 public struct AuditRecord: Sendable, Hashable {
-  /// What is recorded for good.
+  /// The facts, recorded permanently.
   public var facts: EntryFacts
   /// The receipt itself, its wrapping removed. Erasable.
   public var receiptBytes: [UInt8]?
-  /// Who the customer is: `appAccountToken`, or the caller's own identifier. Erasable.
+  /// The customer: `appAccountToken`, or the caller's own identifier. Erasable.
   public var customerToken: String?
 
   /// Creates a record.

@@ -2,7 +2,7 @@
 
 public import ReceiptCrypto
 
-/// What a caller knows of an entry: everything but its place in the trail.
+/// The caller's data of an entry: everything but its place in the trail.
 ///
 /// A field that is `nil` has no line in the entry. What a receipt states is here only where its signature was found
 /// valid: of a forged receipt there is no more than its digest.
@@ -10,18 +10,18 @@ public struct EntryFacts: Sendable, Hashable {
   /// When it was decided, in milliseconds since 1970-01-01T00:00:00Z. The trail moves it forward where the entry
   /// before it is later, so that time never runs backwards.
   public var time: Int64
-  /// What is recorded.
+  /// The kind of the record.
   public var kind: EntryKind
   /// The record's identifier, of the caller's choice, for a record without a receipt: with it, the record is entered
   /// once (<doc:Entries>).
   public var id: String?
   /// The kind of receipt: the raw value of a `ReceiptKind`.
   public var format: String?
-  /// What an App Store notification reports: the raw value of a `NotificationType`.
+  /// The type of an App Store notification: the raw value of a `NotificationType`.
   public var notification: String?
   /// More about it: the raw value of a `NotificationSubtype`.
   public var subtype: String?
-  /// What the receipt is recognized by: its identity (`VerifiedReceipt.identity`) where its signature was found valid,
+  /// The identity of the receipt (`VerifiedReceipt.identity`) if its signature was found valid,
   /// else the same as ``encoding``.
   public var receipt: SHA256Digest?
   /// SHA-256 of the receipt as presented, its wrapping (base64, JSON, white space) removed.

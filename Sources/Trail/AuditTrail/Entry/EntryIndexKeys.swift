@@ -2,7 +2,7 @@
 
 package import ReceiptCrypto
 
-/// What indexes need of an entry, as ranges of its bytes: nothing is copied or decoded but digests.
+/// The values of an entry for the indexes, as ranges of its bytes: only digests are copied and decoded.
 ///
 /// The values are as the entry spells them. Equal texts have one spelling (``EntryText/encoded(_:)``), so that they
 /// can be hashed and compared as they are.

@@ -7,7 +7,7 @@ internal import ReceiptCrypto
 /// Takes the lines of an entry apart, one after the other, without copying. The bytes are passed to every function,
 /// always the same ones.
 struct EntryReader {
-  /// Where the next line begins.
+  /// The position of the next line.
   private(set) var index = 0
   /// The number of the next line.
   private(set) var line = 1
@@ -24,7 +24,7 @@ struct EntryReader {
     endLine(at: EntryFormat.header.utf8CodeUnitCount - 1)
   }
 
-  /// Where the value is, if the next line has this key; the reader then stands behind the line.
+  /// The position of the value, if the next line has this key; the reader then stands behind the line.
   @inline(__always)
   mutating func value(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Range<Int>? {
     guard begins(with: key, in: bytes) else { return nil }

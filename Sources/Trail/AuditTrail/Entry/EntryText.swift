@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How values of entries spell text: UTF-8, with controls, space and the percent sign as `%` and two upper-case
+/// The spelling of text in entries: UTF-8, with controls, space and the percent sign as `%` and two upper-case
 /// hexadecimal digits.
 package enum EntryText {
   /// Indicates whether a byte may stand in a value only percent-encoded.

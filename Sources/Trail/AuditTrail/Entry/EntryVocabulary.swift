@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an entry records. The raw value is the word in the entry; a word that is unknown is kept.
+/// The kind of an entry. The raw value is the word in the entry; unknown words are kept.
 public struct EntryKind: RawRepresentable, Sendable, Hashable {
   /// The word in the entry.
   public let rawValue: String

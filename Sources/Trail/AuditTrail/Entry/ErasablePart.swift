@@ -4,7 +4,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptCrypto
 
-/// What belongs to an entry and can be erased without breaking a proof: the receipt and who the customer is.
+/// The part of an entry that can be erased without breaking a proof: the receipt and the customer.
 ///
 /// The entry commits to it by SHA-256 of its encoding. The salt in it keeps those who know the entry, but not the
 /// part, from finding out by trying what was erased.
@@ -22,7 +22,7 @@ public struct ErasablePart: Sendable, Hashable {
   public let salt: [UInt8]
   /// The receipt.
   public let receipt: [UInt8]?
-  /// Who the customer is.
+  /// The customer.
   public let customerToken: String?
 
   private static let presentMark: UInt8 = 1
@@ -54,7 +54,7 @@ public struct ErasablePart: Sendable, Hashable {
     return bytes
   }
 
-  /// What the entry commits to: SHA-256 of the encoding.
+  /// The commitment of the entry: SHA-256 of the encoding.
   public var commitment: SHA256Digest { SHA256Digest(of: encoded) }
 
   /// Appends the bytes of a part; nothing where nothing is erasable.
@@ -109,7 +109,7 @@ public struct ErasablePart: Sendable, Hashable {
       customerToken: customerToken)
   }
 
-  /// Where the customer token is; `nil` without one.
+  /// The position of the customer token; `nil` without one.
   package static func tokenRange(in bytes: Span<UInt8>) throws(MalformedErasablePart) -> Range<Int>? {
     guard bytes.count > flagsIndex else { throw MalformedErasablePart(.truncated, at: bytes.count) }
     guard bytes[0] == presentMark else { throw MalformedErasablePart(.unknownMark, at: 0) }

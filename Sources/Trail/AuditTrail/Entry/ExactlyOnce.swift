@@ -2,7 +2,7 @@
 
 package import ReceiptCrypto
 
-/// What makes a record a repeat of an earlier one.
+/// The key by which a record is a repeat of an earlier one.
 ///
 /// A record with an identifier is entered once for each kind and identifier. Any other record is entered once for each
 /// receipt, verdict and policy, whatever the spelling of the receipt; for the records that follow the verdict on a receipt

@@ -49,7 +49,7 @@ extension AuditLog {
       for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
       length.adapt(to: .now - start)
       progress(erasures.count)
-      // Who waits for the storage's lock asks for it now and then: it must find it free.
+      // Writers that wait for the storage's lock poll for it: they must find it free.
       if !rest.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
     }
     try await blocking { log throws(AuditError) in

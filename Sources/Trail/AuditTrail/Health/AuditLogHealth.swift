@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// How well an opened trail does what it is for: ``AuditLog/health``.
+/// The health of an opened trail: ``AuditLog/health``.
 public struct AuditLogHealth: Sendable, Hashable {
   /// Why nothing more is written, until the trail is opened again; `nil` while it is written to.
   public let stopped: AuditError?
@@ -28,7 +28,7 @@ public enum AuditLogEvent: Sendable, Hashable {
   case publishingRecovered(failedAttempts: Int)
 }
 
-/// What is remembered of publishing.
+/// The state of publishing.
 struct PublishingRecord: Sendable {
   private(set) var fault: AuditError?
   private(set) var failedAttempts = 0
@@ -75,7 +75,7 @@ extension AuditLog {
     }
   }
 
-  /// How well the trail does.
+  /// The health of the trail.
   public var health: AuditLogHealth {
     let (stopped, covered) = writer.withLock { ($0.stopped, $0.checkpointSize) }
     let record = publishing.withLock { $0 }

@@ -13,7 +13,7 @@ public import TransparencyLog
 public struct KeyChain: Sendable, Hashable {
   /// The key that is trusted.
   public let first: NoteVerifierKey
-  /// What replaced it, in order.
+  /// The keys that replaced it, in order.
   public private(set) var successions: [KeySuccession] = []
 
   /// No chain that is read is longer.
@@ -83,7 +83,7 @@ public struct KeyChain: Sendable, Hashable {
     return try proof.verify(entry: entry, by: key)
   }
 
-  /// How each proof of a file begins.
+  /// The beginning of each proof in a file.
   static let fileBeginning = Array("c2sp.org/tlog-proof@v1\n".utf8)
 
   mutating func append(_ succession: KeySuccession) { successions.append(succession) }

@@ -27,7 +27,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
     case closed
     /// There is no trail at this place.
     case notFound = "not-found"
-    /// What is there is not an audit trail, or one that this build cannot use.
+    /// The storage is not an audit trail, or one that this build cannot use.
     case notATrail = "not-a-trail"
     /// There is a trail already.
     case alreadyExists = "already-exists"
@@ -40,7 +40,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
     case keysMissing = "keys-missing"
     /// No such entry.
     case noSuchEntry = "no-such-entry"
-    /// What is stored is not what was written: it was altered or damaged.
+    /// The stored data was altered or damaged.
     case tampered
     /// The trail is older than the last checkpoint that was published: an old copy was put back.
     case rolledBack = "rolled-back"
@@ -58,7 +58,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
 
   /// The kind of fault.
   public let code: Code
-  /// Where: an entry, a table and key, a file.
+  /// The place: an entry, a table and key, a file.
   public let place: String
   /// A description of the fault and the remedy, on one line.
   public let message: String
@@ -73,7 +73,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
   /// The code, the place and the message, on one line.
   public var description: String { line }
 
-  /// What a fault of the storage, or of anything below the trail, means for who uses the trail.
+  /// The error of the trail for a fault of its storage, or of anything below it.
   package init(_ error: any Error) {
     switch error {
     case let error as AuditError: self = error

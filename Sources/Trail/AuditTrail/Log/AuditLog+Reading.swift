@@ -40,7 +40,7 @@ extension AuditLog {
       guard attempts < 100 else {
         throw AuditError(.storageUnavailable, "The trail changes faster than it can be read; try again.")
       }
-      // What this process has shown meanwhile need not be read.
+      // Entries that this process has shown meanwhile need not be read.
       if states.published.head == state.head { try refresh() }
     }
   }

@@ -2,7 +2,7 @@
 
 internal import TransparencyLog
 
-/// How large a trail is.
+/// The size of a trail.
 public struct TrailStatistics: Sendable, Hashable {
   /// The entries.
   public let entryCount: UInt64
@@ -17,7 +17,7 @@ public struct TrailStatistics: Sendable, Hashable {
 }
 
 extension AuditLog {
-  /// How large the trail is.
+  /// The size of the trail.
   ///
   /// - Throws: ``AuditError``, ``StorageError``.
   public func statistics() throws -> TrailStatistics {

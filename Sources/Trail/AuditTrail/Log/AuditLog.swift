@@ -32,7 +32,7 @@ public final class AuditLog: Sendable {
     public var maximumUncheckpointedAge: Duration?
     /// Called with what no caller is told of, to be logged.
     public var eventHandler: (@Sendable (AuditLogEvent) -> Void)?
-    /// Who cosigns checkpoints; needed for ``AcknowledgementMode/witnessed``.
+    /// The witnesses of checkpoints; needed for ``AcknowledgementMode/witnessed``.
     public var witnesses: Witnesses?
 
     /// After how many entries index records are written as runs; less in tests, so that there are runs.

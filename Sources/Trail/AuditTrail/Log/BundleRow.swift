@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 internal import TransparencyLog
 
-/// What a trail stores of one entry.
+/// The stored form of one entry.
 struct StoredEntry {
   /// The leaf: an ``AuditEntry``, encoded.
   var entry: [UInt8]
@@ -52,14 +52,14 @@ package enum BundleRow {
     return new
   }
 
-  /// Where one entry lies, by the lengths that a row has.
+  /// The position of one entry, by the lengths in a row.
   static func entryRange(_ lengths: Span<UInt8>, _ position: Int) -> Range<Int> {
     var offset = headerByteCount
     for earlier in 0..<position { offset += Int(lengths[2 * earlier]) << 8 | Int(lengths[2 * earlier + 1]) }
     return offset..<offset + (Int(lengths[2 * position]) << 8 | Int(lengths[2 * position + 1]))
   }
 
-  /// Where the parts of the entries of a bundle lie in its row.
+  /// The positions of the parts of a bundle's entries in its row.
   struct Layout {
     /// Of each entry.
     let entries: [Range<Int>]

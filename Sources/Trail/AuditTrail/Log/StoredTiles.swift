@@ -89,7 +89,7 @@ struct StoredTiles: TileReader {
     )
   }
 
-  /// Where a full tile of a level above 0 is stored.
+  /// The key of a full tile of a level above 0.
   static func key(_ coordinates: TileCoordinates) -> Int64 {
     Int64(coordinates.level) << 48 | Int64(coordinates.number)
   }

@@ -62,7 +62,7 @@ public struct TrailConfiguration: Sendable, Hashable {
     self.indexKey = indexKey
   }
 
-  /// What fingerprints of so many bits are made with.
+  /// The key of fingerprints of so many bits.
   func fingerprintKey(bits: Int) throws(AuditError) -> IndexKey {
     guard let key = IndexKey(indexKey, fingerprintBits: bits) else { throw Self.unreadable }
     return key

@@ -40,7 +40,7 @@ struct TrailHead: Equatable {
   var root: TreeHash
   /// Of the index.
   var indexRoot: IndexRoot
-  /// Who wrote last.
+  /// The last writer.
   var writer: WriterRun
   /// SHA-256 of the list of the policies whose texts are kept; `nil` if none is.
   var policies: SHA256Digest?
@@ -105,7 +105,7 @@ struct SignedHead: Equatable {
   let bytes: [UInt8]
 }
 
-/// What bounds a trail.
+/// The limits of a trail.
 enum TrailLimits {
   /// Entries of a trail: indexes are stored in 40 bits.
   static let entries: UInt64 = 1 << 40

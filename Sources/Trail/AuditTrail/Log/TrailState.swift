@@ -3,7 +3,7 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// What writing holds in memory of a trail. It follows what is stored, and is read again after a failed write.
+/// The writer's state of a trail in memory. It follows the storage, and is read again after a failed write.
 struct TrailState {
   /// As it is stored and signed.
   var signed: SignedHead
@@ -159,7 +159,7 @@ struct TrailState {
   }
 }
 
-/// What all states of an opened trail have in common.
+/// The values that all states of an opened trail share.
 struct TrailContext: Sendable {
   let keys: TrailKeys
   /// Of full tiles that were found right.

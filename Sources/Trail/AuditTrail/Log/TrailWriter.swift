@@ -13,7 +13,7 @@ struct TrailWriter {
   private let checkpoints: any CheckpointStore
   /// `nil` after a failed transaction: to be read again.
   private var state: TrailState?
-  /// What a state that is read again must go on from.
+  /// The state that one that is read again must continue.
   private var seen: SeenTrail
   /// Why nothing more is written.
   private(set) var stopped: AuditError?
@@ -58,12 +58,12 @@ struct TrailWriter {
   /// The entries that the checkpoint covers that was last seen in its place.
   var checkpointSize: UInt64 { checkpoint?.checkpoint.size ?? 0 }
 
-  /// What is written now.
+  /// The write under way.
   var written: PublishedTrail? {
     state.map { PublishedTrail($0, checkpoint: checkpoint) }
   }
 
-  /// What was removed from the index since the last call.
+  /// The records removed from the index since the last call.
   mutating func takeRemoved() -> [(kind: IndexKind, records: [IndexRecord])] {
     defer { removed = [] }
     return removed
@@ -144,7 +144,7 @@ struct TrailWriter {
     }
   }
 
-  /// What earlier entries have to do with records. Those that are not known yet are looked up with all processors.
+  /// The relation of earlier entries to records. Those that are not known yet are looked up with all processors.
   private static func lookUp(
     _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
     _ storage: any TrailStorage
@@ -188,7 +188,7 @@ struct TrailWriter {
         guard let state else { throw AuditError(.closed, "The trail is closed.") }
         let old = try follow()
         if let checkpoint, checkpoint.checkpoint.size >= state.head.size { return checkpoint }
-        // What is signed is never lost.
+        // Signed checkpoints are never lost.
         try makeDurable()
         // Only now: what was followed may have replaced the key.
         let new = try Checkpoint(origin: context.keys.origin, size: state.head.size, root: state.head.root)
@@ -309,7 +309,7 @@ struct TrailWriter {
   }
 }
 
-/// Where the signed notes of a trail are stored.
+/// The keys of the signed notes of a trail.
 enum TrailNotes {
   static let configuration: Int64 = 0
   static let checkpoint: Int64 = 1

@@ -37,7 +37,7 @@ public struct TileDirectory: Sendable {
   static let keysName = "keys"
   static let policiesName = "policies"
 
-  /// What a file's name ends with while it is written.
+  /// The suffix of a file's name while it is written.
   static let unfinished = ".new"
 
   /// Writes a file whole: a reader sees all of it or what was there before. It is on disk; its name is once the folder

@@ -65,7 +65,7 @@ public struct TrailMigration: Sendable {
       throw AuditError(
         .alreadyExists, "The target is the source itself, or a copy of its file; name an empty storage.")
     }
-    // What an earlier try has erased in the target may be in the target's own logs still.
+    // Data that an earlier attempt erased in the target may still be in the target's own logs.
     var mustScrub = try target.read { try $0.value(.head, 0) } != nil
     while true {
       if let moved = try move(to: target, newCheckpoints, keys, isFinal: !mustScrub, progress) {
@@ -229,7 +229,7 @@ public struct TrailMigration: Sendable {
     return state
   }
 
-  /// What the target has of the trail already.
+  /// The part of the trail that the target already has.
   private func begin(
     _ target: any TrailStorage, _ source: any StorageReader, _ head: TrailHead, _ keys: TrailKeys
   ) throws -> TrailState {

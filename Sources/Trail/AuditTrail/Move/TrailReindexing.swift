@@ -88,7 +88,7 @@ public struct TrailReindexing: Sendable {
     }
   }
 
-  /// What was seen of the entries so far.
+  /// The entries seen so far.
   private struct Scan {
     /// The next entry to look at.
     var next: UInt64 = 0

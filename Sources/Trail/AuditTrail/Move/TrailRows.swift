@@ -2,7 +2,7 @@
 
 /// One entry of a trail with what became of its erasable part: a row of a table of the trail.
 package struct TrailRow {
-  /// What became of an erasable part.
+  /// The state of an erasable part.
   package enum Erasable: String {
     case kept, erased
     /// The trail holds no keys to read it with.

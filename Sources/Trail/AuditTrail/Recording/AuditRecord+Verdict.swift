@@ -70,7 +70,7 @@ extension [AuditRecord] {
 }
 
 extension EntryFacts {
-  /// What the receipt as a whole states, and who signed it.
+  /// The statements of the receipt as a whole, and its signer.
   fileprivate mutating func note(_ receipt: VerifiedReceipt?) {
     guard let receipt else { return }
     format = receipt.kind.rawValue
@@ -85,7 +85,7 @@ extension EntryFacts {
     root = receipt.signer.rootSHA256.flatMap { SHA256Digest(hexadecimal: $0) }
   }
 
-  /// What a purchase states.
+  /// The statements of a purchase.
   fileprivate mutating func note(_ transaction: Transaction) {
     self.transaction = transaction.eventIdentifier.recordable
     original = transaction.lineIdentifier.recordable

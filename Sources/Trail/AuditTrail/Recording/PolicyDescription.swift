@@ -61,7 +61,7 @@ public struct PolicyDescription: Sendable, Hashable {
   }
 
   fileprivate static let header = "receiptkit.dev/verification-policy@v1\n"
-  /// How each text begins.
+  /// The beginning of each text.
   static let beginning = Array(header.utf8)
 
   /// Whole numbers in digits alone, others as the shortest decimal that reads as the same number.

@@ -55,7 +55,7 @@ extension Transaction {
   /// What names the purchase and its renewals in a trail: the purchase token of other stores, Apple's original
   /// transaction identifier.
   var lineIdentifier: String? { purchaseToken ?? originalTransactionId }
-  /// What names this event: the order or transaction; where a test purchase has none, the purchase token.
+  /// The identifier of this event: the order or transaction; for a test purchase without one, the purchase token.
   var eventIdentifier: String? { transactionId ?? purchaseToken }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is kept besides the facts, in the part that can be erased.
+/// The data kept besides the facts, in the part that can be erased.
 public struct RecordingOptions: Sendable, Hashable {
   /// Indicates whether the receipt itself is kept, so that it can be verified again years later; `true` by default.
   public var keepsReceipt: Bool
   /// The longest receipt that is kept, in bytes, of those whose signature was not found right: what anybody can send
   /// must not fill the disk. 65,536 by default; a longer one is recorded by its digest.
   public var maximumUnverifiedByteCount: Int
-  /// Who the customer is, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken` that the receipt states.
+  /// The customer, in the caller's own terms and at most 65,535 bytes; by default the receipt's `appAccountToken`.
   public var customer: String?
 
   /// The longest receipt that is kept at all: a trail takes no more.

@@ -128,7 +128,7 @@ enum StoredPolicies {
     return strays
   }
 
-  /// What is wrong with the stored texts.
+  /// The faults of the stored texts.
   static func faults(in reader: any StorageReader, _ head: TrailHead) throws -> [TrailFault] {
     let kept: Set<SHA256Digest>
     do { kept = try list(in: reader, head) } catch let error as AuditError {

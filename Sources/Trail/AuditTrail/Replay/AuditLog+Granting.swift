@@ -107,7 +107,7 @@ private struct EarlierGrant: Sendable {
   let owner: String?
 }
 
-/// What looking for an earlier grant found.
+/// The result of looking for an earlier grant.
 private enum GrantSearch: Sendable {
   case grant(EarlierGrant)
   case none
@@ -158,7 +158,7 @@ extension TrailState {
     return decisions
   }
 
-  /// What the transaction sees of the trail.
+  /// The trail as the transaction sees it.
   private func view(in writer: any StorageWriter) -> TrailView {
     TrailView(reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
   }

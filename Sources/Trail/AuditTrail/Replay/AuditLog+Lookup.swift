@@ -23,7 +23,7 @@ extension AuditLog: AuditLookup {
     try await read { view in try Self.oldestFirst(view.entries(receipt: receipt, limit: limit)) }
   }
 
-  /// Who the customer of an entry was; `nil` if none was recorded, or it was erased.
+  /// The customer of an entry; `nil` if none was recorded, or it was erased.
   public func customer(at index: UInt64) async throws -> String? {
     try await read { view in try view.erasablePart(at: index)?.customerToken }
   }

@@ -2,7 +2,7 @@
 
 public import ReceiptCrypto
 
-/// What a trail says of an earlier time that a purchase was presented.
+/// An earlier presentation of a purchase, as the trail records it.
 public struct EarlierEntry: Sendable, Hashable {
   /// The entry's index; the first one of the trail is 0.
   public let index: UInt64
@@ -29,6 +29,6 @@ public protocol AuditLookup: Sendable {
   /// newest.
   func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry]
 
-  /// Who the customer of an entry was; `nil` if none was recorded, or it was erased.
+  /// The customer of an entry; `nil` if none was recorded, or it was erased.
   func customer(at index: UInt64) async throws -> String?
 }

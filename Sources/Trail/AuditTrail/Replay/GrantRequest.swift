@@ -47,11 +47,11 @@ public struct GrantRequest: Sendable {
   }
 }
 
-/// What was decided of a request, and where it is recorded.
+/// The decision on a request, and its place in the trail.
 public struct GrantDecision: Sendable {
   /// The verdict as it was recorded: a valid one only where the purchase was granted.
   public let verdict: Verdict
-  /// Where its records stand; the first is the verdict's.
+  /// The places of its records; the first is the verdict's.
   public let acknowledgements: [AuditAcknowledgement]
 
   /// Indicates whether the purchase was granted. Deliver the receipt's `transactions` and nothing else: a genuine

@@ -4,7 +4,7 @@ internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// Where the identifiers of purchases are unique: one app, in one environment of one store.
+/// The scope in which identifiers of purchases are unique: one app, in one environment of one store.
 ///
 /// The App Store numbers the transactions of production and of the sandbox apart, and Xcode begins with 0 in each app. So
 /// transaction 70001 of an app's sandbox is another purchase than transaction 70001 in production, or than that of
@@ -14,7 +14,7 @@ public import ReceiptVerification
 /// entry that another program recorded may lack all three. Such an entry counts as one of the same scope, so that no
 /// purchase is granted twice.
 public struct PurchaseScope: Sendable, Hashable {
-  /// Who sold it. The two other stores have names of their own for it (`PurchaseStore`).
+  /// The store. The two other stores have names of their own for it (`PurchaseStore`).
   enum Store: Sendable, Hashable {
     case appStore
     case other(PurchaseStore)
@@ -58,7 +58,7 @@ public struct PurchaseScope: Sendable, Hashable {
     return Self.mayBeEqual(store, other.store) && Self.mayBeEqual(environment, other.environment)
   }
 
-  /// What this scope states and an entry does not; `nil` if it states all of it.
+  /// The member that this scope states and an entry omits; `nil` if the entry states all.
   func unstated(in entry: AuditEntry) -> String? {
     let other = PurchaseScope(of: entry)
     var missing: [String] = []

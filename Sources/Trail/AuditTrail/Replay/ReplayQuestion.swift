@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import ReceiptVerification
 
-/// What a trail is asked about a receipt before it is granted; each answer can show that it is a replay.
+/// A question to a trail about a receipt before it is granted; each answer can show that it is a replay.
 enum ReplayQuestion: Sendable, Hashable {
   /// Indicates whether the receipt, by what was signed, was accepted before.
   case receipt(SHA256Digest)

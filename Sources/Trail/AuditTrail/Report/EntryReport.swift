@@ -3,7 +3,7 @@
 package import ReceiptCodec
 package import ReceiptCrypto
 
-/// What is said of an entry of a trail, by the names of `receipt-tool audit show --json`.
+/// The report of an entry, with the names of `receipt-tool audit show --json`.
 package struct EntryReport {
   package typealias Erasable = TrailRow.Erasable
 

@@ -20,7 +20,7 @@ public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomString
     case inputOutput = "input-output"
     /// The commit or its sync failed. It is not known what is stored; the storage must be opened again.
     case syncFailed = "sync-failed"
-    /// What is stored cannot be what was written.
+    /// The stored value cannot be the one that was written.
     case corrupt
     /// The storage was closed.
     case closed
@@ -30,7 +30,7 @@ public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomString
 
   /// The kind of fault.
   public let code: Code
-  /// Where: a file, a table and key, a server.
+  /// The place: a file, a table and key, a server.
   public let place: String
   /// A description of the fault and the remedy, on one line.
   public let message: String

@@ -79,7 +79,7 @@ extension IndexKey {
 }
 
 extension IndexError {
-  /// What it means for users of the trail.
+  /// The error of the trail for it.
   var meaning: AuditError {
     let code: AuditError.Code =
       switch self.code {

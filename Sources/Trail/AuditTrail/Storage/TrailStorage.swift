@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an audit trail is kept: a few ordered tables of byte strings, with transactions.
+/// The storage of an audit trail: a few ordered tables of byte strings, with transactions.
 ///
 /// Everything that a trail means (entries, tree, indexes, exactly-once) is decided above this protocol, so that
 /// every storage gives the same answers and the same root. What a storage owes:

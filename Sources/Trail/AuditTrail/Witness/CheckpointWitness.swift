@@ -16,7 +16,7 @@ public struct CheckpointWitness: Sendable {
   public struct KnownLog: Sendable {
     /// The log's keys, of which any may sign. The name of each is the log's origin.
     public let keys: [NoteVerifierKey]
-    /// Where the last checkpoint that was cosigned is kept. Losing it makes the witness cosign any history again.
+    /// The place of the last cosigned checkpoint. If it is lost, the witness cosigns any history again.
     public let checkpoints: any CheckpointStore
 
     /// Describes a log.
@@ -26,7 +26,7 @@ public struct CheckpointWitness: Sendable {
     }
   }
 
-  /// What is to be sent, and why.
+  /// The response, and the reason.
   public struct Answer: Sendable, Hashable {
     /// The response: 200 with the cosignature, 409 with a size, 400, 403, 404, 422 as the protocol has them; 500
     /// if the stored checkpoint cannot be read, written or trusted, if OpenSSL cannot check a signature, or if the clock

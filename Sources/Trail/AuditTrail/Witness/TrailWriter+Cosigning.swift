@@ -18,7 +18,7 @@ extension TrailWriter {
         let cosigned = try witnesses.adding(lines, to: current.signed)
         if cosigned == checkpoint.signed { return cosigned }
         let verified = try cosigned.verified(by: current.logKey)
-        // Where another was faster there is something new to add to.
+        // If another writer was faster, there is a newer checkpoint to add to.
         if try keep(verified, insteadOf: current) { return cosigned }
       }
     } catch { throw AuditError(error) }

@@ -7,7 +7,7 @@ public struct WitnessRound: Sendable {
   /// The checkpoint with its cosignatures; where they do not make the quorum, ``AuditError/Code/notWitnessed``,
   /// which names who refused and why. ``AuditError/Code/internalFailure`` if OpenSSL could not check them.
   public let cosigned: Result<VerifiedCheckpoint, AuditError>
-  /// Who was asked and has not cosigned, and why.
+  /// The witnesses that were asked and have not cosigned, with the reasons.
   public let refusals: [WitnessRefusal]
 
   init(
