@@ -14,9 +14,9 @@
   /// Neither receipts nor customers are logged: reasons, places and identifiers of transactions are. <doc:Metrics> lists
   /// the metrics. One may be used from any number of tasks at once.
   public struct ReceiptObserver: Sendable {
-    /// Where it logs.
+    /// The logger.
     public var logger: Logger
-    /// Where it counts and measures.
+    /// The metrics.
     let factory: any MetricsFactory
 
     /// Creates an observer.

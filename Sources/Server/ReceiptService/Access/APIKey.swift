@@ -4,7 +4,7 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// What a key may be used for. None includes another.
+  /// The permissions of a key. None includes another.
   public enum Scope: String, Sendable, Hashable, CaseIterable {
     /// To have receipts verified and inspected.
     case verify
@@ -41,14 +41,14 @@
       self.init(id: String(parts[1]), secret: String(parts[2]))
     }
 
-    /// What is stored of the secret.
+    /// The stored form of the secret.
     package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
 
     /// The key as its user presents it.
     package var description: String { "rk_\(id)_\(secret)" }
   }
 
-  /// Who makes a request: the key that was presented, or whose login it is.
+  /// The maker of a request: the key that was presented, or that of the login.
   public struct Principal: Sendable, Hashable {
     /// The identifier of the key.
     public let keyID: String
@@ -56,7 +56,7 @@
     public let name: String
     /// The app that it is confined to; `nil` for all.
     public let app: String?
-    /// What it may be used for.
+    /// Its permissions.
     public let scopes: Set<Scope>
 
     /// Returns `true` if it may see and change what belongs to an app.

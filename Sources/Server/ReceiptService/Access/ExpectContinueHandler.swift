@@ -94,7 +94,7 @@
       case .end where isLastComplete: return
       case .end where isLast:
         isLastComplete = true
-        // What was still arriving would have made the close a reset, which takes the answer with it.
+        // Bytes still arriving would have made the close a reset, which discards the answer.
         if isLastAnswered { context.close(promise: nil) }
       case .end: break
       }

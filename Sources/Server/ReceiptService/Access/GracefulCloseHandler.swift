@@ -45,7 +45,7 @@
         let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
         answer = promise.futureResult
         context.write(data, promise: promise)
-        // What is still arriving would make the close a reset, which takes the answer with it: the client closes.
+        // Bytes still arriving would make the close a reset, which discards the answer: the client closes.
         guard isLast, isRequestComplete else { return }
         context.flush()
         close(context: context, mode: .all, promise: nil)

@@ -10,9 +10,9 @@
   /// costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the database is
   /// unreachable within ``maximumAgeWhileUnavailable``.
   package final class KeyRing: Sendable {
-    /// How old the keys in memory may be before they are read again.
+    /// The age of the keys in memory at which they are read again.
     package static let maximumAge: Duration = .seconds(5)
-    /// How old they may be while the database cannot be reached: verification needs no database.
+    /// Their greatest age while the database cannot be reached: verification needs no database.
     package static let maximumAgeWhileUnavailable: Duration = .seconds(60)
 
     /// A key, without its secret.
@@ -26,7 +26,7 @@
 
     /// Why a key is not created.
     package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
-      /// What is wrong of it: `name`, `app` or `scopes`.
+      /// The member at fault: `name`, `app` or `scopes`.
       package let member: String
       package let message: String
 
@@ -66,7 +66,7 @@
       self.clock = clock
     }
 
-    /// Who presents a key; `nil` if there is no such key, or it was revoked.
+    /// The principal of a presented key; `nil` if there is no such key, or it was revoked.
     ///
     /// - Throws: ``DatabaseError`` where the keys cannot be read: then nobody is let in.
     package func principal(presenting text: some StringProtocol) async throws -> Principal? {

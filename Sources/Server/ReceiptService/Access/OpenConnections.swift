@@ -23,7 +23,7 @@
     package let maximum: Int
     /// So many places are kept free, if need be by closing connections.
     private let reserve: Int
-    /// How many are asked at a time: each costs its event loop a moment.
+    /// The number asked at a time: each costs its event loop a moment.
     private static let askedAtOnce = 64
     private let state = Mutex(State())
 
@@ -32,7 +32,7 @@
       reserve = min(32, max(1, maximum / 8))
     }
 
-    /// How many are open.
+    /// The number of open connections.
     package var count: Int { state.withLock { $0.channels.count } }
 
     func add(_ channel: any Channel) -> Int {

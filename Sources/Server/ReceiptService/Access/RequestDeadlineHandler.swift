@@ -139,7 +139,7 @@
         promise.futureResult.whenComplete { _ in
           let (handler, eventLoop) = bound.value
           handler.unansweredCount -= 1
-          // What is left of a body that nobody reads must arrive within the same time.
+          // The rest of a body that nobody reads must arrive within the same time.
           if handler.unansweredCount == 0 { handler.waitingSince = eventLoop.now }
         }
         context.write(data, promise: promise)

@@ -184,7 +184,7 @@
     }
   }
 
-  /// Whose entries of the audit trail are seen. The API and the console ask the same question.
+  /// The owner of the audit trail's entries that are seen. The API and the console ask the same question.
   enum EntryAudience: Sendable {
     /// Without a key: none.
     case nobody
@@ -220,7 +220,7 @@
     }
   }
 
-  /// What is searched for in the trail.
+  /// The subject of a search in the trail.
   struct EntrySearch: Sendable {
     enum Key: Sendable { case original, transaction, product, receipt, customer }
 

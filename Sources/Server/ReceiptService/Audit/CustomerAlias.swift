@@ -8,9 +8,9 @@
   /// under which other names its receipts are.
   struct CustomerAlias: Sendable, Hashable {
     let app: String
-    /// What the receipts name.
+    /// The account that the receipts name.
     let account: String
-    /// What is recorded.
+    /// The name that is recorded.
     let customer: String
   }
 

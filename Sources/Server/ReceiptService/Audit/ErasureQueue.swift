@@ -13,7 +13,7 @@
     /// For how long an erasure is left to the process that began it, in seconds. Two that do the same do no harm.
     static let lease: Double = 60
 
-    /// What was erased.
+    /// The customer that was erased.
     package struct Outcome: Sendable, Hashable {
       /// Original transactions and purchase tokens.
       package var purchases = 0
@@ -156,7 +156,7 @@
 
     // MARK: Digests
 
-    /// What stands for a customer, from the digest of app and customer.
+    /// The pseudonym of a customer, from the digest of app and customer.
     private static func id(_ digest: String, in session: any DatabaseSession) throws -> String {
       Hexadecimal.encode(try ServiceSecret(in: session).digest("erased customer", digest))
     }

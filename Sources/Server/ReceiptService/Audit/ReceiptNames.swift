@@ -94,7 +94,7 @@
       }
     }
 
-    /// What is spelled canonically in lower case alone.
+    /// Text whose canonical spelling is lower case.
     private static func isUUID(_ text: String) -> Bool {
       RecordingOptions.canonicalCustomer(text.uppercased()) != text.uppercased()
     }

@@ -8,13 +8,13 @@
   internal import ReceiptHTTP
   public import ReceiptVerification
 
-  /// What a service is made of: its apps, its limits, and where it keeps what it knows.
+  /// The configuration of a service: its apps, its limits, and its storage.
   public struct ServiceConfiguration: Sendable {
     /// The apps, by their names in URLs and keys.
     public var apps: [AppConfiguration]
     /// Bounds on requests.
     public var limits = ServiceLimits()
-    /// Where the verdicts of apps that record are recorded; `nil` without a trail.
+    /// The audit trail of apps that record verdicts; `nil` without a trail.
     public var auditLog: AuditLog?
     /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the description
     /// of the API, and for the console's cookies.
@@ -124,17 +124,17 @@
     public var name: String
     /// The verifiers by the names of their policies. Requests choose among them by name; `default` is used without one.
     public var policies: [String: ReceiptVerifier]
-    /// What is asked after the local checks, in this order.
+    /// The checkers to ask after the local checks, in this order.
     public var checkers: [any RemoteChecker] = []
     /// Indicates whether verdicts are recorded in the audit trail before they are answered.
     public var recordsVerdicts = false
-    /// How they are recorded.
+    /// The options of recording them.
     public var recording = RecordingOptions()
     /// Takes the App Store's notifications; `nil` for an app without.
     public var appStoreNotifications: NotificationReceiver?
     /// Takes Google Play's notifications; `nil` for an app without.
     public var googlePlayNotifications: DeveloperNotificationReceiver?
-    /// Where changes of entitlements are posted.
+    /// The endpoints to which changes of entitlements are posted.
     public var webhooks: [WebhookEndpoint] = []
     /// Asks the store about a subscription that went silent; `nil` for an app whose store cannot be asked.
     package var storeQuestion: StoreQuestion?
@@ -240,7 +240,7 @@
   public struct ServiceConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The setting, such as `app.shop.webhooks`.
     public let setting: String
-    /// What is wrong and what to do.
+    /// A description of the fault and the remedy.
     public let message: String
 
     /// Creates an error.

@@ -10,7 +10,7 @@
     /// Names of environment variables begin so.
     package static let environmentPrefix = "RECEIPT_SERVER_"
 
-    /// What a variable of the environment is.
+    /// The meaning of an environment variable.
     package enum Variable: Sendable, Hashable {
       /// A setting.
       case setting
@@ -30,7 +30,7 @@
       variables = Dictionary(grouping: names, by: Self.variable)
     }
 
-    /// What is wrong with a name in a file or on the command line; `nil` if there is such a setting.
+    /// The fault of a name in a file or on the command line; `nil` if there is such a setting.
     package func mistake(in name: String) -> String? {
       names.contains(name) ? nil : Self.noSuchSetting + hint(name, among: names)
     }
@@ -45,7 +45,7 @@
     /// Indicates whether a setting's name begins with a name and a dot.
     package func isGroup(_ name: String) -> Bool { names.contains { $0.hasPrefix(name + ".") } }
 
-    /// What a variable is whose name begins with ``environmentPrefix``, in any case.
+    /// The meaning of a variable whose name begins with ``environmentPrefix``, in any case.
     ///
     /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a service
     /// is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.

@@ -5,7 +5,7 @@
   internal import HTTPTypes
   internal import ReceiptBytes
 
-  /// What a form sent, as `multipart/form-data` (RFC 7578): the one encoding that carries files.
+  /// The fields of a form, as `multipart/form-data` (RFC 7578): the one encoding that carries files.
   struct ConsoleForm: Sendable {
     private var fields: [(name: String, value: [UInt8])] = []
 

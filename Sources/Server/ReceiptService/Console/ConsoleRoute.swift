@@ -7,13 +7,13 @@
 
   /// A page of the console, or a form of one: from one table of these the router and the tests of access are made.
   package struct ConsoleRoute: Sendable {
-    /// Who may open it.
+    /// The users who may open it.
     package enum Access: Sendable, Hashable {
       /// Anybody.
       case open
-      /// Who is logged in.
+      /// Any user who is logged in.
       case login
-      /// Who is logged in with a key that has this scope.
+      /// Users who are logged in with a key that has this scope.
       case scope(Scope)
     }
 
@@ -40,11 +40,11 @@
     let api: ReceiptAPI
     var request: Request
     let context: ServiceContext
-    /// Who is logged in; `nil` on pages that are open to all.
+    /// The principal of the login; `nil` on pages that are open to all.
     var principal: Principal?
     /// The secret of the cookie, to which forms are tied.
     var secret: String
-    /// What a form sent, its token checked.
+    /// The fields of a form, its token checked.
     var form = ConsoleForm()
 
     /// The token of forms: who cannot read the cookie cannot make one.
@@ -81,7 +81,7 @@
       return app
     }
 
-    /// Whose entries of the audit trail are shown: those of the app that was chosen, or all.
+    /// The owner of the audit trail's entries that are shown: the app that was chosen, or all.
     func audience() throws -> EntryAudience {
       guard let principal else { return .nobody }
       return try chosenApp().map { .app($0) } ?? (principal.app == nil ? .all : .nobody)

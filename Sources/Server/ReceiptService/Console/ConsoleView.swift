@@ -33,7 +33,7 @@
     let rows: [RowView]
     // Stored: templates do not see computed properties.
     let hasRows: Bool
-    /// What is said where there are no rows.
+    /// The text in place of rows if there are none.
     let emptyText: String
     /// Which part of a longer list the rows are.
     let footer: ListFooter?
@@ -73,7 +73,7 @@
   /// A cell.
   struct CellView {
     let value: String
-    /// Where the value leads.
+    /// The link of the value.
     var cellTarget: String?
     /// A class of the style sheet: `good`, `bad`, `doubtful`, `depth-2`.
     var style = ""
@@ -107,13 +107,13 @@
   /// A form with one button, confirmed by opening it.
   struct ButtonFormView {
     let action: String
-    /// What is to be done.
+    /// The action.
     let summary: String
     /// The button that does it.
     let button: String
     /// Of what.
     let subject: String
-    /// What it sends besides its token.
+    /// The fields that it sends besides its token.
     let hidden: [[String: String]]
 
     init(action: String, summary: String, button: String, subject: String, _ fields: [(String, String)]) {
@@ -167,7 +167,7 @@
     let word: String
     let symbol: String
     let style: String
-    /// What to do with a receipt that has it.
+    /// The remedy for a receipt that has it.
     let consequence: String
 
     /// - Parameter verdict: The word of `verdict` in JSON and of audit entries.

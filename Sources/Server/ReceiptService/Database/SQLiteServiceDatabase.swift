@@ -84,7 +84,7 @@
       guard try layout.storedVersion(in: database) != layout.version else { return }
       try database.transaction {
         let version = try layout.storedVersion(in: database)
-        // What somebody added to the schema would not be found by its version's layout any more.
+        // The layout of the new version would not reveal additions to the schema.
         if version < layout.version {
           try ServiceSchema.layout(applicationID: applicationID, version: version).requireSchema(in: database)
         }
@@ -138,7 +138,7 @@
         var failure: (any Error)?
         do {
           try requireSynchronized()
-          // What is written to a file without a name would be acknowledged and lost.
+          // Writes to a file without a name would be acknowledged and lost.
           guard file.status?.identity == identity else {
             throw SQLiteError(
               .inputOutput, at: path,
@@ -195,7 +195,7 @@
             with: Swift.Result {
               try requireSynchronized()
               try writer.use { database in
-                // What was added since the file was opened may have copies of what was erased.
+                // Triggers and tables added since the file was opened may hold copies of erased data.
                 try Self.layout.requireSchema(in: database)
                 try database.checkpoint(.truncate)
               }

@@ -243,7 +243,7 @@
   /// A transaction in PostgreSQL.
   private final class PostgreSQLSession: DatabaseSession {
     private let connection: ServiceConnection
-    /// What went wrong first: after it the server gives up the transaction.
+    /// The first fault: after it the server gives up the transaction.
     private(set) var fault: PostgreSQLFault?
 
     init(_ connection: ServiceConnection) { self.connection = connection }

@@ -96,7 +96,7 @@
 
   /// A database that cannot do what it was asked.
   package struct DatabaseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What to do about it.
+    /// The remedy.
     package enum Code: String, Sendable, Hashable {
       /// Nothing was stored: it is full.
       case full

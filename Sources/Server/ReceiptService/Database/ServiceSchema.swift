@@ -8,7 +8,7 @@
     /// Each version's statements, which lead from the version before to it.
     private static let versions: [[String]] = [
       [
-        // What stores announced and was dealt with; key: see NotificationIntake.
+        // Notifications of stores that were processed; key: see NotificationIntake.
         """
         CREATE TABLE notifications(
           app TEXT NOT NULL, key BLOB NOT NULL, received BIGINT NOT NULL, PRIMARY KEY(app, key))
@@ -65,7 +65,7 @@
         CREATE TABLE sessions(
           hash BLOB PRIMARY KEY, key TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL)
         """,
-        // What administrators did.
+        // The acts of administrators.
         """
         CREATE TABLE administrative_acts(
           sequence AUTOINCREMENT, time BIGINT NOT NULL, actor TEXT NOT NULL, act TEXT NOT NULL,
@@ -112,7 +112,7 @@
         "CREATE INDEX ledgers_app_reconcile ON ledgers(app, reconcile)",
         // Random keys of this database: see ServiceSecret.
         "CREATE TABLE secrets(name TEXT PRIMARY KEY, secret BLOB NOT NULL)",
-        // That a purchase was refunded or revoked, kept when its customer is erased: see Withdrawals.
+        // Refunds and revocations, kept when the customer is erased: see Withdrawals.
         """
         CREATE TABLE withdrawals(
           app TEXT NOT NULL, purchase BLOB NOT NULL, facts BLOB NOT NULL, PRIMARY KEY(app, purchase))
@@ -144,10 +144,10 @@
         statements: known.joined().map { $0.replacing(counter, with: sqliteCounter) })
     }
 
-    /// How SQLite declares a column `sequence` that it counts up.
+    /// SQLite's declaration of a column `sequence` that it counts up.
     private static let sqliteCounter = "sequence INTEGER PRIMARY KEY AUTOINCREMENT"
 
-    /// What stands for a number that the database counts up.
+    /// The placeholder of a number that the database counts up.
     private static let counter = "sequence AUTOINCREMENT"
 
     /// Brings a database to the version that this build knows.

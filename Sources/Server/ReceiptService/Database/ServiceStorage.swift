@@ -6,7 +6,7 @@
   internal import ReceiptBytes
   internal import SQLite
 
-  /// Where a service keeps what it knows: keys, entitlements, changes, webhooks that wait.
+  /// The storage of a service: keys, entitlements, changes, webhooks that wait.
   public enum ServiceStorage: Sendable, Hashable {
     /// A SQLite file, which is created if it does not exist. It is for one process that serves.
     case sqlite(path: String)

@@ -6,7 +6,7 @@
 
   /// Something that became of an entitlement, as it is told to webhooks and server-sent events.
   package struct EntitlementChange: Sendable, Hashable {
-    /// What became of it.
+    /// The kind of change.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
       /// Access, for the first time or again after a refund.
       case granted = "entitlement.granted"
@@ -36,11 +36,11 @@
     package let app: String
     /// The entitlement: the name of the ledger's part.
     package let name: String
-    /// Whose it is, where that is known.
+    /// The customer, if known.
     package let customer: String?
     /// When it was found.
     package let time: Timestamp
-    /// What became of it: a ``Kind``, or one of a later version.
+    /// The kind of change: a ``Kind``, or one of a later version.
     package let type: String
     /// The JSON that is told.
     package let body: [UInt8]

@@ -28,7 +28,7 @@
       customer = value["customer"]?.string
     }
 
-    /// What is to be told of one part of a ledger at an instant; `nil` while too little is known of it.
+    /// The snapshot of one part of a ledger at an instant; `nil` while too little is known of it.
     ///
     /// - Parameters:
     ///   - ledger: The part.

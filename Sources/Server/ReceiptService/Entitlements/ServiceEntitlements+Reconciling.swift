@@ -9,7 +9,7 @@
   /// Asks a store about a subscription; `nil` where nobody can be asked about it.
   package typealias StoreQuestion = @Sendable (StoredEntitlement) async throws -> EntitlementLedger?
 
-  /// That a store does not know a subscription.
+  /// The error if a store does not know a subscription.
   package struct UnknownToStore: Error, Sendable, Hashable, CustomStringConvertible {
     package init() {}
     package var description: String { "The store does not know the subscription." }
@@ -145,7 +145,7 @@
       return answer
     }
 
-    /// What Google Play answers about the purchase; `nil` for one of another store.
+    /// Google Play's answer about the purchase; `nil` for one of another store.
     package func ask(_ client: GooglePlayClient) async throws -> EntitlementLedger? {
       guard let purchase = ledger.playEntitlements.first else { return nil }
       return try await client.calling(for: purchase.id.packageName).ledger(

@@ -6,7 +6,7 @@
   package import ReceiptCodec
   package import ReceiptVerification
 
-  /// What the customers of each app are entitled to, in the service's database, and what became of it.
+  /// The entitlements of each app's customers in the service's database, and their changes.
   ///
   /// What was learned, what changed by it and the webhooks that tell it are one commit. Any number of processes may use one
   /// database.

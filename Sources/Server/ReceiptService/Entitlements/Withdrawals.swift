@@ -5,7 +5,7 @@
   internal import ReceiptCodec
   internal import ReceiptCrypto
 
-  /// That purchases were refunded or revoked whose customers were erased: presented again, they must not be granted.
+  /// Refunds and revocations of erased customers' purchases, which must not be granted if they are presented again.
   ///
   /// Nothing personal is kept, and nothing can be read without the purchase: a row is found by a keyed digest of app, store,
   /// environment and purchase, and what it says is encrypted with a key that is another such digest. So the table tells
@@ -44,7 +44,7 @@
         """, .text(app), .bytes(try purchase(name)), .bytes(sealed))
     }
 
-    /// What was kept of a purchase.
+    /// The record kept of a purchase.
     ///
     /// - Throws: ``DatabaseError`` with `unusable` if it cannot be read: the purchase must not be granted then.
     func facts(of name: String) throws -> EntitlementLedger? {

@@ -5,7 +5,7 @@
 
   /// The requests of the last ten minutes of this process, second by second: how many there were, and how long they took.
   final class RecentRequests: Sendable {
-    /// What there was in some seconds.
+    /// The requests of some seconds.
     struct Period: Sendable {
       fileprivate(set) var count = 0
       /// Those that were answered with 500 or more.

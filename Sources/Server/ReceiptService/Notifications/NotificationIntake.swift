@@ -12,9 +12,9 @@
   /// its effect on the entitlements in one commit; only then is the store told. What could not be checked or stored is
   /// answered so that the store delivers it again.
   package struct NotificationIntake: Sendable {
-    /// What came of a delivery.
+    /// The outcome of a delivery.
     package struct Answer: Sendable, Hashable {
-      /// What came of it.
+      /// The outcome.
       package enum Outcome: String, Sendable, Hashable {
         /// Its effect is stored.
         case done
@@ -30,7 +30,7 @@
 
       /// The status to answer with.
       package let status: Int
-      /// What came of it.
+      /// The outcome.
       package let outcome: Outcome
       /// The `notificationUUID`, or the identifier of the message.
       package var id: String?

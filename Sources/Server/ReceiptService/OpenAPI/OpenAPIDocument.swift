@@ -10,7 +10,7 @@
     /// The server's own address; `nil` for that from which the description was had.
     let url: String?
 
-    /// What is no object of ours, in JSON Schema.
+    /// Schemas other than those of our objects, in JSON Schema.
     private static let otherSchemas = #"""
       {
         "Receipt": {"description": "A receipt in any of its formats and wrappings, as bytes.", "type": "string",

@@ -24,7 +24,7 @@
   /// api.addRoutes(to: router)
   /// ```
   public final class ReceiptAPI: Sendable {
-    /// What the service is made of.
+    /// The configuration of the service.
     public let configuration: ServiceConfiguration
     /// The keys.
     package let keys: KeyRing
@@ -195,7 +195,7 @@
         defer { end() }
         return try await route.respond(request, context)
       case .open where Self.probes.contains(route.operation):
-        // What is not answered is restarted, so a probe waits for no place.
+        // A server that does not answer probes is restarted, so a probe waits for no place.
         return try await route.respond(request, context)
       case .open:
         if !route.body.isEmpty { request = try await arrived(request, context) }
@@ -342,7 +342,7 @@
       if isShuttingDown { fields[.connection] = "close" }
     }
 
-    /// What a request is answered that failed.
+    /// The answer to a request that failed.
     func problem(for error: any Error, _ context: ServiceContext) -> Problem {
       switch error {
       case let problem as Problem:
@@ -406,7 +406,7 @@
   /// A policy of an app.
   final class ServedPolicy: Sendable {
     let verifier: ReceiptVerifier
-    /// What records the verdicts, and the digest of the policy, where the app records.
+    /// The recorder of the verdicts and the digest of the policy, if the app records.
     let recorder: (log: AuditLog, policyDigest: SHA256Digest)?
 
     init(_ verifier: ReceiptVerifier, recorder: (AuditLog, SHA256Digest)?) {
@@ -415,7 +415,7 @@
     }
   }
 
-  /// What every answer has.
+  /// The header fields of every answer.
   private struct AnswerMiddleware: RouterMiddleware {
     let api: ReceiptAPI
 

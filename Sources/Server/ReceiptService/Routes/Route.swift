@@ -7,11 +7,11 @@
   /// An operation of the API: from one table of these the router, the description in OpenAPI and the tests of access are
   /// made.
   package struct Route: Sendable {
-    /// Who may call it.
+    /// The callers who may use it.
     package enum Access: Sendable, Hashable {
       /// Anybody; what is sent proves itself, or nothing is told.
       case open
-      /// Who has a key with this scope.
+      /// Callers with a key that has this scope.
       case key(Scope)
     }
 
@@ -36,7 +36,7 @@
       }
     }
 
-    /// What is sent or answered: a media type, and the schema of it by its name in the description.
+    /// A body of a request or an answer: a media type, and its schema by the name in the description.
     package struct Content: Sendable {
       let mediaType: String
       let schema: String

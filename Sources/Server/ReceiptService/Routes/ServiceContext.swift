@@ -4,11 +4,11 @@
   public import Hummingbird
   internal import NIOCore
 
-  /// What the handlers of a service know of a request besides the request.
+  /// The context of a request for the handlers of a service.
   public struct ServiceContext: RequestContext {
-    /// What Hummingbird needs.
+    /// Hummingbird's part of the context.
     public var coreContext: CoreRequestContextStorage
-    /// Who makes the request; `nil` on routes that are open to all.
+    /// The maker of the request; `nil` on routes that are open to all.
     public internal(set) var principal: Principal?
     /// The address of the peer, without its port: that of a proxy, where there is one.
     public let remoteAddress: String?

@@ -25,7 +25,7 @@
     package let spanID: String
     /// The flags. Bit 0 is set if the caller records the trace.
     package let flags: UInt8
-    /// What vendors add; `nil` for nothing.
+    /// The vendors' entries; `nil` without any.
     package let state: String?
 
     /// Reads a context; `nil` if `traceparent` is malformed, which is to be ignored (section 3.2.2). A malformed `tracestate` is
@@ -61,7 +61,7 @@
       UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
     }
 
-    /// What everybody should hand on (section 3.3.1.5). Longer ones are not.
+    /// The length that every participant should propagate (section 3.3.1.5). Longer ones are not.
     private static let longestState = 512
     private static let mostMembers = 32
 

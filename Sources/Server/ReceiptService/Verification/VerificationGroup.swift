@@ -58,7 +58,7 @@
       let outcomes = members.indices.map { (members[$0].verification, verdicts[$0], receipts[$0]) }
       let bound = NIOLoopBound((self, members), eventLoop: eventLoop)
       Task { [eventLoop] in
-        // What fails, the router tries again, which logs and answers what is wrong.
+        // If it fails, the router tries again, logs the fault and answers with it.
         let acknowledgements = try? await Verification.record(outcomes)
         eventLoop.execute {
           let (group, members) = bound.value

@@ -42,7 +42,7 @@
       case verifying(ArrivingRequest)
     }
 
-    /// What arrived behind a request that is being verified.
+    /// The bytes that arrived behind a request that is being verified.
     private enum Arrival {
       case part(HTTPRequestPart)
       case event(Any)

@@ -124,7 +124,7 @@
     let policy: ServedPolicy
     var recording: RecordingOptions
     let entitlements: ServiceEntitlements
-    /// Who presents the receipt, where it names no customer itself.
+    /// The customer who presents the receipt, if it names none itself.
     var presenter: String?
     let clock: @Sendable () -> Timestamp
 

@@ -25,7 +25,7 @@
       ([0x20, 0x01, 0x00], 23), ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0x00], 20),
     ]
 
-    /// Where an IPv4 address stands in one of IPv6: mapped (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056).
+    /// The position of an IPv4 address in one of IPv6: mapped (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056).
     private static let embeddings: [(prefix: [UInt8], at: Int)] = [
       ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 12), ([0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 12),
       ([0x20, 0x02], 2),

@@ -27,7 +27,7 @@
     private let pinned = Mutex<[Target: PinnedClient]>([:])
     private let resolving = DispatchQueue(label: "receipt-kit.webhooks.resolving", attributes: .concurrent)
 
-    /// How much of an answer is read, so that the connection can be used again. Nothing in it counts.
+    /// The length of an answer that is read so that the connection can be reused. Its content is ignored.
     private static let maximumAnswerByteCount = 1 << 16
     static let drainTimeout = Duration.seconds(2)
     /// The number of addresses of a host are tried, one after the other.
@@ -100,7 +100,7 @@
 
     private struct Refusal: Error { let message: String }
 
-    /// Where to connect: to addresses that were checked.
+    /// The addresses to connect to, after they were checked.
     private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
       guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
       guard let addresses = await addresses(of: url.host) else {

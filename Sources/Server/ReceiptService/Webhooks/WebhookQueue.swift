@@ -27,7 +27,7 @@
       var trace: String?
     }
 
-    /// What came of an attempt.
+    /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
       /// The endpoint has it.
       case delivered
@@ -43,7 +43,7 @@
     package struct DeadLetter: Sendable, Hashable {
       package let endpoint: String
       package let attempts: Int
-      /// What came of the last attempt.
+      /// The outcome of the last attempt.
       package let error: String
       package let change: EntitlementChange
     }

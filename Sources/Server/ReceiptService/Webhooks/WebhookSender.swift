@@ -10,7 +10,7 @@
   /// as long as a `ServiceGroup` runs. Several processes may do so on one database. After a replay
   /// ``ServiceEntitlements/commits`` is to be signalled, too.
   package final class WebhookSender: Service {
-    /// How much is done at once.
+    /// The limits of concurrent work.
     package struct Limits: Sendable, Hashable {
       /// The deliveries that are under way. Each endpoint has an equal share of them that no other one can take, however
       /// slowly it answers, and one at least.

@@ -26,7 +26,7 @@
       let markTextY: Int
     }
 
-    /// How many changes, and how many entries, a drawing shows.
+    /// The number of changes, and of entries, in a drawing.
     static let maximumCount = 200
 
     private static let width = 348.0
@@ -48,7 +48,7 @@
       guard let first = changes.first?.time.milliseconds else { return nil }
       let now = now.milliseconds
       let start = min(first, entries.min() ?? first)
-      // What expires in the far future must not press the past together.
+      // An expiry in the far future must not compress the past.
       let future = expires.map { max($0.milliseconds, now) - now } ?? 0
       let end = max(start + 1000, now + min(future, max(now - start, 86_400_000)))
       func x(_ time: Int64) -> Double {

@@ -34,7 +34,7 @@
       return secret
     }
 
-    /// Who is logged in with a cookie; `nil` if nobody is, or the key was revoked.
+    /// The principal of a cookie; `nil` if nobody is logged in, or the key was revoked.
     func principal(_ secret: String) async throws -> Principal? {
       let now = clock().milliseconds
       let key = try await database.read { session in
