@@ -88,7 +88,7 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.appTransaction(appTransaction))
   }
 
-  /// A signed notification with a signed transaction and signed renewal information in it, both of which can be
+  /// A signed notification with a signed transaction and signed renewal information in it; both can be
   /// changed.
   public func signedNotification(
     _ change: (inout Notification) -> Void = { _ in }

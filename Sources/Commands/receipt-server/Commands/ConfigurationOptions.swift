@@ -42,7 +42,7 @@
 
     /// Reads the settings.
     ///
-    /// - Parameter preparing: Whether to make those for development where there are none. Commands that only read do not.
+    /// - Parameter preparing: Whether to make those for development if they are missing. Commands that only read do not.
     /// - Returns: The settings.
     /// - Throws: `ExitCode`, after saying why.
     func settings(preparing: Bool = false) async throws -> ServerSettings {

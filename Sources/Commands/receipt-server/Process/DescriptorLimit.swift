@@ -35,7 +35,7 @@
     }
 
     /// How many of them connections of clients may take. The rest is for files, databases, webhooks, and for the system's
-    /// libraries, of which libdispatch ends the process when it cannot open a file.
+    /// libraries; libdispatch ends the process when it cannot open a file.
     static func connections(of limit: Int) -> Int {
       max(8, limit - min(limit / 2, max(192, limit / 8)) - metricsConnections)
     }

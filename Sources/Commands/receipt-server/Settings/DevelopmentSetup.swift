@@ -79,7 +79,7 @@
       }
     }
 
-    /// The key of the folder; made where there is none, or it was revoked.
+    /// The key of the folder; created if it is missing or was revoked.
     func key(_ api: ReceiptAPI) async throws -> String {
       if let contents = try? FileStore.read(keyFile) {
         let text = String(decoding: contents, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

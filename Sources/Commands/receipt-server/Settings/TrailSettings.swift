@@ -79,7 +79,7 @@
       }
     }
 
-    /// Opens the trail; creates it, with a new key, where there is none. Of servers that start at once in one folder, one
+    /// Opens the trail; creates it, with a new key, if it is missing. Of servers that start at once in one folder, one
     /// creates it.
     ///
     /// - Throws: `AuditError`, `StorageError`, `ServiceConfigurationError`, or an error of a file.

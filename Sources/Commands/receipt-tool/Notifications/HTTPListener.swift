@@ -34,7 +34,7 @@ struct HTTPListener {
 
   /// Listens at a numeric address.
   ///
-  /// - Throws: Exit code 64 for an address that is none, 73 if the port is taken or may not be used.
+  /// - Throws: Exit code 64 for an invalid address, 73 if the port is taken or may not be used.
   init(host: String, port: UInt16) throws {
     var hints = unsafe addrinfo()
     unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV
@@ -71,7 +71,7 @@ struct HTTPListener {
     }
   }
 
-  /// Serves for ever. `respond` gets each request, or why there is none, and returns the status.
+  /// Serves for ever. `respond` gets each request, or the fault of what arrived, and returns the status.
   func serve(
     bodyLimit: Int, _ respond: @escaping @Sendable (Result<Request, Refusal>) async -> Int
   ) async -> Never {

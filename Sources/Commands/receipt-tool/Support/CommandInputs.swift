@@ -39,7 +39,7 @@ enum CommandInputs {
     add(paths: IdentityDirectory.fileNames.map { "\(directory)/\($0)" })
   }
 
-  /// Adds standard input, if it is a file. A closed stream is none.
+  /// Adds standard input, if it is a file, which a closed stream is not.
   static func addStandardInput() {
     if let status = FileSystem.status(ofDescriptor: STDIN_FILENO), status.isRegularFile {
       add(status.identity, name: "standard input")

@@ -142,7 +142,7 @@ struct KeyedLine {
   let receipt: [UInt8]
 
   /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab. A key with
-  /// control characters is none, nor is one that is not UTF-8: two keys must never become the same in the output.
+  /// control characters is refused, and so is one that is not UTF-8: two keys must never become the same in the output.
   init?(_ line: [UInt8]) {
     guard let tab = line.prefix(Self.maximumKeyLength + 1).firstIndex(of: UInt8(ascii: "\t")), tab > 0,
       !line[..<tab].contains(where: { $0 < 0x20 || $0 == 0x7F }),

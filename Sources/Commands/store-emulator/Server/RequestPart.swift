@@ -4,7 +4,7 @@
   import NIOCore
   import NIOHTTP1
 
-  /// A part of a request, or that what came is none.
+  /// A part of a request, or a fault: the bytes that arrived are not a request.
   enum RequestPart: Sendable {
     case head(HTTPRequestHead)
     case body(ByteBuffer)

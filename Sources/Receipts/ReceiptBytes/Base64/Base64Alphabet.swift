@@ -45,7 +45,7 @@ struct Base64Alphabet: Sendable {
     }
   }
 
-  /// Appends a group of 24 bits, of which only the first symbols carry any.
+  /// Appends a group of 24 bits; only the first symbols carry any.
   @inline(__always)
   private func append(_ word: UInt32, symbolCount: Int, to output: inout OutputSpan<UInt8>) {
     output.append(symbols[Int(word >> 18 & 0x3F)])
@@ -58,7 +58,7 @@ struct Base64Alphabet: Sendable {
   // MARK: Decoding
 
   func decode(_ text: Span<UInt8>, allowingWhitespace: Bool) throws(Base64Error) -> [UInt8] {
-    // Two groups are written as a word of eight bytes, of which the last two are overwritten or cut off.
+    // Two groups are written as a word of eight bytes; the last two are overwritten or cut off.
     var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 8)
     var count = 0
     var index = 0

@@ -17,7 +17,7 @@ public enum ByteSearch {
   public static func zeroLanes(_ word: UInt64) -> UInt64 { (word &- lowBits) & ~word & highBits }
 
   /// The eight bytes from `index` on, the first one lowest. Reading beyond the end is trapped, as with any
-  /// index; what is unsafe is that it takes bytes for an integer, of which every one is valid.
+  /// index; what is unsafe is that it takes bytes for an integer; every integer is valid.
   @inlinable @inline(__always)
   public static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
     let raw = unsafe bytes.bytes

@@ -133,7 +133,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     }
   }
 
-  /// The value of a field of ``extras``, as it stands there; `nil` where there is none.
+  /// The value of a field of ``extras``, as it stands there; `nil` without one.
   public func extra(_ name: String) -> String? {
     for pair in (extras ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

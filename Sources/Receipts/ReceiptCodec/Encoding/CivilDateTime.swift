@@ -127,7 +127,7 @@ package struct CivilDateTime: Sendable, Hashable {
     return Int(tens) &* 10 &+ Int(ones)
   }
 
-  /// The value of up to nine decimal digits; `nil` if there are none, more, or any other byte.
+  /// The value of up to nine decimal digits; `nil` for no digit, more than nine, or any other byte.
   package static func number(_ digits: Span<UInt8>) -> Int? {
     guard 1...9 ~= digits.count else { return nil }
     var value = 0

@@ -102,7 +102,7 @@ extension Timestamp: Codable {
     self.init(millisecondsSince1970: milliseconds)
   }
 
-  /// Writes milliseconds since 1970-01-01T00:00:00Z, without a fraction where there is none.
+  /// Writes milliseconds since 1970-01-01T00:00:00Z, without a fraction if it is zero.
   ///
   /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {

@@ -13,7 +13,7 @@ public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
   /// Creates one from a UUID, in lower case, as Apple writes them.
   public init(_ uuid: UUID) { self.rawValue = uuid.uuidString.lowercased() }
 
-  /// The UUID, or `nil` if the text is none.
+  /// The UUID, or `nil` if the text is not one.
   public var uuid: UUID? { UUID(uuidString: rawValue) }
 }
 

@@ -154,7 +154,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Parses text that seems to be base64. If it is none, what was done to it may be undone or told.
+  /// Parses text that seems to be base64. If it is not, the damage may be undone or named.
   private static func parseBase64(
     _ text: [UInt8], isInsideJSON: Bool, layers: Int, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
@@ -182,7 +182,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
       return .transactionReceipt(try UnverifiedTransactionReceipt(parsing: bytes, limits: limits))
     case .jws: return .jws(try UnverifiedJWS(parsing: text, limits: limits))
     case .base64:
-      // Most bytes that begin like base64 are none.
+      // Most bytes that begin like base64 are not base64.
       guard let inner = try? ReceiptText.decodeBase64(text) else { break }
       try requireLayer(layers)
       return try parseDecoded(inner, layers: layers + 1, limits: limits)

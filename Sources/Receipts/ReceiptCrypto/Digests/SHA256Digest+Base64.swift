@@ -84,7 +84,7 @@ extension SHA256Digest {
       &- atLeast(62, word) &* 15 &+ atLeast(63, word) &* 3
   }
 
-  /// The 48 bits of eight symbols; any bits for what are none.
+  /// The 48 bits of eight symbols; any bits for other bytes.
   @inlinable @inline(__always)
   package static func value(of symbols: UInt64) -> UInt64 {
     let ascii = symbols & 0x7F7F_7F7F_7F7F_7F7F

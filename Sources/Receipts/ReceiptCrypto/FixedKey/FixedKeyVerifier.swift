@@ -5,7 +5,7 @@
 ///
 /// It answers exactly as ``PublicKey/isValidSignature(_:forDigest:using:)`` does with
 /// ``SignatureAlgorithm/ecdsaP256SHA256``, and asks that where OpenSSL fails. The time that it takes depends on
-/// the signature, the digest and the key, all of which are public.
+/// the signature, the digest and the key, which are all public.
 ///
 /// Any number of threads may use one at a time.
 package final class FixedKeyVerifier: Sendable {

@@ -54,7 +54,7 @@ public struct CertificateTemplate: Sendable, Hashable {
     self.notAfter = notAfter
   }
 
-  /// 16 random octets, the first of which is neither zero nor has its highest bit set.
+  /// 16 random octets; the first is not zero, and its highest bit is not set.
   public static func randomSerialNumber() -> [UInt8] {
     var octets = Random.bytes(16)
     octets[0] = octets[0] & 0x7F | 0x40

@@ -32,7 +32,7 @@
       self.secret = secret
     }
 
-    /// Reads a key; `nil` if the text is none.
+    /// Reads a key; `nil` if the text is not one.
     package init?(_ text: some StringProtocol) {
       let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3, parts[0] == "rk", parts[1].utf8.count == 12, parts[2].utf8.count == 43 else {

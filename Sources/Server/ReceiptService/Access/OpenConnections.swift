@@ -4,7 +4,7 @@
   internal import NIOCore
   internal import Synchronization
 
-  /// The connections of clients, of which there are no more than the descriptors allow. When few are left, those are closed
+  /// The connections of clients, no more than the descriptors allow. When few are left, those are closed
   /// whose client keeps the server waiting, beginning with the oldest: clients that open connections and send nothing keep
   /// nobody out.
   package final class OpenConnections: Sendable {

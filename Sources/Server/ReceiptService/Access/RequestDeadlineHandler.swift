@@ -9,7 +9,7 @@
   /// - for the head of a request, from when the connection is open or the answer before it has been taken;
   /// - for the body. Each 16 KiB that arrive give a second more, up to the deadline from now. A client that sends a byte now
   ///   and then holds a connection no longer than one that sends nothing. While the server itself reads nothing, no time passes;
-  /// - to take an answer, of which it must take 1 KiB for each second of the deadline, while anything waits for it.
+  /// - to take an answer: it must take 1 KiB for each second of the deadline, while anything waits for it.
   public final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  /// The names of settings, and what is wrong with a name that is none of them.
+  /// The names of settings, and the fault of an unknown name.
   ///
   /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and one
   /// in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a setting
@@ -14,7 +14,7 @@
     package enum Variable: Sendable, Hashable {
       /// A setting.
       case setting
-      /// It is meant as a setting, and is none; why, and what to do.
+      /// It is meant as a setting and is unknown; the reason and the remedy.
       case mistake(String)
       /// Something else, which is ignored.
       case unrelated

@@ -33,7 +33,7 @@
     let rows: [RowView]
     // Stored: templates do not see computed properties.
     let hasRows: Bool
-    /// The text in place of rows if there are none.
+    /// The text in place of missing rows.
     let emptyText: String
     /// Which part of a longer list the rows are.
     let footer: ListFooter?

@@ -42,7 +42,7 @@
       let fail: @Sendable ((any Error)?) -> Void
     }
 
-    /// Opens a file; creates it, readable by its owner alone, where there is none.
+    /// Opens a file; creates it, readable by its owner alone, if it is missing.
     ///
     /// - Throws: ``DatabaseError``.
     package init(at path: String) throws {

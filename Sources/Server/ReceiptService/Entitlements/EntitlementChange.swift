@@ -62,7 +62,7 @@
   }
 
   extension EntitlementChange.Kind {
-    /// What to call the step from one snapshot to another; `nil` where there is none.
+    /// The name of the step from one snapshot to another; `nil` if they are equal.
     ///
     /// - Parameters:
     ///   - old: What was told before; `nil` for nothing.

@@ -153,7 +153,7 @@
         ?? ledger.playEntitlements.first?.nextChange(after: instant))?.millisecondsRoundedUp
     }
 
-    /// When the store shall be asked: once for a renewal that was due and of which nothing was heard, and again and again
+    /// When the store shall be asked: once for a renewal that was due without a notification, and again and again
     /// while the store tries to charge for it.
     private func reconciliation(_ ledger: EntitlementLedger, heard: Timestamp) -> Int64? {
       guard let renewal = ledger.renewal(at: now, heard: heard) else { return nil }

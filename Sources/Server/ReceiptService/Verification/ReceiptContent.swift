@@ -11,7 +11,7 @@
 
     /// Why the body of a request is not looked at, as far as its header says; `nil` if it is.
     static func problem(_ fields: HTTPFields) -> Problem? {
-      // RFC 9110 section 8.4: `identity` is none; a server that does not know a coding answers 415.
+      // RFC 9110 section 8.4: `identity` is not a coding; a server that does not know a coding answers 415.
       if let coding = fields[.contentEncoding]?.trimmed, !coding.isEmpty, coding.lowercased() != "identity" {
         return refusal("The body has a Content-Encoding. Send it as it is, without one.")
       }

@@ -64,7 +64,7 @@
     ///   - trace: The trace that it belongs to, as ``TraceHeaders`` stores it.
     ///   - endpoint: The endpoint.
     ///   - now: The current time.
-    /// - Returns: What came of it.
+    /// - Returns: The outcome.
     func post(
       _ change: EntitlementChange, trace: String? = nil, to endpoint: WebhookEndpoint, at now: Timestamp
     ) async -> WebhookQueue.Outcome {

@@ -168,7 +168,7 @@
     ///
     /// - Parameters:
     ///   - lease: The lease.
-    ///   - outcome: What came of the attempt.
+    ///   - outcome: The outcome of the attempt.
     ///   - now: The current time.
     ///   - random: From 0 to 1: spreads the attempts after a failure.
     /// - Throws: ``DatabaseError``.
@@ -237,7 +237,7 @@
         """, delivery + [.text(error), .integer(Int64(attempts)), .integer(isDead ? 1 : 0)])
     }
 
-    /// Seconds until the next attempt; `nil` where there is none.
+    /// Seconds until the next attempt; `nil` without one.
     static func delay(
       afterAttempt attempts: Int, until retryAfter: Timestamp?, now: Timestamp, random: Double
     ) -> Double? {

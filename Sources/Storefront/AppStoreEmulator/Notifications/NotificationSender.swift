@@ -77,7 +77,7 @@ public actor NotificationSender {
   ///   - body: The request, with its signed payload.
   ///   - url: The realtime URL.
   /// - Returns: The answer.
-  /// - Throws: `HTTPTransportError`; its code is `unusable` for a URL that is none.
+  /// - Throws: `HTTPTransportError`; its code is `unusable` for an invalid URL.
   func ask(_ body: [UInt8], at url: String) async throws(HTTPTransportError) -> RemoteResponse {
     let place: RemoteURL
     do throws(RemoteURL.Failure) { place = try RemoteURL(url, allowsPlainHTTP: true) } catch {

@@ -85,7 +85,7 @@ actor PushSender {
 
   /// Pushes a message once.
   ///
-  /// - Returns: The status of the answer, or why there is none.
+  /// - Returns: The status of the answer, or the reason for its absence.
   func push(_ message: PlayMessage, _ fault: PushTokenFault?) async -> (status: Int?, failure: String?) {
     let subscription = subscription()
     guard let text = subscription.url, let url = try? RemoteURL(text, allowsPlainHTTP: true) else {

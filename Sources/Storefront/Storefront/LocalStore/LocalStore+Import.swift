@@ -136,7 +136,7 @@ extension LocalStore {
 
   /// Removes everything that the store knows, and takes over records of ``allRecords()``, in one commit.
   ///
-  /// - Throws: ``LocalStoreError`` with `storage`; with `refused` or `corrupt` for records that are none of a store: then
+  /// - Throws: ``LocalStoreError`` with `storage`; with `refused` or `corrupt` for records that are not of a store: then
   ///   nothing was changed.
   package func replaceAll(with records: [RecordChange]) throws(LocalStoreError) {
     let trial = StoredRecords(storage: MemoryRecordStorage())

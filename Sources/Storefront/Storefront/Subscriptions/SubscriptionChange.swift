@@ -9,7 +9,7 @@ public import ReceiptCodec
 /// family pays for it, and where it has no service.
 public enum SubscriptionChange: Sendable, Hashable {
   /// Switches renewal at the end of the period on or off. A subscription in billing retry expires when it is switched
-  /// off. The notification is `DID_CHANGE_RENEWAL_STATUS`; there is none if the state does not change.
+  /// off. The notification is `DID_CHANGE_RENEWAL_STATUS`; nothing is sent if the state does not change.
   case setAutoRenew(Bool, of: String)
   /// Changes the product from the next renewal on; an upgrade takes effect at once, and the subscription's own product
   /// cancels a downgrade. The rules are those of a payment. `DID_CHANGE_RENEWAL_PREF`.

@@ -24,7 +24,7 @@ struct AppendQueue {
   /// Its records are entered, and not synced yet.
   typealias EnteredRequest = Request<AuditAcknowledgement>
 
-  /// The number of batches may be entered while a sync is under way that is none of theirs.
+  /// The number of batches that may be entered during a sync that does not cover them.
   private static let batchesAhead = 2
 
   private var arrived = Line<AuditRecord>()
@@ -140,7 +140,7 @@ private struct Line<Element: Sendable> {
     return !isWorkedOn
   }
 
-  /// Whole requests, of at most `maximum` records together unless one alone has more; when there are none, no thread is at
+  /// Whole requests, of at most `maximum` records together unless one alone has more; without any, no thread is at
   /// work on them any more.
   mutating func next(_ maximum: Int) -> [AppendQueue.Request<Element>] {
     var taken = 0

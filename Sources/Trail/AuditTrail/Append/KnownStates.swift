@@ -17,7 +17,7 @@ final class DurableSize: Sendable {
   /// - Parameters:
   ///   - size: How many entries are to be durable.
   ///   - storage: Where they are written.
-  ///   - written: How many entries are written when the sync begins, all of which it makes durable.
+  ///   - written: How many entries are written when the sync begins; it makes them all durable.
   /// - Throws: ``StorageError``.
   func reach(
     _ size: UInt64, in storage: any TrailStorage, written: () -> UInt64 = { 0 }
@@ -33,7 +33,7 @@ final class DurableSize: Sendable {
   }
 }
 
-/// The states of a trail that a process knows: the one that its writer has, and the one that its readers see, of which
+/// The states of a trail that a process knows: the one that its writer has, and the one that its readers see, for which
 /// everything survives the loss of power.
 final class KnownStates: Sendable {
   private let durable: DurableSize
@@ -44,7 +44,7 @@ final class KnownStates: Sendable {
     var published: PublishedTrail
   }
 
-  /// Begins with a state all of which is durable.
+  /// Begins with a state that is durable as a whole.
   init(_ state: PublishedTrail, durable: DurableSize) {
     self.durable = durable
     states = Mutex(States(written: state, published: state))

@@ -130,7 +130,7 @@ public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConv
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes end too early.
     case truncated
-    /// The first byte or the flags are none that are known.
+    /// The first byte or the flags are unknown.
     case unknownMark = "unknown-mark"
     /// Bytes follow where nothing should.
     case trailingBytes = "trailing-bytes"

@@ -10,7 +10,7 @@ struct ErasureAgreement {
   private var forgotten: Set<UInt64> = []
   /// By the entry that was erased, the entry that says so.
   private var erasures: [UInt64: UInt64] = [:]
-  /// The entries by which the trail's key was replaced, of which a copy has proofs to keep.
+  /// The entries by which the trail's key was replaced; a copy has to keep their proofs.
   private(set) var successions: [UInt64] = []
 
   /// Reads keys through `reader`, which must be of one state.
@@ -39,7 +39,7 @@ struct ErasureAgreement {
   /// Requires that both agree.
   ///
   /// - Parameter isWhole: Whether all entries were taken in; otherwise an erasure may be among those that were not.
-  /// - Throws: ``AuditError/Code/tampered`` with the first entry of which they do not agree; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` with the first entry on which they do not agree; ``StorageError``.
   mutating func require(isWhole: Bool = true) throws {
     if isWhole, let unconfirmed = forgotten.filter({ erasures[$0] == nil }).min() {
       throw ErasureLookup.unconfirmed(unconfirmed)

@@ -200,7 +200,7 @@ enum WrappingKeys {
     return bytes.flatMap { PrefixedSHA256.words(of: $0) }
   }
 
-  /// Some of the keys, of which an erasure replaces only a few.
+  /// Some of the keys; an erasure replaces only a few of them.
   static func some(_ reader: any StorageReader) throws -> Set<[UInt8]> {
     let row = try reader.value(.keys, 0) ?? []
     return Set(stride(from: 0, to: row.count, by: byteCount).map { Array(row[$0...].prefix(byteCount)) })

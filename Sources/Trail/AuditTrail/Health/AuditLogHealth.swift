@@ -13,7 +13,7 @@ public struct AuditLogHealth: Sendable, Hashable {
   /// The entries that no published checkpoint covers yet: they are durable, but a copy of the trail from before them
   /// would not show.
   public let uncheckpointedCount: UInt64
-  /// For how long there have been such entries; zero where there are none.
+  /// The time for which there have been such entries; zero without any.
   public let uncheckpointedAge: Duration
 
   /// Indicates whether entries are stored and covered by checkpoints as they should be.

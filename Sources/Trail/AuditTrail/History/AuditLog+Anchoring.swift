@@ -4,7 +4,7 @@ internal import FingerprintIndex
 internal import TransparencyLog
 
 extension AuditLog {
-  /// Enters a statement of which entry of an original transaction is the newest, and how many there are. From then on
+  /// Enters a statement that names the newest entry of an original transaction, and the number of its entries. From then on
   /// nobody can leave one of them out unnoticed: the statement leads to the newest, and each leads to the one before.
   ///
   /// All of them are read and verified first.

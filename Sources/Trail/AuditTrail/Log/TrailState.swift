@@ -168,7 +168,7 @@ struct TrailContext: Sendable {
   let writer: UInt64
 }
 
-/// Reads what entries are found by, their erasable parts included, and remembers of which the key is forgotten.
+/// Reads what entries are found by, their erasable parts included, and remembers those whose key is forgotten.
 struct IndexedParts: ~Copyable {
   private var parts: ErasableParts
   /// Without keys, entries are not found by their customers: ``TrailView`` says so to those who ask.

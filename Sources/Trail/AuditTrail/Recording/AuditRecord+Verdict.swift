@@ -132,7 +132,7 @@ extension String? {
 }
 
 extension String {
-  /// An empty value is none: entries have no empty values. Nor is one that is longer than any store's identifiers: no
+  /// An empty value counts as absent: entries have no empty values. Nor is one that is longer than any store's identifiers: no
   /// receipt may keep its verdict from being recorded.
   fileprivate var recordable: String? {
     1...RecordingOptions.maximumIdentifierByteCount ~= utf8.count ? self : nil

@@ -24,7 +24,7 @@ public struct PurchaseScope: Sendable, Hashable {
   let bundle: String?
   let environment: ReceiptEnvironment.Category?
 
-  /// The scope of what a receipt names. An environment that its signature does not cover is none, unless a checker found
+  /// The scope of what a receipt names. An environment that its signature does not cover does not count, unless a checker found
   /// the purchase in it.
   public init(of receipt: VerifiedReceipt) {
     store = Store(receipt.kind)

@@ -58,7 +58,7 @@ public struct ReplayChecker: RemoteChecker {
     }
   }
 
-  /// Why it is a replay; `nil` if it is none.
+  /// The reason why it is a replay; `nil` if it is not one.
   private func replay(of receipt: VerifiedReceipt) async throws -> String? {
     for question in ReplayQuestion.questions(
       about: receipt, rules, customer: customer, consumables: consumables)

@@ -14,7 +14,7 @@ public import TransparencyLog
 public struct CheckpointWitness: Sendable {
   /// A log that it cosigns for.
   public struct KnownLog: Sendable {
-    /// The log's keys, of which any may sign. The name of each is the log's origin.
+    /// The log's keys; any of them may sign. The name of each is the log's origin.
     public let keys: [NoteVerifierKey]
     /// The place of the last cosigned checkpoint. If it is lost, the witness cosigns any history again.
     public let checkpoints: any CheckpointStore

@@ -23,7 +23,7 @@ package final class SQLiteTable {
     self.name = name
     do throws(SQLiteError) {
       // Nobody sees the file before it is complete: it needs no journal on disk, and its maker syncs it. The journal is of
-      // pages that were there before, which are none.
+      // pages that were there before: nothing.
       connection = try Connection(
         DatabaseFile(path), .writing, timeout: BusyTimeout(.seconds(1)),
         pragmas: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096")

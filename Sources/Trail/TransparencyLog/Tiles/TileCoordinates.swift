@@ -35,7 +35,7 @@ public struct TileCoordinates: Sendable, Hashable {
   /// Indicates whether it holds all 256 hashes.
   public var isFull: Bool { width == Self.fullWidth }
 
-  /// The tile with all its hashes, of which this one holds the first.
+  /// The full tile, whose first hashes this one holds.
   public var full: TileCoordinates { TileCoordinates(level, number, Self.fullWidth) }
 
   /// The tile as it is in a tree of `size` entries; `nil` if that tree has no such tile.

@@ -94,7 +94,7 @@ public struct TreeFrontier: Sendable, Hashable {
     return root
   }
 
-  /// The root of this tree with more entries after it, of which the root is known: fewer than the smallest complete
+  /// The root of this tree with more entries after it, whose root is known: fewer than the smallest complete
   /// subtree of this tree has.
   package func root(followedBy rest: TreeHash) -> TreeHash {
     peaks.reversed().reduce(rest) { TreeHash.node($1, $0) }

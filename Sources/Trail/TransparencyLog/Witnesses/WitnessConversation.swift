@@ -43,7 +43,7 @@ package struct WitnessConversation: Sendable {
   /// Sends the requests.
   ///
   /// - Parameter latestSize: The size that the witness saw last, as far as is known; otherwise 0.
-  /// - Returns: The witness's line, verified, or why there is none.
+  /// - Returns: The witness's line, verified, or the reason for its absence.
   package func ask(latestSize: UInt64) async -> Outcome {
     var oldSize = latestSize <= size ? latestSize : 0
     do throws(WitnessRefusal) {

@@ -32,7 +32,7 @@ public struct WitnessPolicy: Sendable, Hashable {
     public let url: [UInt8]?
   }
 
-  /// Witnesses and groups of which so many must have seen a checkpoint.
+  /// Witnesses and groups; so many of them must have seen a checkpoint.
   public struct Group: Sendable, Hashable {
     /// Its name in the policy.
     public let name: [UInt8]
@@ -61,7 +61,7 @@ public struct WitnessPolicy: Sendable, Hashable {
     self.quorum = quorum
   }
 
-  /// A policy of logs of which any may have signed, and of witnesses of which `threshold` must have cosigned.
+  /// A policy of logs, any of which may have signed, and of witnesses, `threshold` of which must have cosigned.
   ///
   /// - Throws: ``LogFormatError``: `unsupportedKeyType` for a key of the wrong kind, `duplicate` for a key that is
   ///   there twice, `malformedNumber` for a threshold outside 0...witnesses.count.

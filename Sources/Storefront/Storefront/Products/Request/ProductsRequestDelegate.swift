@@ -26,7 +26,7 @@ public struct InvalidProductIdentifiers: Error, Sendable, Hashable, CustomString
   /// The identifiers, sorted; at least one.
   public let identifiers: [String]
 
-  /// Creates an error; `nil` if there are none.
+  /// Creates an error; `nil` without identifiers.
   package init?(_ identifiers: [String]) {
     guard !identifiers.isEmpty else { return nil }
     self.identifiers = identifiers.sorted()
