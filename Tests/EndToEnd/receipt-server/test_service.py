@@ -2,6 +2,7 @@
 """receipt-server: its API from outside. Every route with every scope, bad requests of all shapes, batches, erasure."""
 
 import gzip
+import http.client
 import itertools
 import json
 import re
@@ -429,23 +430,28 @@ def test_bodies_are_bounded(service):
 
 def test_shutdown_finishes_what_was_accepted(tmp_path):
     service = Service(tmp_path / "data").start()
-    answers = []
-
-    def lines():
-        for _ in range(20):
-            yield (service.sample + b"\n") * 64
-            time.sleep(0.05)
-
-    def send():
-        answers.append(service.post("/v1/verify/batch", data=lines()))
-
-    sender = threading.Thread(target=send)
-    sender.start()
-    time.sleep(0.4)
+    connection = http.client.HTTPConnection(service.url.removeprefix("http://"), timeout=60)
+    connection.putrequest("POST", "/v1/verify/batch")
+    connection.putheader("Authorization", f"Bearer {service.key}")
+    connection.putheader("Transfer-Encoding", "chunked")
+    connection.endheaders()
+    lines = (service.sample + b"\n") * 64
+    part = f"{len(lines):x}\r\n".encode() + lines + b"\r\n"
+    sock = connection.sock
+    sock.sendall(part)
+    # The head of the answer: the batch was accepted.
+    answer = connection.getresponse()
     service.process.send_signal(signal.SIGTERM)
-    sender.join(timeout=60)
+    verdicts = []
+    reader = threading.Thread(target=lambda: verdicts.extend(answer.read().splitlines()))
+    reader.start()
+    for _ in range(19):
+        sock.sendall(part)
+        time.sleep(0.05)
+    sock.sendall(b"0\r\n\r\n")
+    reader.join(timeout=60)
     assert service.process.wait(timeout=60) == 0
-    assert len(answers[0].text.splitlines()) == 20 * 64
+    assert len(verdicts) == 20 * 64
 
 
 def test_settings_that_cannot_take_effect(tmp_path):
@@ -456,9 +462,9 @@ def test_settings_that_cannot_take_effect(tmp_path):
         ("listen.host", "0.0.0.0", "no TLS"), ("listen.allowPlainHTTP", "true", "no effect"),
         ("listen.tls.certificates", "/nowhere", "needs both"), ("apps", "a", "app.a"),
         ("limits.maximumBodyByteCount", "1", "takes"),
-        ("app.demo.policy.default.environments", "moon", "none of"),
+        ("app.demo.policy.default.environments", "moon", "is unknown"),
         ("app.demo.policy.default.trust", "nowhere.cer", "nowhere.cer"), ("app.demo.policies", "x", "bundleIds"),
-        ("app.demo.webhooks", "w", "url"), ("app.demo.checkers", "moon", "none of"),
+        ("app.demo.webhooks", "w", "url"), ("app.demo.checkers", "moon", "is unknown"),
         ("app.demo.checkers", "huawei", "huawei.clientID"), ("app.demo.checkers", "receiptkit", "receiptKit.url"),
         ("app.demo.receiptKit.keyFile", str(__file__), "receiptKit.url"), ("app.demo.huawei.site", "germany", "clientID"),
         ("app.demo.receiptKit.url", "https://example.com", "no effect"), ("app.demo.checkers", "ocsp,ocsp", "more than once"),
@@ -471,7 +477,7 @@ def test_settings_that_cannot_take_effect(tmp_path):
     huawei = {"app.demo.checkers": "huawei", "app.demo.huawei.clientID": "1"}
     for name, value, complaint in [
         ("clientSecretFile", str(tmp_path / "nowhere"), "nowhere"), ("site", "germany", "clientSecretFile"),
-        ("site", "moon", "none of"), ("url", "https://example.com", "not both"),
+        ("site", "moon", "is unknown"), ("url", "https://example.com", "not both"),
     ]:
         service.settings = huawei | {f"app.demo.huawei.{name}": value}
         if name != "clientSecretFile" and value != "germany":
