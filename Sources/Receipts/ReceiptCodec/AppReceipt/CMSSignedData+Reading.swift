@@ -63,6 +63,8 @@ extension CMSSignedData {
 }
 
 extension CMSSignerInfo {
+  /// Reads the `SignerInfo` at the reader's position.
+  ///
   /// ```
   /// SignerInfo ::= SEQUENCE {
   ///   version CMSVersion,

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Strings (RFC 8259, section 7).
+/// Reads strings (RFC 8259, section 7).
 extension JSONReader {
   /// The range of a string's bytes between its quotation marks.
   struct StringContent {

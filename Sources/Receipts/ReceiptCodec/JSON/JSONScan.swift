@@ -32,6 +32,7 @@ enum JSONScan {
   /// It stores eight bytes at a time. Surplus bytes after the copied text are overwritten by the text that follows.
   ///
   /// - Parameters:
+  ///   - bytes: The JSON.
   ///   - index: The start of the content; on return, the index at which copying ended.
   ///   - end: The end of the content.
   ///   - text: The buffer for the content, which is stored from `count` on; it must have room for as many bytes as the

@@ -2,9 +2,8 @@
 
 /// Decoded content that has not been verified: anyone may have written it.
 ///
-/// Decoding returns this type. The content itself is only available from a verifier, in a `VerifiedReceipt`, or from
-/// ``unsafelyAssumeAuthentic()``, by whose name the caller states that no proof is needed, for example to display the
-/// contents of a file.
+/// Decoding returns this type. A verifier returns the content itself, in a `VerifiedReceipt`. A caller that needs no
+/// proof, for example to display the contents of a file, calls ``unsafelyAssumeAuthentic()``, whose name says so.
 ///
 /// ```swift
 /// let jws = try UnverifiedJWS(parsing: bytes)

@@ -49,6 +49,7 @@ extension TransactionReceiptPurchaseInfo {
   /// Decodes the text of the inner property list.
   ///
   /// - Parameters:
+  ///   - text: ``UnverifiedTransactionReceipt/purchaseInfo``.
   ///   - limits: The limits on size and on the number of entries.
   /// - Throws: ``MalformedReceipt`` for a malformed property list, or placed at a key: `invalidValue` for an invalid
   ///   date or number, and for two forms of a date that differ by more than a second; `outOfRange`.

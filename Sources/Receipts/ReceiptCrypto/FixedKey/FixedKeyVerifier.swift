@@ -4,7 +4,7 @@
 ///
 /// It uses tables of the key's multiples that OpenSSL computes. Its results equal those of
 /// ``PublicKey/isValidSignature(_:forDigest:using:)`` with ``SignatureAlgorithm/ecdsaP256SHA256``, which it calls if
-/// OpenSSL fails. Its time depends on the signature, the digest and the key, all of which are public.
+/// OpenSSL fails. Its time depends on the signature, the digest and the key, which are all public.
 ///
 /// Any number of threads may use a verifier at the same time.
 package final class FixedKeyVerifier: Sendable {

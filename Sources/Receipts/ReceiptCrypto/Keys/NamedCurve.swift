@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// A supported curve of RFC 5480, recognized by the bytes of a SubjectPublicKeyInfo:
+/// A supported curve of RFC 5480, recognized by the bytes of a SubjectPublicKeyInfo.
 ///
 ///     SubjectPublicKeyInfo ::= SEQUENCE {
 ///       algorithm         SEQUENCE { id-ecPublicKey, namedCurve OBJECT IDENTIFIER },

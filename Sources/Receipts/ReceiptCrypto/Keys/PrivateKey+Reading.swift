@@ -125,7 +125,7 @@ extension PrivateKey {
   private static let maximumIterations: Int64 = 10_000_000
 }
 
-/// The DER formats of private keys, distinguished by their first elements:
+/// The DER formats of private keys, distinguished by their first elements.
 ///
 ///     PrivateKeyInfo           SEQUENCE { INTEGER, SEQUENCE { … } , …      RFC 5208
 ///     EncryptedPrivateKeyInfo  SEQUENCE { SEQUENCE { … }, OCTET STRING }   RFC 5208

@@ -34,8 +34,9 @@ public struct OCSPResponse: Sendable {
 
   /// Returns the status of a certificate according to the response.
   ///
-  /// The signer must be the issuer, or have a certificate that the issuer itself issued, with the extended key usage
-  /// OCSPSigning, and that is valid now. No other signer is accepted, whatever its chain (RFC 6960 section 4.2.2.2).
+  /// The signer must be the issuer, or a responder whose certificate the issuer itself issued, with the extended key
+  /// usage OCSPSigning; that certificate must be valid now. No other signer is accepted, whatever its chain (RFC 6960
+  /// section 4.2.2.2).
   ///
   /// - Parameters:
   ///   - certificate: The certificate whose status is requested.
