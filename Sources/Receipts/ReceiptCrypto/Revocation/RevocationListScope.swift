@@ -39,7 +39,7 @@ struct RevocationListScope: Sendable {
 
   /// Returns `true` if the list covers the certificate.
   ///
-  /// A list that states where it is published covers only certificates whose distribution points include one of its URLs.
+  /// If the list states its URLs, it covers only certificates whose distribution points include one of them.
   func covers(_ certificate: Certificate) -> Bool {
     if isOfAuthoritiesAlone && !certificate.isCertificateAuthority { return false }
     if isOfOthersAlone && certificate.isCertificateAuthority { return false }
