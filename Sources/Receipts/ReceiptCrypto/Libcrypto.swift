@@ -2,19 +2,18 @@
 
 internal import COpenSSL
 
-/// The library underneath.
+/// Access to libcrypto, and to its errors.
 package enum Libcrypto {
-  /// Its version at run time, for example `3.0.19`.
+  /// The version of libcrypto at run time, such as `3.0.19`.
   package static var version: String {
     unsafe OpenSSL_version(OPENSSL_VERSION_STRING).map { unsafe String(cString: $0) } ?? "unknown"
   }
 
-  /// Asks libcrypto a question to which want of memory gives the same answer as a bad input: a refusal counts only
-  /// when it is given twice, and libcrypto can allocate.
+  /// Asks libcrypto a question, and asks again if it rejects the input: it also does so if it cannot allocate memory.
   ///
-  /// - Parameter ask: Asks the question; `nil` is the refusal.
-  /// - Returns: The answer, or `nil` for a refusal that counts.
-  /// - Throws: ``CryptoError/Code/internalFailure`` where memory is wanting.
+  /// - Parameter ask: Asks the question; `nil` is a rejection.
+  /// - Returns: The answer, or `nil` if libcrypto rejected the input twice and can allocate memory.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto cannot allocate memory.
   static func confirming<Answer>(_ ask: () throws(CryptoError) -> Answer?) throws(CryptoError) -> Answer? {
     if let answer = try ask() { return answer }
     if let answer = try ask() { return answer }
@@ -40,12 +39,13 @@ package enum Libcrypto {
     }
   }
 
-  /// Indicates whether libcrypto finds that a signature matches. Not every want of memory is told apart from a
-  /// mismatch.
+  /// Returns `true` if libcrypto finds that a signature matches.
+  ///
+  /// Some failures to allocate memory cannot be distinguished from a mismatch.
   ///
   /// - Parameter ask: Asks libcrypto, which answers 1 if the signature matches.
-  /// - Returns: Whether it matches.
-  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto says that it could not compute the answer.
+  /// - Returns: `true` if the signature matches.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto reports that it could not compute the answer.
   static func matches(_ ask: () -> Int32) throws(CryptoError) -> Bool {
     ErrorQueue.clear()
     if ask() == 1 { return true }
@@ -56,7 +56,7 @@ package enum Libcrypto {
     return false
   }
 
-  /// The error if memory is short.
+  /// The error to throw if libcrypto cannot allocate memory.
   static let outOfMemory = CryptoError(.internalFailure, "libcrypto could not allocate memory.")
 
   private static var canAllocate: Bool {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of definite length: its tag, and where it stands in the input.
+/// An ASN.1 value of definite length: its tag and its position in the input.
 public struct ASN1Element: Sendable, Hashable {
-  /// Its tag.
+  /// The value's tag.
   public let tag: ASN1Tag
-  /// The value with its identifier and length octets.
+  /// The range of the whole value, including the identifier and length octets.
   public let encoded: Range<Int>
-  /// The value without them.
+  /// The range of the contents, without the identifier and length octets.
   public let contents: Range<Int>
 
   /// Creates an element.
@@ -15,11 +15,13 @@ public struct ASN1Element: Sendable, Hashable {
     (self.tag, self.encoded, self.contents) = (tag, encoded, contents)
   }
 
-  /// Indicates whether a value of a universal type has the one form, and its contents the one encoding, that DER allows
-  /// (X.690 sections 10.2 and 11, 8.3.2 for integers). Other classes say nothing about their contents.
+  /// Returns `true` if a value of a universal type has the form and the encoding that DER requires.
+  ///
+  /// See X.690 sections 10.2 and 11, and section 8.3.2 for integers. A value of another class always passes: its tag
+  /// does not determine its type.
   public func isCanonical(in bytes: Span<UInt8>) -> Bool {
     guard tag.tagClass == .universal else { return true }
-    // SEQUENCE (16) and SET (17); 0 is the end of contents of a BER encoding.
+    // 16 is SEQUENCE and 17 is SET. 0 is end-of-contents in BER.
     guard tag.number != 0, tag.isConstructed == (16...17).contains(tag.number) else { return false }
     let contents = bytes.extracting(contents)
     switch tag {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fault of a value in ASN.1.
+/// The kind of error in an ASN.1 value.
 public enum ASN1Fault: String, Sendable, Hashable {
-  /// The input ends in the middle of a value.
+  /// The input ends inside a value.
   case truncated
-  /// Something follows where a value should have ended.
+  /// Data remains after the expected end of a value.
   case trailingData = "trailing-data"
-  /// A value of another tag than the one that must be here.
+  /// The value has a different tag from the one that is required here.
   case unexpected
-  /// A length, tag or content that breaks its encoding.
+  /// A length, tag or content violates its encoding.
   case invalidValue = "invalid-value"
-  /// Nested deeper than the limit.
+  /// The nesting is deeper than the limit.
   case tooDeep = "too-deep"
-  /// A number beyond what is read.
+  /// A number exceeds the supported range.
   case outOfRange = "out-of-range"
-  /// Well formed, but not accepted here: a length that is indefinite.
+  /// The value is well formed, but this reader does not accept it: its length is indefinite.
   case unsupported
 }
 
-/// The errors of a format that is written in ASN.1, as ``ASN1Reader`` throws them.
+/// Creates the errors that ``ASN1Reader`` throws, for a format that is encoded in ASN.1.
 public protocol ASN1Errors {
   associatedtype Failure: Error
 
-  /// Makes an error.
+  /// Creates an error.
   ///
   /// - Parameters:
-  ///   - fault: What is wrong.
-  ///   - offset: The byte at which it is wrong.
+  ///   - fault: The kind of error.
+  ///   - offset: The offset of the byte at fault.
   ///   - part: The name of the input.
   ///   - message: What was found and what was expected, in one sentence.
   /// - Returns: The error.

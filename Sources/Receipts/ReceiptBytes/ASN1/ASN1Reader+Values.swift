@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ASN1Reader {
-  /// Reads an INTEGER and returns where its octets are, which are at least one and no more than needed
-  /// (X.690 section 8.3.2).
+  /// Reads an INTEGER and returns the range of its octets.
+  ///
+  /// There is at least one octet, and no more than the value needs (X.690 section 8.3.2).
   @inlinable @inline(__always)
   public mutating func readInteger(_ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
     let start = position
@@ -44,8 +45,9 @@ extension ASN1Reader {
     }
   }
 
-  /// Reads an OCTET STRING and returns where its octets are, in one piece each. Only BER allows several
-  /// pieces, and pieces of pieces (X.690 section 8.7.3).
+  /// Reads an OCTET STRING and returns the range of each of its segments.
+  ///
+  /// Only BER allows more than one segment, and segments that have segments themselves (X.690 section 8.7.3).
   @inlinable
   public mutating func readOctetString(_ bytes: Span<UInt8>) throws(Failure) -> [Range<Int>] {
     guard rules == .ber, try nextTag(bytes) == .constructedOctetString else {
@@ -73,7 +75,7 @@ extension ASN1Reader {
     }
   }
 
-  /// Refuses an INTEGER in more octets than it needs.
+  /// Throws if an INTEGER has more octets than it needs.
   @inlinable @inline(never)
   public func requireMinimalInteger(
     _ contents: Range<Int>, startingAt start: Int, _ bytes: Span<UInt8>
@@ -88,7 +90,7 @@ extension ASN1Reader {
     }
   }
 
-  /// Reads a value of any tag and of definite length.
+  /// Reads a value of definite length with any tag.
   @inlinable
   public mutating func readElement(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Element {
     let start = position
@@ -102,7 +104,7 @@ extension ASN1Reader {
 }
 
 extension [UInt8] {
-  /// A copy of a part of a span, which must lie inside it.
+  /// Creates a copy of a range of a span; the range must lie within the span.
   @inlinable @inline(__always)
   public init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
     self.init(capacity: range.count) { output in

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Public, as all that is inlined from this module: the compiler inlines no declaration of package access into another
-// module. The module itself is no product.
+// Public, like everything in this module that is inlined: the compiler inlines no `package` declaration into another
+// module. The module itself is not a product.
 
-/// A strict reader of ASN.1 in its Basic or Distinguished Encoding Rules (X.690).
+/// A strict reader of ASN.1 in the Basic or Distinguished Encoding Rules (X.690).
 ///
-/// A reader is a position, nothing more: every call is given the bytes, always the same whole input, so
-/// that offsets in errors are offsets into it and that copying a reader costs nothing.
+/// A reader is only a position. Every call takes the bytes, which are always the whole input. So offsets in errors are
+/// offsets into that input, and copying a reader is cheap.
 ///
-/// Under DER only definite lengths are accepted. Under BER indefinite lengths and constructed octet strings
-/// are accepted as well. A length or an integer in more octets than it needs is refused under both: no
-/// signer writes one, and a second spelling of the same value is a hole.
+/// Under DER the reader accepts only definite lengths. Under BER it also accepts indefinite lengths and constructed
+/// octet strings. Under both it rejects a length or an integer with more octets than it needs: no signer writes one,
+/// and a second encoding of the same value would be a security hole.
 ///
-/// The reader does not check the order of a `SET OF`; Xcode does not sort. What is malformed is thrown as an error
-/// of the caller's own.
+/// The reader does not check the order of a `SET OF`, because Xcode does not sort it. Malformed input is reported as an
+/// error of the caller's type.
 public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
   /// The error that the reader throws.
   public typealias Failure = Errors.Failure
 
   /// The offset of the next octet to read.
   public var position: Int
-  /// The offset after the last octet that may be read. Inside an indefinite length, the end of whatever
-  /// definite value is around it.
+  /// The offset after the last octet that may be read.
+  ///
+  /// Inside a value of indefinite length, it is the end of the innermost enclosing value of definite length.
   public let end: Int
-  /// Indicates whether the end is marked by end-of-contents octets.
+  /// Indicates whether end-of-contents octets end the value that is being read.
   public let isIndefinite: Bool
   /// The encoding rules.
   public let rules: ASN1Rules
   /// The name of the input, for errors.
   public let part: StaticString
-  /// The number of more levels may be entered.
+  /// The number of further levels that may be entered.
   public let remainingDepth: Int
 
-  /// Reads a range of the bytes.
+  /// Creates a reader of a range of the bytes.
   @inlinable
   public init(
     _ range: Range<Int>, rules: ASN1Rules = .der, maximumDepth: Int = 32, part: StaticString
@@ -42,7 +43,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
       remainingDepth: maximumDepth)
   }
 
-  /// Creates a reader at a place.
+  /// Creates a reader from its stored properties.
   @inlinable
   public init(
     position: Int, end: Int, isIndefinite: Bool, rules: ASN1Rules, part: StaticString, remainingDepth: Int
@@ -55,13 +56,13 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     self.remainingDepth = remainingDepth
   }
 
-  /// Identifier and length octets. `end` is `nil` for an indefinite length.
+  /// The identifier and length octets of a value.
   public struct Header {
     /// The tag.
     public let tag: ASN1Tag
     /// The offset of the contents.
     public let contents: Int
-    /// The offset after them.
+    /// The offset after the contents; `nil` for an indefinite length.
     public let end: Int?
 
     /// Creates a header.
@@ -73,14 +74,14 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
 
   // MARK: - Moving through values
 
-  /// Indicates whether nothing is left of the value being read.
+  /// Returns `true` if the end of the current value is reached.
   @inlinable @inline(__always)
   public func isAtEnd(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
     if !isIndefinite { return position == end }
     return try isAtEndOfContents(bytes)
   }
 
-  /// The tag of the next value; `nil` when none is left.
+  /// Returns the tag of the next value without reading it; `nil` at the end of the current value.
   @inlinable
   public func nextTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag? {
     if try isAtEnd(bytes) { return nil }
@@ -88,7 +89,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return try ahead.readHeader(bytes).tag
   }
 
-  /// Reads a value of definite length and returns where its contents are.
+  /// Reads a value of definite length and returns the range of its contents.
   @inlinable @inline(__always)
   public mutating func read(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
     let start = position
@@ -101,7 +102,9 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return header.contents..<end
   }
 
-  /// Begins a constructed value; ``leave(_:_:)`` must follow once the reader returned has read it all.
+  /// Returns a reader of the contents of a constructed value.
+  ///
+  /// Call ``leave(_:_:)`` once that reader has read all of the value.
   @inlinable @inline(__always)
   public func enter(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> ASN1Reader {
     var ahead = self
@@ -115,14 +118,14 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
       part: part, remainingDepth: remainingDepth - 1)
   }
 
-  /// Ends the value that `child` was reading, which must be used up, and moves behind it.
+  /// Moves past the value that `child` has read; throws unless `child` is at its end.
   @inlinable @inline(__always)
   public mutating func leave(_ child: ASN1Reader, _ bytes: Span<UInt8>) throws(Failure) {
     try child.requireEnd(bytes)
     position = child.isIndefinite ? child.position + 2 : child.position
   }
 
-  /// Refuses anything that is left.
+  /// Throws unless the end of the current value is reached.
   @inlinable @inline(__always)
   public func requireEnd(_ bytes: Span<UInt8>) throws(Failure) {
     guard try isAtEnd(bytes) else {
@@ -130,9 +133,9 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     }
   }
 
-  /// Moves behind the next value, whatever it is, and returns its octets, header included.
+  /// Moves past the next value, of any tag, and returns the range of its octets, header included.
   ///
-  /// Values inside one of definite length are not looked at.
+  /// Values nested inside a value of definite length are not checked.
   @inlinable
   public mutating func skip(_ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
     let start = position
@@ -159,7 +162,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return start..<position
   }
 
-  /// A reader of a value that is DER inside the octets of a value, one level deeper.
+  /// Returns a reader, one level deeper, of DER inside the octets of another value.
   @inlinable
   public func nested(_ range: Range<Int>) throws(Failure) -> ASN1Reader {
     guard remainingDepth > 0 else {
@@ -170,7 +173,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
       remainingDepth: remainingDepth - 1)
   }
 
-  /// The same place, read under DER from here on.
+  /// A reader at the same position that reads under DER.
   @inlinable
   public var underDER: ASN1Reader {
     ASN1Reader(
@@ -178,16 +181,16 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
       remainingDepth: remainingDepth)
   }
 
-  /// Moves behind what another reader has read of the same value.
+  /// Moves to the position of another reader of the same value.
   @inlinable
   public mutating func advance(to other: ASN1Reader) { position = other.position }
 
   // MARK: - Headers
 
-  /// Reads identifier and length octets and moves behind them.
+  /// Reads identifier and length octets and moves past them.
   @inlinable @inline(__always)
   public mutating func readHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
-    // Nearly every value of a receipt has one identifier octet and one length octet.
+    // Nearly every value in a receipt has one identifier octet and one length octet.
     let start = position
     if end &- start >= 2 {
       let identifier = bytes[start]
@@ -204,11 +207,11 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return try readLongHeader(bytes)
   }
 
-  /// Reads identifier and length octets in any form.
+  /// Reads identifier and length octets of any form.
   @inlinable @inline(never)
   public mutating func readLongHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
     let start = position
-    // Most of the others have a length in two octets.
+    // Most other values have a length of two octets.
     if end &- start >= 4, bytes[start &+ 1] == 0x82, bytes[start &+ 2] != 0 {
       let identifier = bytes[start]
       let contents = start &+ 4
@@ -302,7 +305,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return bytes[position]
   }
 
-  /// Indicates whether end-of-contents octets follow.
+  /// Returns `true` if end-of-contents octets follow.
   @inlinable
   public func isAtEndOfContents(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
     guard end - position >= 2 else {
@@ -315,13 +318,13 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
 
   // MARK: - Errors
 
-  /// An error at an offset.
+  /// Creates an error at an offset.
   @inlinable
   public func fault(_ fault: ASN1Fault, at offset: Int, _ message: String) -> Failure {
     Errors.error(fault, at: offset, in: part, message)
   }
 
-  /// The error of another tag than the one that must be here.
+  /// Creates the error for a tag other than the required one.
   @inlinable @inline(never)
   public func unexpected(_ found: ASN1Tag, insteadOf expected: ASN1Tag, at offset: Int) -> Failure {
     fault(.unexpected, at: offset, "Found a \(found) where a \(expected) should be.")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The identifier octets of an ASN.1 value (X.690 section 8.1.2): class, number, and whether it is constructed.
+/// The identifier octets of an ASN.1 value (X.690 section 8.1.2): the class, the number and the constructed bit.
 ///
-/// Packed into one word, because the reader compares a tag for every value it meets.
+/// They are packed into one word, because the reader compares a tag for every value.
 public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
   /// The class of a tag.
   public enum Class: UInt8, Sendable {
@@ -12,40 +12,40 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
     case `private` = 0xC0
   }
 
-  /// The number in the upper 24 bits; class and constructed bit, as in the first identifier octet, in the
-  /// lower 8.
+  /// The number in the upper 24 bits; the class and the constructed bit, as in the first identifier octet, in the lower
+  /// 8.
   public let packed: UInt32
 
-  /// The largest tag number that is read: what three octets of the long form hold.
+  /// The largest tag number that is supported: the largest that fits in three octets of the long form.
   @inlinable public static var greatestNumber: UInt32 { 0x1F_FFFF }
 
-  /// A tag; the number is cut to 24 bits.
+  /// Creates a tag; the number is truncated to 24 bits.
   @inlinable
   public init(_ tagClass: Class, number: UInt32, isConstructed: Bool) {
     packed = (number << 8) | UInt32(tagClass.rawValue) | (isConstructed ? 0x20 : 0)
   }
 
-  /// A tag in the short form, from its only octet.
+  /// Creates a tag of the short form from its only octet.
   @inlinable @inline(__always)
   public init(shortForm octet: UInt8) {
     packed = (UInt32(octet & 0x1F) << 8) | UInt32(octet & 0xE0)
   }
 
-  /// A tag in the long form.
+  /// Creates a tag of the long form.
   @inlinable
   public init(leadingOctet octet: UInt8, longFormNumber number: UInt32) {
     packed = (number << 8) | UInt32(octet & 0xE0)
   }
 
-  /// The number.
+  /// The tag number.
   public var number: UInt32 { packed >> 8 }
-  /// Indicates whether both are the same tag.
+  /// Returns `true` if the tags are equal.
   @inlinable @inline(__always)
   public static func == (left: ASN1Tag, right: ASN1Tag) -> Bool { left.packed == right.packed }
 
-  /// Indicates whether the contents are values.
+  /// Indicates whether the value is constructed: its contents are values themselves.
   @inlinable public var isConstructed: Bool { packed & 0x20 != 0 }
-  /// The class.
+  /// The class of the tag.
   public var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }
 
   /// The identifier octets.
@@ -70,7 +70,7 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
   @inlinable public static var bitString: ASN1Tag { ASN1Tag(shortForm: 0x03) }
   /// OCTET STRING.
   @inlinable public static var octetString: ASN1Tag { ASN1Tag(shortForm: 0x04) }
-  /// OCTET STRING in pieces, under BER.
+  /// OCTET STRING in segments, under BER.
   @inlinable public static var constructedOctetString: ASN1Tag { ASN1Tag(shortForm: 0x24) }
   /// NULL.
   @inlinable public static var null: ASN1Tag { ASN1Tag(shortForm: 0x05) }
@@ -101,7 +101,7 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
     ASN1Tag(.contextSpecific, number: number, isConstructed: true)
   }
 
-  /// The name of a universal type, else class and number.
+  /// The name of a universal type, or the class and the number of any other tag.
   public var description: String {
     switch self {
     case .boolean: "BOOLEAN"

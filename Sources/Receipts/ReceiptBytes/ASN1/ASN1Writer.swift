@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A writer of ASN.1 in its Distinguished Encoding Rules (X.690 section 10).
+/// A writer of ASN.1 in the Distinguished Encoding Rules (X.690 section 10).
 package struct ASN1Writer: Sendable {
-  /// The bytes written so far.
+  /// The bytes that were written.
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
-  /// The bytes that the closure writes.
+  /// Returns the bytes that the closure writes.
   package static func encoding(_ body: (inout ASN1Writer) -> Void) -> [UInt8] {
     var writer = ASN1Writer()
     body(&writer)
     return writer.bytes
   }
 
-  /// Writes a value around existing contents.
+  /// Writes a value with the given contents.
   package mutating func write(_ tag: ASN1Tag, contents: some Collection<UInt8>) {
     writeHeader(tag, length: contents.count)
     bytes += contents
   }
 
-  /// Writes a constructed value around what the closure writes.
+  /// Writes a constructed value with the contents that the closure writes.
   package mutating func write(_ tag: ASN1Tag, _ body: (inout ASN1Writer) -> Void) {
     write(tag, contents: Self.encoding(body))
   }
 
-  /// Writes a `SET OF` from complete values, sorted as DER wants them (X.690 section 11.6).
+  /// Writes a `SET OF` of complete values, sorted as DER requires (X.690 section 11.6).
   package mutating func writeSet(_ tag: ASN1Tag = .set, of elements: [[UInt8]]) {
     write(tag) { inner in
       for element in elements.sorted(by: { $0.lexicographicallyPrecedes($1) }) { inner.append(element) }
     }
   }
 
-  /// Writes bytes that are DER already.
+  /// Appends bytes that are already DER.
   package mutating func append(_ encoded: some Collection<UInt8>) { bytes += encoded }
 
   /// Writes an INTEGER.
@@ -49,8 +49,9 @@ package struct ASN1Writer: Sendable {
   /// Writes a BOOLEAN.
   package mutating func write(boolean value: Bool) { write(.boolean, contents: [value ? 0xFF : 0x00]) }
 
-  /// Writes a BIT STRING of named bits: bit `n` is `1 << n`, zero bits at the end are left out (X.690 section
-  /// 11.2.2).
+  /// Writes a BIT STRING of named bits.
+  ///
+  /// Bit `n` is `1 << n`. Trailing zero bits are omitted (X.690 section 11.2.2).
   package mutating func write(namedBits bits: UInt16) {
     let count = UInt16.bitWidth - bits.leadingZeroBitCount
     var octets = [UInt8](repeating: 0, count: (count + 7) / 8)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An OBJECT IDENTIFIER, between its contents octets (X.690 section 8.19) and its dotted spelling.
+/// An OBJECT IDENTIFIER, converted from and to its contents octets (X.690 section 8.19) and its dotted form.
 package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
   /// The contents octets, without tag and length.
   package let contents: [UInt8]
 
-  /// An identifier from its contents octets; `nil` unless they are well formed and every component fits in
-  /// 64 bits.
+  /// Creates an identifier from its contents octets.
+  ///
+  /// Returns `nil` unless they are well formed and every component fits in 64 bits.
   package init?(contents: [UInt8]) {
     guard let last = contents.last, last & 0x80 == 0 else { return nil }
     var component: UInt64 = 0
@@ -21,7 +22,7 @@ package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
     self.contents = contents
   }
 
-  /// An identifier from its dotted spelling, such as `1.2.840.113549.1.7.2`; `nil` when it is not one.
+  /// Creates an identifier from its dotted form, such as `1.2.840.113549.1.7.2`; `nil` if the text is malformed.
   package init?(_ dotted: String) {
     var components: [UInt64] = []
     for part in dotted.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
@@ -46,7 +47,7 @@ package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
     self.contents = contents
   }
 
-  /// The dotted spelling.
+  /// The dotted form.
   package var description: String {
     var text = ""
     var component: UInt64 = 0
@@ -54,7 +55,7 @@ package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
       component = component << 7 | UInt64(octet & 0x7F)
       guard octet & 0x80 == 0 else { continue }
       if text.isEmpty {
-        // The first two components share one number; the first is 0, 1 or 2.
+        // The first number encodes the first two components; the first component is 0, 1 or 2.
         let first = min(component / 40, 2)
         text = "\(first).\(component - first * 40)"
       } else {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The 64 symbols of one of the two base64 alphabets of RFC 4648, and the coding that both share.
+/// One of the two base64 alphabets of RFC 4648, with the encoding and decoding that both share.
 ///
-/// Only one text stands for given bytes: unused bits of the last symbol must be zero (section 3.5), so that
-/// signed text cannot be respelled.
+/// Each sequence of bytes has exactly one encoding: the unused bits of the last symbol must be zero (section 3.5). So
+/// signed text has no second spelling.
 struct Base64Alphabet: Sendable {
   private let name: String
-  /// Symbol of each value 0…63.
+  /// The symbol for each value 0…63.
   private let symbols: [UInt8]
-  /// Value of each byte; 0xFF for one that is no symbol.
+  /// The value of each byte; 0xFF for a byte that is not a symbol.
   private let values: [UInt8]
-  /// Indicates whether the last group is filled up with `=`.
+  /// Indicates whether `=` pads the last group.
   private let isPadded: Bool
 
   static let standard = Base64Alphabet(name: "base64", last: "+/", isPadded: true)
@@ -45,7 +45,7 @@ struct Base64Alphabet: Sendable {
     }
   }
 
-  /// Appends a group of 24 bits; only the first symbols carry any.
+  /// Appends a group of 24 bits. Only its first `symbolCount` symbols carry data.
   @inline(__always)
   private func append(_ word: UInt32, symbolCount: Int, to output: inout OutputSpan<UInt8>) {
     output.append(symbols[Int(word >> 18 & 0x3F)])
@@ -58,7 +58,7 @@ struct Base64Alphabet: Sendable {
   // MARK: Decoding
 
   func decode(_ text: Span<UInt8>, allowingWhitespace: Bool) throws(Base64Error) -> [UInt8] {
-    // Two groups are written as a word of eight bytes; the last two are overwritten or cut off.
+    // Two groups are stored as a word of eight bytes. Its last two bytes are overwritten by the next group or cut off.
     var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 8)
     var count = 0
     var index = 0
@@ -115,7 +115,7 @@ struct Base64Alphabet: Sendable {
     return bytes
   }
 
-  /// Decodes eight symbols at a time, as far as there are eight and all are symbols.
+  /// Decodes eight symbols at a time, until fewer than eight bytes remain or one of the next eight is not a symbol.
   private func decodeWholeGroups(
     _ text: Span<UInt8>, _ index: inout Int, _ bytes: inout [UInt8], _ count: inout Int
   ) {

@@ -12,19 +12,23 @@ internal import Dispatch
 #endif
 internal import Synchronization
 
-/// Work that is shared among all processors.
+/// Runs work on all processors.
 package enum AllProcessors {
-  /// Their number. Determined once, since it takes reading files.
+  /// The number of processors that are online.
+  ///
+  /// It is determined once, because the system reads files to determine it.
   package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-  /// Does some work part by part, and puts the results together in order. Little work is done on this thread.
+  /// Maps records part by part on all processors and joins the results in order.
+  ///
+  /// If all records fit in one part, the calling thread does the work.
   ///
   /// - Parameters:
-  ///   - count: How many records there are.
-  ///   - share: How many of them a processor takes at a time.
-  ///   - part: Does a part of them.
-  /// - Returns: The results.
-  /// - Throws: What a part threw, of several the first.
+  ///   - count: The number of records.
+  ///   - share: The number of records in a part.
+  ///   - part: Maps the records of one part.
+  /// - Returns: The results of all parts, in order.
+  /// - Throws: The error of a part; if several throw, that of the first of them.
   package static func map<Element: Sendable, Failure: Error>(
     _ count: Int, share: Int = 128, _ part: @Sendable (Range<Int>) throws(Failure) -> [Element]
   ) throws(Failure) -> [Element] {

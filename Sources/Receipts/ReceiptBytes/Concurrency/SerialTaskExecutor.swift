@@ -2,19 +2,22 @@
 
 internal import Dispatch
 
-/// Runs tasks on a thread of their own, one step at a time: for work that takes milliseconds and that nobody waits for on an
-/// event loop.
+/// Runs tasks on a dispatch queue of their own, one step at a time.
+///
+/// It is for work that takes milliseconds and that nothing on an event loop waits for.
 ///
 ///     await withTaskExecutorPreference(executor) { … }
 package final class SerialTaskExecutor: TaskExecutor {
   private let queue: DispatchQueue
 
-  /// - Parameter label: The name of its queue in tools.
+  /// Creates an executor.
+  ///
+  /// - Parameter label: The label of its queue in debuggers and profilers.
   package init(label: String) { queue = DispatchQueue(label: label, qos: .utility) }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // The closure keeps the executor alive while the job runs.
+    // The closure retains the executor while the job runs.
     queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }

@@ -3,8 +3,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Work that other threads do part by part, ahead of the one that takes the results in order. That one does a part
-/// itself that is not begun yet: where all processors have other things to do, nothing waits for them.
+/// Parts of work that other threads do ahead of the thread that consumes the results in order.
+///
+/// If a part has not begun when its result is needed, the consuming thread does it itself. So nothing waits for other
+/// threads while all processors are busy.
 package final class WorkAhead<Part: Sendable>: Sendable {
   private struct State {
     var isBegun = false
@@ -16,11 +18,11 @@ package final class WorkAhead<Part: Sendable>: Sendable {
   private let states: Mutex<[State]>
   private let finished: [DispatchSemaphore]
 
-  /// Begins a work.
+  /// Begins the work.
   ///
   /// - Parameters:
-  ///   - ranges: What each part is about.
-  ///   - work: Does a part.
+  ///   - ranges: The range of each part.
+  ///   - work: Does one part.
   package init(_ ranges: [Range<Int>], _ work: @escaping @Sendable (Range<Int>) throws -> Part) {
     self.ranges = ranges
     self.work = work
@@ -32,9 +34,9 @@ package final class WorkAhead<Part: Sendable>: Sendable {
     }
   }
 
-  /// Hands all parts over, in order.
+  /// Passes the results of all parts to a closure, in order.
   ///
-  /// - Throws: What a part of the work threw, of several the first; and what `body` throws.
+  /// - Throws: The error of a part (if several throw, that of the first of them), or the error that `body` throws.
   package func forEach(_ body: (Part) throws -> Void) throws {
     for number in ranges.indices {
       doIfNotBegun(number)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The shape of this package's errors: a code that stays stable, the place, and a message that says what was found and
-/// what to do.
+/// An error of this package: a stable code, the place of the error, and a message.
+///
+/// The message says what is wrong and what to do about it.
 package protocol PlacedError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The words for what can go wrong.
+  /// The type of the error codes.
   associatedtype Code: RawRepresentable<String>
 
-  /// The kind of fault, as a word that stays stable.
+  /// The stable code of the error.
   var code: Code { get }
-  /// The place: a file, a table and key, a server; empty without a single place.
+  /// The place of the error, such as a file, a table and key, or a server; empty if there is no single place.
   var place: String { get }
-  /// A description of the fault and the remedy, on one line.
+  /// A description of the error and of what to do about it, on one line.
   var message: String { get }
 }
 

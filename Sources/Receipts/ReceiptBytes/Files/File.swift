@@ -10,23 +10,23 @@
   internal import Darwin
 #endif
 
-/// An open file or directory; closed when it is destroyed.
+/// An open file or directory, which is closed when the value is destroyed.
 package struct File: ~Copyable, Sendable {
   /// The purpose for which a file is opened.
   package enum Access: Sendable {
-    /// To read.
+    /// Reads. Links are followed.
     case reading
-    /// To read or sync what is there itself: links are not followed.
+    /// Reads or syncs. Links are not followed.
     case readingItself
-    /// To write a file that does not exist yet. Links are not followed.
+    /// Writes a file that must not exist yet. Links are not followed.
     case creating
-    /// To write a file that may exist, as it is. Links are not followed.
+    /// Writes a file that may exist, and keeps its contents. Links are not followed.
     case updating
-    /// To write a file that may exist, emptied. Links are not followed.
+    /// Writes a file that may exist, and empties it. Links are not followed.
     case replacing
-    /// To write what exists, whatever it is.
+    /// Writes something that exists, of any type. Links are followed.
     case existing
-    /// To lock or sync a directory.
+    /// Locks or syncs a directory.
     case directory
 
     fileprivate var flags: Int32 {
@@ -42,17 +42,17 @@ package struct File: ~Copyable, Sendable {
     }
   }
 
-  /// The file at a path.
+  /// The attributes of a file or directory.
   package struct Status: Sendable, Hashable {
     package let isDirectory: Bool
     package let isRegularFile: Bool
-    /// Permission bits, such as `0o600`.
+    /// The permission bits, such as `0o600`.
     package let permissions: UInt16
     package let byteCount: UInt64
     package let identity: Identity
   }
 
-  /// Which file a path leads to.
+  /// The identity of a file: two paths that lead to the same file have the same identity.
   package struct Identity: Sendable, Hashable {
     package let device: UInt64
     package let number: UInt64
@@ -63,10 +63,10 @@ package struct File: ~Copyable, Sendable {
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - path: Where.
-  ///   - access: What for.
-  ///   - permissions: Those of a file that is created, as far as the process's mask lets them.
-  /// - Throws: ``SystemError``.
+  ///   - path: The path of the file.
+  ///   - access: The purpose.
+  ///   - permissions: The permissions of a file that is created; the process's umask is subtracted from them.
+  /// - Throws: ``SystemError`` if the file cannot be opened.
   package init(_ path: String, _ access: Access, permissions: UInt16 = 0o644) throws(SystemError) {
     let opened = unsafe open(path, access.flags | O_CLOEXEC, mode_t(permissions))
     guard opened >= 0 else { throw .last }
@@ -75,11 +75,13 @@ package struct File: ~Copyable, Sendable {
 
   deinit { _ = systemClose(descriptor) }
 
-  /// Sets the permissions, whatever the process's mask. Fails where the process does not own the file.
+  /// Sets the permissions, regardless of the process's umask.
+  ///
+  /// Returns `false` if that fails, for example because the process does not own the file.
   @discardableResult
   package func setPermissions(_ permissions: UInt16) -> Bool { fchmod(descriptor, mode_t(permissions)) == 0 }
 
-  /// Everything from the current position to the end; `nil` if that is more than `limit` bytes.
+  /// Reads from the current position to the end; returns `nil` if there are more than `limit` bytes.
   package func read(limit: Int) throws(SystemError) -> [UInt8]? {
     var contents: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16384)
@@ -94,7 +96,7 @@ package struct File: ~Copyable, Sendable {
     }
   }
 
-  /// The bytes from an offset on, as far as there are `count`.
+  /// Reads up to `count` bytes at an offset; the result is shorter if the file ends before.
   package func read(at offset: Int64, count: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: max(count, 0))
     var total = 0
@@ -126,29 +128,30 @@ package struct File: ~Copyable, Sendable {
     }
   }
 
-  /// Moves to the end, and returns its offset.
+  /// Moves to the end and returns its offset.
   package func seekToEnd() throws(SystemError) -> Int64 {
     let end = lseek(descriptor, 0, SEEK_END)
     guard end >= 0 else { throw .last }
     return Int64(end)
   }
 
-  /// Cuts the file off.
+  /// Truncates the file; errors are ignored.
   package func truncate(to byteCount: Int64) { _ = ftruncate(descriptor, off_t(byteCount)) }
 
-  /// The properties of the file.
+  /// The file's attributes; `nil` if they cannot be determined.
   package var status: Status? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? Status(status) : nil
   }
 
-  /// Returns when contents and names are on disk. File systems that cannot sync a directory, and devices, which
-  /// report EINVAL, count as synced.
+  /// Waits until the contents are on disk, or the names if this is a directory.
+  ///
+  /// `EINVAL` is not an error: devices report it, and so do file systems that cannot sync a directory.
   package func synchronize() throws(SystemError) {
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw .last }
   }
 
-  /// Returns when the contents are on disk: `fdatasync`, and `F_FULLFSYNC` on Apple systems.
+  /// Waits until the contents are on disk: `fdatasync`, or `F_FULLFSYNC` on Apple systems.
   package func synchronizeContents() throws(SystemError) {
     #if canImport(Darwin)
       let isSynchronized = fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
@@ -158,8 +161,10 @@ package struct File: ~Copyable, Sendable {
     guard isSynchronized else { throw .last }
   }
 
-  /// Locks the file against other processes, for which it waits; `false` where another has had it locked all the time.
-  /// The lock ends with the process, or when the file is closed.
+  /// Locks the file against other processes, and waits up to `timeout` for the lock.
+  ///
+  /// Returns `false` if another process holds the lock all that time. The lock ends when the file is closed or the
+  /// process ends.
   package func lock(within timeout: Duration = .zero) throws(SystemError) -> Bool {
     let deadline = ContinuousClock.now + timeout
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -197,7 +202,7 @@ extension File.Status {
   }
 }
 
-// Inside the type these names are its own functions.
+// Inside the type these names would refer to its own methods.
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -10,15 +10,18 @@
   internal import Darwin
 #endif
 
-/// Files by their paths, with the durability of POSIX: what was written, synced and whose directory was synced stays.
+/// Operations on files by path, with the durability of POSIX.
+///
+/// A file survives a crash once its contents and its directory are synced.
 package enum FileSystem {
-  /// The contents of a file; `nil` if it has more than `limit` bytes.
+  /// Returns the contents of a file; `nil` if it has more than `limit` bytes.
   package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
     try File(path, .reading).read(limit: limit)
   }
 
-  /// Creates a file that must not exist yet, with permissions that hold from the first byte on; its contents are on disk
-  /// when this returns. A file that could not be written whole is removed.
+  /// Creates a file that must not exist yet and waits until its contents are on disk.
+  ///
+  /// The permissions apply before the first byte is written. If writing or syncing fails, the file is removed.
   package static func create(
     _ path: String, permissions: UInt16, contents: [UInt8]
   ) throws(SystemError) {
@@ -33,7 +36,7 @@ package enum FileSystem {
     try file.close()
   }
 
-  /// The file at a path; `nil` if there is nothing.
+  /// Returns the attributes of the file at a path, links followed; `nil` if it does not exist.
   package static func status(_ path: String) throws(SystemError) -> File.Status? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
@@ -43,13 +46,13 @@ package enum FileSystem {
     return File.Status(status)
   }
 
-  /// The file of a descriptor; `nil` if it is not open.
+  /// Returns the attributes of the file that a descriptor refers to; `nil` if the descriptor is not open.
   package static func status(ofDescriptor descriptor: Int32) -> File.Status? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? File.Status(status) : nil
   }
 
-  /// The file at a path, or the symbolic link itself; `nil` if there is nothing.
+  /// Returns the attributes of the file at a path, or of the link itself; `nil` if it does not exist.
   package static func linkStatus(_ path: String) throws(SystemError) -> File.Status? {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {
@@ -59,34 +62,34 @@ package enum FileSystem {
     return File.Status(status)
   }
 
-  /// Gives a file another name, in place of whatever has it.
+  /// Renames a file and replaces any file that has the new name.
   package static func rename(_ path: String, to target: String) throws(SystemError) {
     guard unsafe systemRename(path, target) == 0 else { throw .last }
   }
 
-  /// Gives a file a second name, which must be free.
+  /// Gives a file a second name, which must not exist yet.
   package static func link(_ path: String, as name: String) throws(SystemError) {
     guard unsafe systemLink(path, name) == 0 else { throw .last }
   }
 
-  /// Removes a file, if there is one.
+  /// Removes a file; does nothing if it does not exist.
   package static func remove(_ path: String) throws(SystemError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .last }
   }
 
-  /// Makes a directory.
+  /// Creates a directory.
   package static func makeDirectory(_ path: String, permissions: UInt16) throws(SystemError) {
     guard unsafe mkdir(path, mode_t(permissions)) == 0 else { throw .last }
   }
 
-  /// Removes a directory if it is empty; `false` where it is not.
+  /// Removes a directory if it is empty; returns `false` if it is not.
   package static func removeDirectory(_ path: String) throws(SystemError) -> Bool {
     if unsafe rmdir(path) == 0 { return true }
     guard errno == ENOTEMPTY || errno == EEXIST else { throw .last }
     return false
   }
 
-  /// The names in a directory, in no order.
+  /// Returns the names in a directory, in unspecified order.
   package static func names(in directory: String) throws(SystemError) -> [String] {
     guard let handle = unsafe opendir(directory) else { throw .last }
     defer { unsafe closedir(handle) }
@@ -100,26 +103,28 @@ package enum FileSystem {
     return names
   }
 
-  /// Returns when the names in a directory are on disk: a file synced under a name that is not would be lost.
+  /// Waits until the names in a directory are on disk.
+  ///
+  /// A synced file is lost in a crash if its name is not on disk.
   package static func synchronizeDirectory(_ path: String) throws(SystemError) {
     try File(path, .directory).synchronize()
   }
 
-  /// The path with every symbolic link followed; `nil` if that cannot be done, or gives a name that is not UTF-8.
+  /// Returns the path with all symbolic links resolved; `nil` if that fails or the result is not UTF-8.
   package static func resolved(_ path: String) -> String? {
     guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
     return unsafe String(validatingCString: real)
   }
 
-  /// The directory that a path is in.
+  /// Returns the path of the directory that contains a path.
   package static func directory(of path: String) -> String {
     guard let end = path.lastIndex(of: "/") else { return "." }
     return end == path.startIndex ? "/" : String(path[..<end])
   }
 }
 
-// Inside the type these names are its own functions.
+// Inside the type these names would refer to its own methods.
 private func systemRename(_ path: UnsafePointer<CChar>, _ target: UnsafePointer<CChar>) -> Int32 {
   unsafe rename(path, target)
 }

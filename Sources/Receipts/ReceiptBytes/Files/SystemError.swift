@@ -10,26 +10,26 @@
   internal import Darwin
 #endif
 
-/// A call of POSIX that failed.
+/// The error of a POSIX call.
 package struct SystemError: Error, Sendable, Hashable {
   /// The value of `errno`.
   package let number: Int32
 
   package init(number: Int32) { self.number = number }
 
-  /// The failure of the call just made.
+  /// The error of the call just made.
   static var last: SystemError { SystemError(number: errno) }
 
-  /// There is nothing under the path.
+  /// `true` if the path does not exist.
   package var isMissing: Bool { number == ENOENT }
-  /// There is something under the path already.
+  /// `true` if the path already exists.
   package var isExisting: Bool { number == EEXIST }
-  /// The disk or the quota is full.
+  /// `true` if the disk or the quota is full.
   package var isFull: Bool { number == ENOSPC || number == EDQUOT }
-  /// A parent of the path is missing, or not a directory.
+  /// `true` if a component of the path is missing or is not a directory.
   package var isNoPlace: Bool { number == ENOENT || number == ENOTDIR }
 
-  /// The error in the words of the system.
+  /// The system's description of the error.
   package var reason: String {
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)

@@ -10,23 +10,25 @@
   internal import Darwin
 #endif
 
-/// An address of IPv4 or IPv6.
+/// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-  /// 4 bytes for IPv4, 16 for IPv6.
+  /// The bytes in network order: 4 for IPv4, 16 for IPv6.
   package let bytes: [UInt8]
 
-  /// The address that these bytes are; `nil` unless they are 4 or 16.
+  /// Creates an address from its bytes; `nil` unless there are 4 or 16.
   package init?(bytes: some Collection<UInt8>) {
     guard [4, 16].contains(bytes.count) else { return nil }
     self.bytes = Array(bytes)
   }
 
-  /// The addresses of a host, in the order in which to try them. Blocks until the system's resolver answers.
+  /// Returns the addresses of a host in the order in which to try them.
+  ///
+  /// It blocks until the system's resolver answers.
   ///
   /// - Parameters:
-  ///   - host: A name, or an address in any spelling that the resolver reads.
-  ///   - isNumeric: Whether names are refused.
-  /// - Returns: None where there is no such host.
+  ///   - host: A name, or an address in any form that the resolver accepts.
+  ///   - isNumeric: `true` to accept addresses only, and no names.
+  /// - Returns: The addresses; empty if the host cannot be resolved.
   package static func resolve(_ host: String, isNumeric: Bool = false) -> [IPAddress] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_flags = isNumeric ? AI_NUMERICHOST : AI_ADDRCONFIG
@@ -62,7 +64,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The address as text; of IPv6 all eight groups.
+  /// The address as text; an IPv6 address is written with all eight groups.
   package var description: String {
     guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
     return stride(from: 0, to: 16, by: 2).map { index in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FixedWidthInteger {
-  /// The bytes, most significant first.
+  /// The integer's bytes, most significant first.
   public var bigEndianBytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: self)
@@ -16,7 +16,9 @@ extension [UInt8] {
     unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
   }
 
-  /// The integer whose most significant byte is at `offset`. The bytes must be there.
+  /// Returns the integer whose most significant byte is at `offset`.
+  ///
+  /// Traps if it reaches beyond the end.
   @inlinable
   public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
     span.bigEndian(at: offset)
@@ -24,7 +26,9 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-  /// The integer whose most significant byte is at `offset`. Reading beyond the end traps, as with any index.
+  /// Returns the integer whose most significant byte is at `offset`.
+  ///
+  /// Traps if it reaches beyond the end.
   @inlinable @inline(__always)
   public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
     let raw = unsafe bytes

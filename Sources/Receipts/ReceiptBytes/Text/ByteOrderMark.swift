@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The byte order mark of UTF-8, which editors and spreadsheets put in front of a text: it is no part of it.
+/// The byte order mark of UTF-8.
+///
+/// Editors and spreadsheets put it in front of a text. It is not part of the text.
 package enum ByteOrderMark {
   /// The mark's three bytes.
   package static let bytes: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// The text without a mark in front of it; not copied if it is missing.
+  /// Returns the text without a leading byte order mark; does not copy if there is no mark.
   package static func dropped(from text: [UInt8]) -> [UInt8] {
     text.starts(with: bytes) ? Array(text.dropFirst(bytes.count)) : text
   }

@@ -2,29 +2,31 @@
 
 internal import Glibc
 
-/// Searching and comparing bytes, eight at a time.
+/// Searches and compares bytes, eight at a time.
 ///
-/// A word's lane is marked by its high bit. Borrows between lanes can only mark lanes above a true mark, so the
-/// lowest mark is always right.
+/// A byte of a word is a *lane*, and the high bit of a lane marks it. A borrow between lanes can set a false mark only
+/// above a true one, so the lowest mark is always correct.
 public enum ByteSearch {
   /// The lowest bit of each lane.
   @inlinable public static var lowBits: UInt64 { 0x0101_0101_0101_0101 }
   /// The highest bit of each lane.
   @inlinable public static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
-  /// Marks the lanes that are zero.
+  /// Returns a word that marks the lanes that are zero.
   @inlinable @inline(__always)
   public static func zeroLanes(_ word: UInt64) -> UInt64 { (word &- lowBits) & ~word & highBits }
 
-  /// The eight bytes from `index` on, the first one lowest. Reading beyond the end is trapped, as with any
-  /// index; what is unsafe is that it takes bytes for an integer; every integer is valid.
+  /// Returns the eight bytes from `index` on as a word, the first byte lowest.
+  ///
+  /// Reading beyond the end traps, as with any index. The load is unsafe only because it reinterprets bytes as an
+  /// integer, and any eight bytes are a valid integer.
   @inlinable @inline(__always)
   public static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
     let raw = unsafe bytes.bytes
     return UInt64(littleEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
   }
 
-  /// A word that tells names apart, nearly always: equal names have equal ones.
+  /// Returns a word that nearly always differs for different names; equal names have equal fingerprints.
   @inlinable @inline(__always)
   public static func fingerprint(_ bytes: Span<UInt8>) -> UInt64 {
     let count = bytes.count
@@ -37,11 +39,11 @@ public enum ByteSearch {
     return fingerprint
   }
 
-  /// Index of the first byte from `start` on that equals `byte`; `nil` without one.
+  /// Returns the index of the first byte from `start` on that equals `byte`; `nil` if there is no such byte.
   public static func firstIndex(of byte: UInt8, in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
     var index = start
     let pattern = UInt64(byte) &* lowBits
-    // Four words at a time while there is no mark among them.
+    // Skips four words at a time while no lane of them is marked.
     while index <= bytes.count - 32 {
       let marks =
         zeroLanes(word(bytes, at: index) ^ pattern) | zeroLanes(word(bytes, at: index + 8) ^ pattern)
@@ -61,8 +63,10 @@ public enum ByteSearch {
     return nil
   }
 
-  /// Indicates whether a few bytes stand among others, in time linear in these. `firstRange(of:)` of the standard
-  /// library takes a hundred times as long.
+  /// Returns `true` if `bytes` contain `part`.
+  ///
+  /// The search is usually linear in the number of bytes. The standard library's `firstRange(of:)` takes a hundred
+  /// times as long.
   package static func contains(_ part: StaticString, in bytes: Span<UInt8>) -> Bool {
     let count = part.utf8CodeUnitCount
     guard count > 0, part.hasPointerRepresentation else { return false }
@@ -77,7 +81,7 @@ public enum ByteSearch {
     return false
   }
 
-  /// Indicates whether the bytes are the same.
+  /// Returns `true` if the bytes are equal.
   public static func isEqual(_ lhs: Span<UInt8>, _ rhs: Span<UInt8>) -> Bool {
     guard lhs.count == rhs.count else { return false }
     return unsafe lhs.withUnsafeBytes { lhs in

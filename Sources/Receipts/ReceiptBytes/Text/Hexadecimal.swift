@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes as pairs of hexadecimal digits.
+/// Encodes and decodes bytes as pairs of hexadecimal digits.
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Two lower-case digits a byte.
+  /// Returns two lower-case digits for each byte.
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
@@ -15,7 +15,7 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes; `nil` for anything but pairs of digits, of either case.
+  /// Decodes pairs of digits in either case; returns `nil` for any other text.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let text = Array(text.utf8)
     guard text.count.isMultiple(of: 2) else { return nil }
@@ -28,7 +28,7 @@ package enum Hexadecimal {
     return bytes
   }
 
-  /// The value of a digit, of either case; `nil` for any other character.
+  /// Returns the value of a digit in either case; `nil` for any other character.
   package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -40,7 +40,7 @@ package enum Hexadecimal {
 }
 
 extension DefaultStringInterpolation {
-  /// `0x0A`: a byte as errors show it.
+  /// Appends a byte as errors show it, such as `0x0A`.
   package mutating func appendInterpolation(hexadecimal byte: UInt8) {
     let digits = String(byte, radix: 16, uppercase: true)
     appendLiteral(digits.utf8.count == 1 ? "0x0" : "0x")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The arguments of the program, as the system passes them.
+/// The program's arguments, as the system passes them.
 package enum ProgramArguments {
-  /// The fault of the arguments; `nil` if they can be used.
+  /// A description of the first argument that is not UTF-8; `nil` if all are.
   ///
-  /// `CommandLine.arguments` replaces bytes that are not UTF-8 by U+FFFD. A file of another name would then be read or
-  /// written.
+  /// `CommandLine.arguments` replaces invalid UTF-8 with U+FFFD. The program would then read or write a file with a
+  /// different name.
   package static var fault: String? {
     for position in 0..<Int(CommandLine.argc) {
       guard let argument = unsafe CommandLine.unsafeArgv[position] else { break }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that a stranger wrote, made fit for a terminal or a log: one line that steers no terminal.
+/// Makes untrusted text safe for a terminal or a log: one line without control characters.
 package enum ShownText {
-  /// Longer runs of the characters of base64url and of dots are taken for tokens or signed payloads. A UUID has
-  /// 36, and host names and segments of paths have less.
+  /// The length above which a run of base64url characters and dots counts as a token or signed payload.
+  ///
+  /// A UUID has 36 characters. Host names and path segments have fewer.
   static let longestWord = 48
   static let maximumCount = 500
 
-  /// The text with control and invisible formatting characters replaced, and cut off after `limit` characters.
+  /// Returns the text with control and invisible formatting characters replaced, truncated to `limit` characters.
   package static func plain(_ text: String, limit: Int = .max) -> String {
     if text.utf8.count <= limit, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
     var line = String.UnicodeScalarView()
@@ -21,8 +22,10 @@ package enum ShownText {
     return String(line)
   }
 
-  /// As ``plain(_:limit:)`` of bounded length, with tokens and signed payloads replaced by `…`: a server may send
-  /// back what it was sent.
+  /// Returns the text like ``plain(_:limit:)``, truncated to 500 characters, with tokens and signed payloads replaced
+  /// by `…`.
+  ///
+  /// A server may echo what it received.
   package static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     var word = String.UnicodeScalarView()

@@ -8,11 +8,11 @@ internal import ReceiptBytes
 /// ReceiptAttribute ::= SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }
 /// ```
 public struct AppReceiptAttribute: Sendable, Hashable {
-  /// The type of the attribute: for example 2, the bundle identifier.
+  /// The type of the attribute, such as 2 for the bundle identifier.
   public var type: Int
-  /// The version of the attribute: 1, but 2 for type 4 from the App Store.
+  /// The version of the attribute: 1, except 2 for type 4 from the App Store.
   public var version: Int
-  /// The octets of the value, which for most types are one more ASN.1 value in DER.
+  /// The octets of the value. For most types they are an ASN.1 value in DER.
   public var value: ArraySlice<UInt8>
 
   /// Creates an attribute.
@@ -22,7 +22,7 @@ public struct AppReceiptAttribute: Sendable, Hashable {
     self.value = value
   }
 
-  /// The attribute in DER.
+  /// Returns the attribute in DER.
   func encoded() -> [UInt8] {
     var writer = ASN1Writer()
     writer.write(.sequence) { sequence in
@@ -33,7 +33,7 @@ public struct AppReceiptAttribute: Sendable, Hashable {
     return writer.bytes
   }
 
-  /// The attributes of a set that was decoded before.
+  /// Returns the attributes of a set that has already been decoded.
   static func all(in set: ArraySlice<UInt8>) -> [AppReceiptAttribute] {
     let bytes = set.span
     var attributes: [AppReceiptAttribute] = []
@@ -47,13 +47,13 @@ public struct AppReceiptAttribute: Sendable, Hashable {
       }
       try top.leave(reader, bytes)
     } catch {
-      // Decoding refuses such a set.
+      // Not reached: decoding has rejected a malformed set.
     }
     return attributes
   }
 }
 
-/// The attribute types of an app receipt that have a meaning here. Those marked † Apple does not document.
+/// The attribute types of an app receipt that this module interprets. Apple does not document those marked †.
 enum AppAttributeType {
   /// † UTF8String.
   static let environment = 0
@@ -91,7 +91,7 @@ enum AppAttributeType {
   static let expirationDate = 21
 }
 
-/// The attribute types of an in-app purchase that have a meaning here.
+/// The attribute types of an in-app purchase that this module interprets. Apple does not document those marked †.
 enum InAppAttributeType {
   /// INTEGER.
   static let quantity = 1701

@@ -3,14 +3,15 @@
 internal import ReceiptBytes
 
 extension AppReceiptPayload: Hashable {
-  /// The payload as the content of a receipt's container: a `SET OF` in DER.
+  /// Returns the payload as the content of a receipt's container: a `SET OF` in DER.
   ///
-  /// A decoded payload gives the bytes that were decoded, unless a field was set since.
-  /// Any other is rewritten, sorted, with the attributes of unknown type that it was decoded with.
+  /// A decoded payload with no field set since returns the bytes that were decoded. Any other payload is encoded anew
+  /// and sorted, with the attributes of unknown type that it was decoded with.
   package func encoded() -> [UInt8] { Array(encodedSet) }
 
-  /// All attributes as they are encoded: of a decoded payload all that were read, those of unknown
-  /// type included, in order.
+  /// All attributes as they are encoded.
+  ///
+  /// For a decoded payload these are all attributes that were read, in order, including those of unknown type.
   public var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
 
   private var encodedSet: ArraySlice<UInt8> {
@@ -50,7 +51,7 @@ extension AppReceiptPayload: Hashable {
     AppAttributeType.expirationDate,
   ]
 
-  /// Indicates whether both encode to the same bytes.
+  /// Returns `true` if both payloads encode to the same bytes.
   public static func == (lhs: AppReceiptPayload, rhs: AppReceiptPayload) -> Bool {
     lhs.encodedSet == rhs.encodedSet
   }
@@ -60,10 +61,12 @@ extension AppReceiptPayload: Hashable {
 }
 
 extension InAppPurchase: Hashable {
-  /// All attributes: of a decoded purchase all that were read, those of unknown type included, in order.
+  /// All attributes as they are encoded.
+  ///
+  /// For a decoded purchase these are all attributes that were read, in order, including those of unknown type.
   public var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
 
-  /// The set of attributes in DER; as it was decoded, where no field was set since.
+  /// The set of attributes in DER: the decoded bytes if no field was set since, or else a new encoding.
   fileprivate var encodedSet: ArraySlice<UInt8> {
     if let source, !isChanged { return source }
     var list = AttributeListWriter()
@@ -94,7 +97,7 @@ extension InAppPurchase: Hashable {
     InAppAttributeType.promotionalOfferId,
   ]
 
-  /// Indicates whether both encode to the same bytes.
+  /// Returns `true` if both purchases encode to the same bytes.
   public static func == (lhs: InAppPurchase, rhs: InAppPurchase) -> Bool {
     lhs.encodedSet == rhs.encodedSet
   }
@@ -103,7 +106,7 @@ extension InAppPurchase: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(encodedSet) }
 }
 
-/// Collects attributes and writes them as a sorted set.
+/// Collects attributes and encodes them as a sorted set.
 struct AttributeListWriter {
   private var attributes: [[UInt8]] = []
 
@@ -114,7 +117,7 @@ struct AttributeListWriter {
 
   mutating func add(text: String?, as type: Int) { add(octets: text.map(Self.value(text:)), as: type) }
 
-  /// The one text that the App Store writes as an IA5String.
+  /// Adds the age rating, the only text that the App Store writes as an IA5String.
   mutating func add(ageRating: String?) {
     guard let ageRating, ageRating.utf8.allSatisfy({ $0 < 0x80 }) else {
       add(text: ageRating, as: AppAttributeType.ageRating)
@@ -163,7 +166,7 @@ struct AttributeListWriter {
 }
 
 extension Timestamp {
-  /// Indicates whether the year is one of 0 to 9999, all that a date in a receipt can spell.
+  /// Indicates whether the year is between 0 and 9999, the range of a date in a receipt.
   var hasFourDigitYear: Bool {
     millisecondsSince1970 >= -62_167_219_200_000 && millisecondsSince1970 < 253_402_300_800_000
   }

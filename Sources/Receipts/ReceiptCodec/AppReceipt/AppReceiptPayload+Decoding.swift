@@ -14,11 +14,11 @@ extension AppReceiptPayload {
   ///
   /// - Parameters:
   ///   - content: ``CMSSignedData/content``.
-  ///   - limits: Bounds on the number of attributes and on nesting.
-  /// - Throws: ``MalformedReceipt``, placed at the attribute, or at an offset into the content where the set
-  ///   itself is broken: `duplicate` for an attribute that repeats (type 17 may), `wrongType`,
-  ///   `trailingData`, `invalidUTF8`, `invalidValue` or `outOfRange` for a value, `tooLarge` for too many
-  ///   attributes, `unsupported` for content wrapped in one more octet string.
+  ///   - limits: The limits on the number of attributes and on nesting.
+  /// - Throws: ``MalformedReceipt``, placed at the attribute, or at an offset into the content if the set itself is
+  ///   malformed. The codes are `duplicate` if an attribute repeats (only type 17 may); `wrongType`, `trailingData`,
+  ///   `invalidUTF8`, `invalidValue` or `outOfRange` for a value; `tooLarge` if there are too many attributes; and
+  ///   `unsupported` if the content is wrapped in another octet string.
   package init(
     decoding content: ArraySlice<UInt8>, limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
@@ -60,7 +60,8 @@ extension AppReceiptPayload {
       case AppAttributeType.installerVersion: installerVersion = try attribute.int64(bytes)
       case AppAttributeType.inAppPurchase:
         if inAppPurchases.isEmpty, !attribute.value.isEmpty {
-          // The others are likely as long as the first; bounded, for that is only what the receipt says.
+          // The other purchases are probably as long as the first. The capacity is bounded because the lengths are not
+          // verified.
           inAppPurchases.reserveCapacity(min(1 + (set.end - set.position) / attribute.value.count, 512))
         }
         let index = inAppPurchases.count

@@ -3,15 +3,15 @@
 internal import ReceiptBytes
 
 extension AppReceiptAttribute {
-  /// The name of the field that it is, where its type is known.
+  /// The name of the attribute's field; `nil` if the type is unknown.
   package var name: String? { Self.names[type] }
 
-  /// The value, as the member `value` where it is text or a number, otherwise in hexadecimal as `hex`.
+  /// The value as a JSON member: `value` for text or a number, `hex` for anything else.
   package var jsonMember: JSONMember {
     let octets = Array(value)
     var reader = ReceiptASN1Reader(0..<octets.count, part: "attribute")
     let hexadecimal = JSONMember(name: "hex", value: .string(Hexadecimal.encode(octets)))
-    // Opaque bytes may look like a value by chance.
+    // Opaque bytes may look like an ASN.1 value by chance.
     guard ![4, 5, 6, 7].contains(type) else { return hexadecimal }
     do throws(MalformedReceipt) {
       switch try reader.nextTag(octets.span) {
@@ -45,7 +45,10 @@ extension AppReceiptAttribute {
 }
 
 extension AppReceiptPayload: Encodable {
-  /// The attributes by name, those without one as `attribute-1717`, as number or text, otherwise in hexadecimal.
+  /// The attributes as a JSON object, with the purchases as `inApp`.
+  ///
+  /// An attribute is named by its field, or as `attribute-1717` if its type is unknown. Its value is a number or text,
+  /// or else hexadecimal.
   package var jsonValue: JSONValue {
     let purchases = inAppPurchases.map { JSONValue.object($0.attributes.map(Self.member)) }
     return .object(
@@ -58,9 +61,11 @@ extension AppReceiptPayload: Encodable {
       name: attribute.name ?? "attribute-\(attribute.type)", value: attribute.jsonMember.value)
   }
 
-  /// Encodes all attributes by the names of the fields, those without one as `attribute-1717`, as number or text,
-  /// otherwise in hexadecimal; the purchases as `inApp`.
+  /// Encodes all attributes, with the purchases as `inApp`.
   ///
-  /// - Throws: What the encoder throws.
+  /// An attribute is named by its field, or as `attribute-1717` if its type is unknown. Its value is a number or text,
+  /// or else hexadecimal.
+  ///
+  /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
 }

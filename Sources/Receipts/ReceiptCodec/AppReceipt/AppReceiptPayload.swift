@@ -1,62 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The contents of an app receipt: its attributes, typed.
+/// The typed attributes of an app receipt.
 ///
-/// A field is `nil` if the receipt has no such attribute. Types marked † are not documented by Apple.
-/// Two payloads are equal when they encode to the same bytes.
+/// A field is `nil` if the receipt has no such attribute. Apple does not document the types marked †. Two payloads are
+/// equal if they encode to the same bytes.
 public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
-  /// The environment, type 0 †, for example `Production` or `ProductionSandbox`.
+  /// The environment, type 0 †, such as `Production` or `ProductionSandbox`.
   public var environment: ReceiptEnvironment? { didSet { isChanged = true } }
   /// The app's identifier in the App Store, type 1 †; 0 in the sandbox.
   public var appAppleId: Int64? { didSet { isChanged = true } }
   /// The bundle identifier, type 2.
   public var bundleId: String? { didSet { didSetBundleId() } }
-  /// The octets of the value of type 2, with their DER tag and length: the device hash covers these. Empty
-  /// where there is no bundle identifier.
+  /// The octets of the value of type 2, with their DER tag and length, which the device hash covers.
+  ///
+  /// Empty if there is no bundle identifier.
   package internal(set) var bundleIdValue: [UInt8] = []
   /// The version of the app (`CFBundleVersion` on iOS), type 3.
   public var applicationVersion: String? { didSet { isChanged = true } }
-  /// Octets that the device hash covers, type 4.
+  /// The opaque octets that the device hash covers, type 4.
   public var opaqueValue: [UInt8]? { didSet { isChanged = true } }
   /// The device hash, type 5: SHA-1 over the device identifier, ``opaqueValue`` and the octets of type 2.
   public var sha1Hash: [UInt8]? { didSet { isChanged = true } }
-  /// When the last transaction was made, type 8 †.
+  /// The date of the last transaction, type 8 †.
   public var transactionDate: Timestamp? { didSet { isChanged = true } }
-  /// A version of the store's machinery, type 9 †.
+  /// A version of the App Store's tool that made the receipt, type 9 †.
   public var fulfillmentToolVersion: Int64? { didSet { isChanged = true } }
   /// The age rating, such as `4+`, type 10 †.
   public var ageRating: String? { didSet { isChanged = true } }
   /// The developer's identifier, type 11 †.
   public var developerId: Int64? { didSet { isChanged = true } }
-  /// When the receipt was made and signed, type 12.
+  /// The date on which the receipt was created and signed, type 12.
   public var receiptCreationDate: Timestamp? { didSet { isChanged = true } }
-  /// An identifier of the download, type 15 †.
+  /// The identifier of the download, type 15 †.
   public var downloadId: Int64? { didSet { isChanged = true } }
-  /// A version of the installer, type 16 †.
+  /// The version of the installer, type 16 †.
   public var installerVersion: Int64? { didSet { isChanged = true } }
   /// The in-app purchases, type 17, in order.
   public var inAppPurchases: [InAppPurchase] = [] { didSet { isChanged = true } }
-  /// When the app was first bought, type 18 †.
+  /// The date of the first purchase of the app, type 18 †.
   public var originalPurchaseDate: Timestamp? { didSet { isChanged = true } }
-  /// The version of the app that was first bought, type 19.
+  /// The version of the app that was first purchased, type 19.
   public var originalApplicationVersion: String? { didSet { isChanged = true } }
-  /// When a receipt of the volume purchase programme expires, type 21.
+  /// The expiration date of a receipt of the volume purchase programme, type 21.
   public var expirationDate: Timestamp? { didSet { isChanged = true } }
-  /// Attributes to write besides those that have a field. Those of a decoded payload are in ``attributes``,
-  /// and stay when a field is changed.
+  /// Further attributes to write, besides those that have a field.
+  ///
+  /// The attributes of a decoded payload are in ``attributes``, and they stay if a field is changed.
   public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
-  /// The set that was decoded, exactly as signed.
+  /// The decoded set, exactly as signed.
   let source: ArraySlice<UInt8>?
-  /// Indicates whether a field was set after decoding, so that ``source`` no longer says the same.
+  /// Indicates whether a field was set after decoding, so that ``source`` is out of date.
   private(set) var isChanged = false
 
   /// Creates a payload without attributes, to be signed.
   ///
-  /// A date outside the years 0 to 9999 has no spelling in a receipt and is left out of it.
+  /// A receipt cannot encode a date outside the years 0 to 9999, so such a date is omitted.
   public init() { source = nil }
 
-  /// The in-app purchases in the terms that all kinds of receipt share.
+  /// The in-app purchases as transactions, the model that all receipt formats share.
   package var transactions: [Transaction] { inAppPurchases.map(\.transaction) }
 
   private mutating func didSetBundleId() {

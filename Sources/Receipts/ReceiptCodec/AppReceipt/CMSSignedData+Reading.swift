@@ -6,7 +6,7 @@ extension CMSSignedData {
   /// The name of the input in errors.
   static let part: StaticString = "app receipt"
 
-  /// Reads a `ContentInfo` that holds `SignedData` over `data`, in DER or BER, and refuses anything after it.
+  /// Reads a `ContentInfo` that holds `SignedData` over `data`, in DER or BER; throws if anything follows it.
   init(reading receipt: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
     let bytes = receipt.span
     var top = ReceiptASN1Reader(
@@ -63,6 +63,8 @@ extension CMSSignedData {
 }
 
 extension CMSSignerInfo {
+  /// Reads the `SignerInfo` at the reader's position.
+  ///
   /// ```
   /// SignerInfo ::= SEQUENCE {
   ///   version CMSVersion,
@@ -137,8 +139,10 @@ extension ReceiptASN1Reader {
     return version
   }
 
-  /// `AlgorithmIdentifier ::= SEQUENCE { algorithm OBJECT IDENTIFIER, parameters ANY OPTIONAL }`, where no
-  /// algorithm of a receipt has parameters other than NULL.
+  /// Reads an `AlgorithmIdentifier` and returns its algorithm.
+  ///
+  /// `AlgorithmIdentifier ::= SEQUENCE { algorithm OBJECT IDENTIFIER, parameters ANY OPTIONAL }`. The algorithms of
+  /// receipts have no parameters other than NULL.
   fileprivate mutating func readAlgorithmIdentifier(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> String {
     var sequence = try enter(.sequence, bytes)
     let start = sequence.position
@@ -178,7 +182,7 @@ extension ReceiptASN1Reader {
 }
 
 extension [UInt8] {
-  /// The pieces of an octet string put together, copied only where there are several.
+  /// Returns the joined segments of an octet string; copies only if there are several.
   fileprivate func joining(_ pieces: [Range<Int>]) -> ArraySlice<UInt8> {
     if pieces.count == 1, let only = pieces.first { return self[only] }
     var joined: [UInt8] = []

@@ -3,10 +3,10 @@
 internal import ReceiptBytes
 
 extension CMSSignedData {
-  /// The container in DER, a `ContentInfo` as UnverifiedAppReceipt reads it.
+  /// Returns the container in DER: a `ContentInfo` that UnverifiedAppReceipt can read.
   ///
-  /// Algorithm identifiers carry NULL parameters, as the App Store writes them. Object identifiers that are
-  /// not in dotted form are left out, which no reader accepts.
+  /// Algorithm identifiers have NULL parameters, as in App Store receipts. An object identifier that is not in dotted
+  /// form is omitted, and no reader accepts the result.
   package func encoded() -> [UInt8] {
     var writer = ASN1Writer()
     writer.write(.sequence) { contentInfo in
@@ -31,8 +31,8 @@ extension CMSSignedData {
       encapsulated.write(.contextSpecificConstructed(0)) { $0.write(octetString: content) }
     }
     if !certificates.isEmpty {
-      // The order of the chain is kept, as every signer of receipts does; RFC 5652 section 10.2.3 wants a
-      // set, and no reader minds.
+      // Keep the order of the chain, as every signer of receipts does. RFC 5652 section 10.2.3 requires a set, but
+      // readers do not check that.
       signedData.write(.contextSpecificConstructed(0)) { field in
         for certificate in certificates { field.append(certificate) }
       }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
-
-/// The CMS container of an app receipt (RFC 5652 section 5), which PKCS#7 version 1.5 calls the same.
+/// The CMS container of an app receipt (RFC 5652 section 5); `SignedData` in PKCS#7 version 1.5 too.
 ///
 /// ```
 /// SignedData ::= SEQUENCE {
@@ -14,23 +12,22 @@ internal import ReceiptBytes
 ///   signerInfos SET OF SignerInfo }
 /// ```
 ///
-/// Nothing in it was verified.
+/// Nothing in it has been verified.
 package struct CMSSignedData: Sendable, Hashable {
-  /// The syntax version: 1 in every receipt of the App Store.
+  /// The syntax version: 1 in every App Store receipt.
   package var version: Int
-  /// The digest algorithms announced, as dotted object identifiers, in order.
+  /// The digest algorithms listed in the container, as dotted object identifiers, in order.
   package var digestAlgorithms: [String]
-  /// The octets of `eContent`, which are what is signed (or digested into the signed attributes).
+  /// The octets of `eContent`. The signature covers them directly, or through their digest in the signed attributes.
   package var content: ArraySlice<UInt8>
-  /// The embedded certificates in DER, each exactly as embedded, in order.
+  /// The embedded certificates in DER, exactly as embedded, in order.
   package var certificates: [ArraySlice<UInt8>]
-  /// The contents octets of the whole `certificates` field: the same for all receipts of one signer.
+  /// The contents octets of the `certificates` field, which are the same for all receipts of one signer.
   package var certificatesBytes: ArraySlice<UInt8>
-  /// The signatures. The App Store writes exactly one.
+  /// The signatures. An App Store receipt has exactly one.
   package var signerInfos: [CMSSignerInfo]
 
-  /// Creates a container around one signature, as the App Store lays it out: version 1, no signed
-  /// attributes.
+  /// Creates a container with one signature, laid out as in App Store receipts: version 1, no signed attributes.
   ///
   /// - Parameters:
   ///   - content: The octets that were signed.
@@ -38,7 +35,7 @@ package struct CMSSignedData: Sendable, Hashable {
   ///   - certificates: The chain in DER, leaf first.
   ///   - issuer: The issuer of the signer's certificate, a `Name` in DER.
   ///   - serialNumber: The contents octets of that certificate's serial number.
-  ///   - signatureAlgorithm: The dotted object identifier, ``ObjectIdentifiers/rsaEncryption`` by default.
+  ///   - signatureAlgorithm: The dotted object identifier of the algorithm, ``rsaEncryption`` by default.
   ///   - signature: The signature over `content`.
   package init(
     content: ArraySlice<UInt8>, digestAlgorithm: String, certificates: [ArraySlice<UInt8>],
@@ -75,21 +72,24 @@ package struct CMSSignedData: Sendable, Hashable {
 
 /// One signature of a CMS container (RFC 5652 section 5.3).
 package struct CMSSignerInfo: Sendable, Hashable {
-  /// 1 when the signer is named by issuer and serial number, 3 when by subject key identifier.
+  /// The syntax version: 1 if the signer is identified by issuer and serial number, 3 if by subject key identifier.
   package var version: Int
-  /// The issuer of the signer's certificate, a `Name` in DER; empty when the signer is named by key.
+  /// The issuer of the signer's certificate, a `Name` in DER; empty if a key identifier identifies the signer.
   package var issuer: ArraySlice<UInt8>
-  /// The contents octets of the serial number of the signer's certificate, a two's complement number
-  /// without needless octets; empty when the signer is named by key.
+  /// The contents octets of the serial number of the signer's certificate.
+  ///
+  /// They are a minimal two's complement number; empty if a key identifier identifies the signer.
   package var serialNumber: ArraySlice<UInt8>
-  /// The subject key identifier of the signer's certificate, where the signer is named by that.
+  /// The subject key identifier of the signer's certificate; `nil` if issuer and serial number identify the signer.
   package var subjectKeyIdentifier: ArraySlice<UInt8>?
   /// The digest algorithm, as a dotted object identifier.
   package var digestAlgorithm: String
-  /// The signed attributes. Where present, they are what is signed, and the content only through them.
+  /// The signed attributes, if there are any. The signature then covers them, and the content only through its digest.
   package var signedAttributes: CMSSignedAttributes?
-  /// The signature algorithm, as a dotted object identifier: ``CMSSignedData/rsaEncryption`` from the App
-  /// Store, ``CMSSignedData/sha256WithRSAEncryption`` from Xcode.
+  /// The signature algorithm, as a dotted object identifier.
+  ///
+  /// It is ``CMSSignedData/rsaEncryption`` in App Store receipts, and ``CMSSignedData/sha256WithRSAEncryption`` in
+  /// those of Xcode.
   package var signatureAlgorithm: String
   /// The signature.
   package var signature: ArraySlice<UInt8>

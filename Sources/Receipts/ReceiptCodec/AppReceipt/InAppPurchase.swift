@@ -2,48 +2,50 @@
 
 internal import ReceiptBytes
 
-/// One in-app purchase of an app receipt: the set of attributes in an attribute of type 17.
+/// An in-app purchase of an app receipt: the set of attributes in an attribute of type 17.
 ///
-/// A field is `nil` if the purchase has no such attribute, or an empty date. Types marked † are not
-/// documented by Apple. Two purchases are equal when they encode to the same bytes.
+/// A field is `nil` if the purchase has no such attribute, or an empty date. Apple does not document the types marked
+/// †. Two purchases are equal if they encode to the same bytes.
 public struct InAppPurchase: Sendable, FieldwiseBuildable {
-  /// The number of were bought, type 1701.
+  /// The quantity purchased, type 1701.
   public var quantity: Int64? { didSet { isChanged = true } }
-  /// The product, type 1702.
+  /// The product identifier, type 1702.
   public var productId: String? { didSet { isChanged = true } }
   /// The identifier of this purchase, type 1703.
   public var transactionId: String? { didSet { isChanged = true } }
-  /// When it was bought, type 1704.
+  /// The date of the purchase, type 1704.
   public var purchaseDate: Timestamp? { didSet { isChanged = true } }
-  /// The identifier of the first purchase of a line of renewals or restores, type 1705.
+  /// The identifier of the original purchase that was renewed or restored, type 1705.
   public var originalTransactionId: String? { didSet { isChanged = true } }
-  /// When that was made, type 1706.
+  /// The date of the original purchase, type 1706.
   public var originalPurchaseDate: Timestamp? { didSet { isChanged = true } }
   /// The type of product, type 1707 †.
   public var productType: AppReceiptProductType? { didSet { isChanged = true } }
-  /// When the subscription expires or renews, type 1708.
+  /// The date on which the subscription expires or renews, type 1708.
   public var expiresDate: Timestamp? { didSet { isChanged = true } }
-  /// The identifier of the subscription period that was bought, type 1711; 0 for other products.
+  /// The identifier of the subscription period that was purchased, type 1711; 0 for other products.
   public var webOrderLineItemId: Int64? { didSet { isChanged = true } }
-  /// When the store cancelled or refunded it, type 1712.
+  /// The date on which the store cancelled or refunded the purchase, type 1712.
   public var cancellationDate: Timestamp? { didSet { isChanged = true } }
-  /// Indicates whether it is a free trial, type 1713 †.
+  /// `true` if the purchase is a free trial, type 1713 †.
   public var isTrialPeriod: Bool? { didSet { isChanged = true } }
-  /// Indicates whether it is a period at an introductory price, type 1719.
+  /// `true` if the purchase is a period at an introductory price, type 1719.
   public var isInIntroOfferPeriod: Bool? { didSet { isChanged = true } }
-  /// The promotional offer that was redeemed, type 1721 †.
+  /// The identifier of the promotional offer that was redeemed, type 1721 †.
   public var promotionalOfferId: String? { didSet { isChanged = true } }
-  /// Attributes to write besides those that have a field. Those of a decoded purchase are in ``attributes``,
-  /// and stay when a field is changed.
+  /// Further attributes to write, besides those that have a field.
+  ///
+  /// The attributes of a decoded purchase are in ``attributes``, and they stay if a field is changed.
   public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
-  /// The set that was decoded, exactly as signed.
+  /// The decoded set, exactly as signed.
   let source: ArraySlice<UInt8>?
-  /// Indicates whether a field was set after decoding, so that ``source`` no longer says the same.
+  /// Indicates whether a field was set after decoding, so that ``source`` is out of date.
   private(set) var isChanged = false
 
-  /// Creates a purchase from the fields that all kinds of receipt share; ``Transaction/revocationDate`` is the
-  /// cancellation date.
+  /// Creates a purchase from a transaction, the model that all receipt formats share.
+  ///
+  /// ``Transaction/revocationDate`` is the cancellation date.
   public init(transaction: Transaction = Transaction()) {
     quantity = transaction.quantity
     productId = transaction.productId
@@ -56,7 +58,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
     source = nil
   }
 
-  /// The purchase in the terms that all kinds of receipt share.
+  /// The purchase as a transaction, the model that all receipt formats share.
   public var transaction: Transaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
@@ -64,11 +66,12 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
       expiresDate: expiresDate, revocationDate: cancellationDate)
   }
 
-  /// Creates a purchase without fields, for ``decode(_:likely:at:within:_:_:)``.
+  /// Creates an empty purchase to be decoded with ``decode(_:likely:at:within:_:_:)``.
   init(source: ArraySlice<UInt8>) { self.source = source }
 
-  /// Decodes the set of attributes at `range` of a payload, which ``source`` is. Not an initializer, since those that
-  /// throw copy what they made.
+  /// Decodes the set of attributes at `range` of a payload; ``source`` holds the same bytes.
+  ///
+  /// It is not an initializer, because a throwing initializer copies the value it made.
   mutating func decode(
     _ range: Range<Int>, likely: inout LikelyTexts, at index: Int, within payload: ReceiptASN1Reader,
     _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
@@ -107,13 +110,13 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   }
 }
 
-/// The texts that purchases had last, which are likely those of the next.
+/// The texts of the preceding purchases, which the next purchase probably repeats.
 struct LikelyTexts {
   var productId: String?
   var originalTransactionId: String?
 }
 
-/// The number of attributes may still be read.
+/// The number of attributes that may still be read.
 struct AttributeBudget {
   private var remaining: Int
   private let limit: Int

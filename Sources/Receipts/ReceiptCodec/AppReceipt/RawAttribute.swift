@@ -2,15 +2,15 @@
 
 internal import ReceiptBytes
 
-/// An attribute while it is being decoded: its value is a place in the payload, nothing is copied yet.
+/// An attribute during decoding. Its value is a range of the payload; nothing is copied yet.
 struct RawAttribute {
   let type: Int
   let version: Int
   let value: Range<Int>
-  /// The in-app purchase that the attribute belongs to.
+  /// The index of the in-app purchase that the attribute belongs to.
   var inAppIndex: Int?
 
-  /// Reads the attribute that `reader` has before it.
+  /// Reads the attribute at the reader's position.
   @inline(__always)
   init(
     reading reader: inout ReceiptASN1Reader, inAppIndex: Int? = nil, _ bytes: Span<UInt8>
@@ -30,17 +30,18 @@ struct RawAttribute {
     try reader.leave(sequence, bytes)
   }
 
-  /// The form that all but the longest attributes have, read in one go, since a receipt holds little else:
-  /// every length in one octet, the type in one or two, the version in one.
+  /// The form of all but the longest attributes: every length is one octet, the type one or two, the version one.
+  ///
+  /// It is read in one step, because a receipt consists almost entirely of such attributes.
   private struct CommonForm {
     let type: Int
     let version: Int
     let value: Range<Int>
 
-    /// `nil` if the attribute has another form, or is wrong.
+    /// Reads an attribute; `nil` if it has another form or is malformed.
     @inline(__always)
     init?(at start: Int, before end: Int, _ bytes: Span<UInt8>) {
-      // 30 L 02 2 T T 02 1 V 04 L, or one octet less.
+      // 30 L 02 2 T T 02 1 V 04 L, or one octet shorter.
       guard end &- start >= 11, bytes[start] == 0x30, bytes[start &+ 2] == 0x02 else { return nil }
       let length = bytes[start &+ 1]
       let valueEnd = start &+ 2 &+ Int(length)
@@ -67,10 +68,10 @@ struct RawAttribute {
     }
   }
 
-  /// The value as it is.
+  /// Returns the octets of the value.
   func octets(_ bytes: Span<UInt8>) -> [UInt8] { Array(copying: bytes, value) }
 
-  /// The value as text. UTF8String and IA5String are taken for each other, since signers confuse them.
+  /// Returns the value as text, in a UTF8String or an IA5String: signers confuse the two.
   @inline(__always)
   func text(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> String {
     guard let text = UTF8Text.string(bytes.extracting(try textContents(bytes))) else {
@@ -79,8 +80,9 @@ struct RawAttribute {
     return text
   }
 
-  /// The value as text, by a copy of a text that is likely the same: a receipt names few products many times, and an
-  /// original transaction once for each renewal. What is likely next is the text that was read last.
+  /// Returns the value as text, and reuses `likely`, the last text read, if it is equal.
+  ///
+  /// A receipt repeats a few products many times, and an original transaction once for each renewal.
   @inline(__always)
   func text(_ bytes: Span<UInt8>, likely: inout String?) throws(MalformedReceipt) -> String {
     if let last = likely {
@@ -93,7 +95,7 @@ struct RawAttribute {
     return text
   }
 
-  /// The value as a date in RFC 3339; `nil` when the text is empty, which is how the App Store writes none.
+  /// Returns the value as a date in RFC 3339; `nil` if the text is empty, the App Store's form for no date.
   @inline(__always)
   func date(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Timestamp? {
     let contents = try textContents(bytes)
@@ -104,7 +106,7 @@ struct RawAttribute {
     return date
   }
 
-  /// The value as a number of 64 bits.
+  /// Returns the value as a 64-bit integer.
   @inline(__always)
   func int64(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Int64 {
     let start = value.lowerBound
@@ -126,7 +128,7 @@ struct RawAttribute {
     }
   }
 
-  /// The value as a flag: the number 0 or 1.
+  /// Returns the value as a Boolean: `false` for 0, `true` for 1.
   func flag(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Bool {
     let number = try int64(bytes)
     guard number == 0 || number == 1 else {
@@ -159,7 +161,7 @@ struct RawAttribute {
     }
   }
 
-  /// An error of the reader, placed at the attribute instead of at an offset.
+  /// Converts an error of the reader to one that is placed at the attribute instead of at an offset.
   @inline(never)
   private func placed(_ error: MalformedReceipt, _ bytes: Span<UInt8>) -> MalformedReceipt {
     if value.isEmpty { return failure(.invalidValue, "The value has no octets.") }
@@ -176,17 +178,18 @@ struct RawAttribute {
   }
 }
 
-/// The attribute types met so far in one set, to refuse repeats: two parsers of a repeated attribute may
-/// see two receipts.
+/// The attribute types already read from one set, to reject repeated attributes.
+///
+/// Two parsers could interpret a repeated attribute differently and so see two different receipts.
 struct SeenAttributeTypes {
-  /// The first of the 64 types that are kept as bits; all the real ones are among them.
+  /// The first of the 64 types that are stored as bits; all known types are among them.
   private let base: Int
   private var bits: UInt64 = 0
   private var others: Set<Int>?
 
   init(base: Int) { self.base = base }
 
-  /// Indicates whether the type is met for the first time.
+  /// Inserts a type; returns `true` if it was not in the set.
   @inline(__always)
   mutating func insert(_ type: Int) -> Bool {
     let index = type &- base

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An app receipt as it came: parsed, nothing of it verified.
+/// A parsed app receipt, none of whose contents has been verified.
 ///
-/// The receipt is a CMS `SignedData` (RFC 5652) whose content is a set of attributes. The App Store writes
-/// DER, Xcode writes BER; both are read.
+/// The receipt is a CMS `SignedData` (RFC 5652) whose content is a set of attributes. The App Store writes DER and
+/// Xcode writes BER; both are accepted.
 public struct UnverifiedAppReceipt: Sendable, Hashable {
   /// The receipt exactly as received, in binary.
   public let encoded: [UInt8]
-  /// The container: signed content, certificates, signatures.
+  /// The container: the signed content, the certificates and the signatures.
   package let signedData: CMSSignedData
 
-  /// Parses a binary receipt. For base64 or a JSON file around one see ``UnverifiedReceipt``.
+  /// Parses a binary receipt.
+  ///
+  /// For base64 or JSON around a receipt, see ``UnverifiedReceipt``.
   ///
   /// - Parameters:
   ///   - bytes: The whole receipt, a `ContentInfo` in DER or BER, with nothing after it.
-  ///   - limits: Bounds on size and nesting.
-  /// - Throws: ``MalformedReceipt`` with the offset at which the container breaks its format:
-  ///   `empty`, `tooLarge`, `unrecognized` for what is not ASN.1, `truncated`, `trailingData`, `unsupported` for another
-  ///   content type or version,
-  ///   `missing` for a detached signature, `duplicate` for a signed attribute that repeats, `unexpected`,
-  ///   `invalidValue`, `outOfRange` or `tooDeep` for broken ASN.1.
+  ///   - limits: The limits on size and nesting.
+  /// - Throws: ``MalformedReceipt`` with the offset of the error in the container. The codes are `empty`; `tooLarge`;
+  ///   `unrecognized` if the input is not ASN.1; `truncated`; `trailingData`; `unsupported` for another content type or
+  ///   version; `missing` for a detached signature; `duplicate` if a signed attribute repeats; and `unexpected`,
+  ///   `invalidValue`, `outOfRange` or `tooDeep` for malformed ASN.1.
   public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
     guard bytes.count <= limits.maximumByteCount else {
@@ -38,14 +39,14 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
 
   /// Decodes the signed content.
   ///
-  /// - Throws: ``MalformedReceipt``, placed at the attribute that is wrong.
+  /// - Throws: ``MalformedReceipt``, placed at the attribute at fault.
   public func decoded(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> Unverified<AppReceiptPayload> {
     Unverified(try decodePayload(limits: limits))
   }
 
-  /// As ``decoded(limits:)``, for the verifier.
+  /// Decodes the signed content like ``decoded(limits:)``, for the verifier.
   package func decodePayload(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> AppReceiptPayload {

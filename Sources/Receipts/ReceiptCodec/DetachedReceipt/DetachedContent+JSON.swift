@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GooglePlayLicense: Encodable {
-  /// The fields by name.
+  /// The fields as a JSON object.
   package var jsonValue: JSONValue {
     let members: [(String, JSONValue?)] = [
       ("responseCode", .integer(responseCode.number)), ("nonce", .integer(nonce)),
@@ -12,14 +12,14 @@ extension GooglePlayLicense: Encodable {
     return .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
   }
 
-  /// Encodes the fields by name, the instant in ISO 8601.
+  /// Encodes the fields by name; the date is in ISO 8601.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
 }
 
 extension DetachedContent: Encodable {
-  /// The data as JSON: what was signed where that is JSON, otherwise the fields by name.
+  /// Returns the data as JSON: the signed data if it is JSON, or else the fields by name.
   package func jsonValue(of bytes: [UInt8]) -> JSONValue {
     guard case .googlePlayLicense(let license) = self else {
       return (try? JSONValue(parsing: bytes)) ?? .null
@@ -27,9 +27,9 @@ extension DetachedContent: Encodable {
     return license.jsonValue
   }
 
-  /// Encodes the data as the store signs it; a licence by the names of its fields.
+  /// Encodes the data as the store signs it, and a licence response as its fields by name.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .googlePlayPurchase(let purchase): try purchase.encode(to: encoder)

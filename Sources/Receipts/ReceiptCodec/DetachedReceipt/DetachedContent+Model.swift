@@ -2,10 +2,11 @@
 
 internal import ReceiptBytes
 
-/// The claims that the kinds have in common. What the data does not state is absent.
+/// The claims that all kinds share. A claim is `nil` or empty if the data does not contain it.
 extension DetachedContent {
-  /// The purchases that were paid for. Those that were cancelled, refunded or not yet paid for when the data was signed
-  /// are in the content alone.
+  /// The purchases that had been paid for when the data was signed.
+  ///
+  /// Purchases that were cancelled, refunded or not yet paid for at that time are only in the content.
   package var transactions: [Transaction] {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.isPaid ? purchase.transactions : []
@@ -15,8 +16,9 @@ extension DetachedContent {
     }
   }
 
-  /// The environment. Google does not state one. At Huawei `purchaseType` 0 is the sandbox, and a real purchase has no
-  /// such member.
+  /// The environment; `nil` for Google Play, whose data does not state one.
+  ///
+  /// At Huawei, `purchaseType` 0 is the sandbox. A real purchase has no such member.
   package var environment: ReceiptEnvironment? {
     guard case .huaweiPurchase(let purchase) = self else { return nil }
     switch purchase.purchaseType {
@@ -26,7 +28,7 @@ extension DetachedContent {
     }
   }
 
-  /// When it was signed, as nearly as the data says: the latest time of purchase, or the licence's timestamp.
+  /// The closest known date to the signing: the latest purchase date, or the licence response's timestamp.
   package var signedDate: Timestamp? {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.purchaseTime
@@ -36,7 +38,7 @@ extension DetachedContent {
     }
   }
 
-  /// The customer's account, as the app obfuscated it.
+  /// The customer's account identifier, as the app obfuscated it.
   package var obfuscatedAccountId: String? {
     guard case .googlePlayPurchase(let purchase) = self else { return nil }
     return purchase.obfuscatedAccountId
@@ -44,10 +46,12 @@ extension DetachedContent {
 }
 
 extension GooglePlayPurchase {
-  /// Indicates whether it was paid for when it was signed; the member is absent from some libraries' test data.
+  /// `true` if the purchase had been paid for when it was signed.
+  ///
+  /// A missing state counts as paid, because the test data of some libraries has none.
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
-  /// The products of the order, each once. Google states one (`productId`), several (`productIds`), or both.
+  /// The distinct products of the order. Google states one (`productId`), several (`productIds`), or both.
   package var products: [String] {
     var products: [String] = []
     for product in (productId.map { [$0] } ?? []) + (productIds ?? [])
@@ -57,14 +61,16 @@ extension GooglePlayPurchase {
     return products
   }
 
-  /// The purchases in the terms that all kinds of receipt share: one for each product of the order. All have its order,
-  /// purchase token, date and quantity. The format has no expiry and no revocation date.
+  /// The purchases as transactions, the model that all receipt formats share: one for each product of the order.
+  ///
+  /// All have the order's identifier, purchase token, date and quantity. The format has no expiration or revocation
+  /// date.
   public var transactions: [Transaction] {
     var transaction = Transaction(
       transactionId: orderId?.isEmpty == true ? nil : orderId, productId: productId, quantity: quantity,
       purchaseDate: purchaseTime, purchaseToken: purchaseToken)
     let products = products
-    // Test data of some libraries names no product.
+    // The test data of some libraries names no product.
     guard !products.isEmpty else { return [transaction] }
     return products.map { product in
       transaction.productId = product
@@ -74,10 +80,10 @@ extension GooglePlayPurchase {
 }
 
 extension HuaweiPurchase {
-  /// Indicates whether it was paid for when it was signed.
+  /// `true` if the purchase had been paid for when it was signed, or if the data does not state it.
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
-  /// The purchase in the terms that all kinds of receipt share.
+  /// The purchase as a transaction, the model that all receipt formats share.
   public var transaction: Transaction {
     Transaction(
       transactionId: orderId, originalTransactionId: oriSubscriptionId ?? subscriptionId,

@@ -2,28 +2,28 @@
 
 internal import ReceiptBytes
 
-/// The signed content of a receipt whose signature stands beside it.
+/// The signed data of a receipt with a detached signature.
 public indirect enum DetachedContent: Sendable, Hashable {
-  /// A purchase at Google Play.
+  /// A Google Play purchase.
   case googlePlayPurchase(GooglePlayPurchase)
-  /// Purchases at Google Play in the form of 2011 to 2014.
+  /// Google Play purchases in the format used from 2011 to 2014.
   case googlePlayOrders(GooglePlayOrderList)
-  /// A response of Google Play's licensing.
+  /// A response of Google Play's licensing service.
   case googlePlayLicense(GooglePlayLicense)
-  /// A purchase at Huawei AppGallery.
+  /// A Huawei AppGallery purchase.
   case huaweiPurchase(HuaweiPurchase)
 
-  /// Members that Huawei's purchases have and Google's have not.
+  /// Members that occur in Huawei's purchases but not in Google's.
   private static let huaweiNames = ["applicationId", "applicationIdString", "purchaseTimeMillis", "payType"]
 
-  /// Decodes data.
+  /// Decodes signed data.
   ///
   /// - Parameters:
-  ///   - bytes: The data.
-  ///   - store: The store that it is of; told by its members where it is `nil`.
-  ///   - limits: Bounds on size and nesting.
-  /// - Throws: ``MalformedReceipt`` with the JSON path, or the byte offset; `missing` at `$.packageName` for data that
-  ///   names no app.
+  ///   - bytes: The signed data.
+  ///   - store: The store that signed the data; `nil` to infer it from the members.
+  ///   - limits: The limits on size and nesting.
+  /// - Throws: ``MalformedReceipt`` with the JSON path or the byte offset; the code is `missing`, at `$.packageName`,
+  ///   if the data names no app.
   package init(
     decoding bytes: [UInt8], store: PurchaseStore? = nil, limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
@@ -49,7 +49,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// Reads what a person writes, to be signed: dates may also be ISO 8601.
+  /// Decodes hand-written data that is to be signed; dates may also be in ISO 8601.
   package init(
     authoring json: [UInt8], store: PurchaseStore, limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
@@ -71,7 +71,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
     try requirePackage()
   }
 
-  /// The data as it is signed: members in the store's order.
+  /// Returns the data in the form that is signed, with the members in the store's order.
   package func encoded() -> [UInt8] {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.encodedJSON()
@@ -81,7 +81,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// The store.
+  /// The store that signs such data.
   public var store: PurchaseStore {
     switch self {
     case .googlePlayPurchase, .googlePlayOrders, .googlePlayLicense: .googlePlay
@@ -89,7 +89,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// The app, by its package name.
+  /// The app's package name.
   public var packageName: String? {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.packageName
@@ -99,7 +99,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// The kind.
+  /// The kind of receipt.
   package var kind: ReceiptKind {
     switch self {
     case .googlePlayPurchase, .googlePlayOrders: .googlePlayPurchase
@@ -108,19 +108,19 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// The kind that data claims to be, told without decoding it.
+  /// Returns the kind that the data claims to be, without decoding the data.
   package static func claimedKind(of bytes: [UInt8]) -> ReceiptKind {
     guard isJSON(bytes) else { return .googlePlayLicense }
     return namesHuaweiMember(bytes) ? .huaweiPurchase : .googlePlayPurchase
   }
 
-  /// Indicates whether one of ``huaweiNames`` stands in it as the name of a member, in one pass.
+  /// Returns `true` if one of ``huaweiNames`` is a member name in the data, in one pass.
   private static func namesHuaweiMember(_ bytes: [UInt8]) -> Bool {
     let quotationMark = UInt8(ascii: "\"")
     var start = 0
     while let index = ByteSearch.firstIndex(of: quotationMark, in: bytes.span, from: start) {
       start = index + 1
-      // Both letters with which the names begin; nearly no other quotation mark is looked at further.
+      // The names begin with one of these two letters, which rules out nearly every other quotation mark.
       guard start < bytes.count, bytes[start] == UInt8(ascii: "a") || bytes[start] == UInt8(ascii: "p") else {
         continue
       }
@@ -132,7 +132,9 @@ public indirect enum DetachedContent: Sendable, Hashable {
 
   private static let quotedHuaweiNames = huaweiNames.map { Array("\($0)\":".utf8) }
 
-  /// Licence responses begin with a number. All else is taken for JSON, whose reader says what is wrong.
+  /// Returns `false` for licence responses, which begin with a number.
+  ///
+  /// All other data counts as JSON; if it is not, the JSON reader reports the error.
   private static func isJSON(_ bytes: [UInt8]) -> Bool {
     guard let first = bytes.first else { return true }
     return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) && first != UInt8(ascii: "-")
@@ -146,14 +148,14 @@ public indirect enum DetachedContent: Sendable, Hashable {
 }
 
 extension JSONObject {
-  /// Indicates whether one of the names is among the members that are no field.
+  /// Returns `true` if one of the names is a member without a field.
   fileprivate func hasUnknownField(_ names: [String]) -> Bool {
     unknownFields.contains { member in names.contains { UTF8Text.isIdentical($0, member.name) } }
   }
 }
 
 extension GooglePlayOrderList {
-  /// The signature is by the key of one app, so all orders must be of it.
+  /// Throws unless all orders belong to one app, because the key of one app signs the list.
   fileprivate func requireOneApp() throws(MalformedReceipt) {
     guard let package = orders.first?.packageName, !package.isEmpty else {
       throw MalformedReceipt(

@@ -4,9 +4,9 @@ internal import ReceiptBytes
 
 /// Data and signature inside JSON, under the names that stores, their libraries and frameworks use.
 ///
-/// | Members | Of |
+/// | Members | Used by |
 /// |---|---|
-/// | `data`, `signature` | this package, which writes no other |
+/// | `data`, `signature` | this package, the only form that it writes |
 /// | `json`, `signature` | Unity, inside `Payload` |
 /// | `receipt`, `signature` | Cordova, also inside `transaction` |
 /// | `INAPP_PURCHASE_DATA`, `INAPP_DATA_SIGNATURE` | Google's billing service |
@@ -25,8 +25,9 @@ enum DetachedWrapping {
 
   private static let plainNames = NameTable(["data", "signature", "signatureAlgorithm"])
 
-  /// Reads an object of the members `data`, `signature` and `signatureAlgorithm` alone in one pass; `nil` for any other
-  /// JSON.
+  /// Reads an object whose only members are `data`, `signature` and `signatureAlgorithm`, in one pass.
+  ///
+  /// Returns `nil` for any other JSON.
   static func plain(
     _ json: [UInt8], limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedDetachedReceipt? {
@@ -55,7 +56,7 @@ enum DetachedWrapping {
       at: "$.signature")
   }
 
-  /// The receipt that an object's members hold; `nil` if they hold none.
+  /// Returns the receipt in an object's members; `nil` if there is no receipt in them.
   static func receipt(
     in members: [JSONMember], at path: String, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedDetachedReceipt? {
@@ -82,7 +83,7 @@ enum DetachedWrapping {
     }
   }
 
-  /// The one member that has one of the names.
+  /// Returns the member that has one of the names; throws if there are several.
   private static func only(
     _ names: [String], in members: [JSONMember], at path: String
   ) throws(MalformedReceipt) -> JSONMember? {

@@ -2,27 +2,29 @@
 
 internal import ReceiptBytes
 
-/// A response of Google Play's licensing (LVL), signed with the app's key:
+/// A response of Google Play's licensing service (LVL), signed with the app's key.
+///
+/// The form is:
 ///
 ///     responseCode|nonce|packageName|versionCode|userId|timestamp[:extras]
 ///
-/// That it is genuine does not say that the user has a licence: see ``responseCode``.
+/// A genuine response does not imply that the user has a licence: see ``responseCode``.
 public struct GooglePlayLicense: Sendable, Hashable {
-  /// Indicates whether the user has a licence (com.google.android.vending.licensing.LicenseValidator).
+  /// The result of the licence check (com.google.android.vending.licensing.LicenseValidator).
   public enum ResponseCode: Sendable, Hashable {
-    /// 0: has a licence.
+    /// 0: the user has a licence.
     case licensed
-    /// 1: has none.
+    /// 1: the user has no licence.
     case notLicensed
-    /// 2: has one, signed with an older key of the app.
+    /// 2: the user has a licence, signed with an older key of the app.
     case licensedOldKey
-    /// 3: the app is not managed by Google Play.
+    /// 3: Google Play does not manage the app.
     case notMarketManaged
-    /// 4: the server failed; nothing follows for the licence.
+    /// 4: the server failed; the response says nothing about the licence.
     case serverFailure
-    /// 5: too many requests; nothing follows for the licence.
+    /// 5: too many requests; the response says nothing about the licence.
     case overQuota
-    /// Any other.
+    /// Any other code.
     case unknown(Int64)
 
     /// Indicates whether the user has a licence.
@@ -38,7 +40,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
       return Int64(Self.known.firstIndex(of: self) ?? 0)
     }
 
-    /// The code that a number on the wire stands for.
+    /// Creates the code for a number on the wire.
     package init(_ number: Int64) {
       self =
         Int(exactly: number).flatMap { Self.known.indices.contains($0) ? Self.known[$0] : nil }
@@ -46,23 +48,26 @@ public struct GooglePlayLicense: Sendable, Hashable {
     }
   }
 
-  /// Indicates whether the user has a licence.
+  /// The result of the licence check.
   public let responseCode: ResponseCode
-  /// The app's own number of the request. Compare it with the one that was sent.
+  /// The number that the app sent with its request. Compare the two.
   public let nonce: Int64
-  /// The app, by its package name.
+  /// The app's package name.
   public let packageName: String
-  /// The app's version, in digits.
+  /// The version code of the app, in digits.
   public let versionCode: String
-  /// The user, as Google Play obfuscates them for the app.
+  /// The user's identifier, which Google Play obfuscates for each app.
   public let userId: String
-  /// When the response was made.
+  /// The date of the response.
   public let timestamp: Timestamp
-  /// What follows the colon, a query string (`VT` until when it is valid, `GT` and `GR` for retries, expansion files);
-  /// `nil` without a colon.
+  /// The query string after the colon; `nil` without a colon.
+  ///
+  /// It contains `VT` (the end of the validity), `GT` and `GR` (for retries), and URLs of expansion files.
   public let extras: String?
 
-  /// Creates a response, to be signed. No text may contain `|`, and none but the extras `:`.
+  /// Creates a response to be signed.
+  ///
+  /// No text may contain `|`, and only the extras may contain `:`.
   package init(
     responseCode: ResponseCode, nonce: Int64, packageName: String, versionCode: String, userId: String,
     timestamp: Timestamp, extras: String?
@@ -76,7 +81,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     self.extras = extras
   }
 
-  /// The response as it is signed.
+  /// Returns the response in the form that is signed.
   package func encoded() -> [UInt8] {
     let milliseconds = Int64(exactly: timestamp.millisecondsSince1970.rounded(.down)) ?? 0
     let text = [
@@ -87,8 +92,9 @@ public struct GooglePlayLicense: Sendable, Hashable {
 
   /// Decodes a response.
   ///
-  /// - Throws: ``MalformedReceipt``: `tooLarge`, `invalidUTF8`, `missing` or `trailingData` for another number of fields than six,
-  ///   `invalidValue` for one that is no number.
+  /// - Throws: ``MalformedReceipt``. The codes are `tooLarge`; `invalidUTF8`; `missing` or `trailingData` if there are
+  ///   not exactly six fields; `missing` if the package name is empty; and `invalidValue` if a numeric field is not a
+  ///   number.
   package init(decoding bytes: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
     guard bytes.count <= limits.maximumByteCount else {
       throw MalformedReceipt(
@@ -99,7 +105,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
       throw MalformedReceipt(
         .invalidUTF8, at: .byteOffset(offset, within: "data"), "The licence response is not valid UTF-8.")
     }
-    // By bytes: splitting a string looks for the bounds of its characters.
+    // Split bytes, because splitting a string has to find character boundaries.
     let parts = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
     let separatorCount = parts[0].reduce(0) { $0 + ($1 == UInt8(ascii: "|") ? 1 : 0) }
     guard separatorCount == 5 else {
@@ -133,7 +139,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     }
   }
 
-  /// The value of a field of ``extras``, as it stands there; `nil` without one.
+  /// Returns the value of a field of ``extras``, without decoding it; `nil` if there is no such field.
   public func extra(_ name: String) -> String? {
     for pair in (extras ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -142,7 +148,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     return nil
   }
 
-  /// Until when an app may rely on the response without asking again (`VT`); `nil` where it does not say.
+  /// The date until which an app may rely on the response (`VT`); `nil` if the response does not contain it.
   public var validUntil: Timestamp? {
     extra("VT").flatMap { Int64($0) }.map { Timestamp(millisecondsSince1970: Double($0)) }
   }

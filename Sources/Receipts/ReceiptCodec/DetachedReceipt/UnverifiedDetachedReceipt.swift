@@ -2,34 +2,36 @@
 
 internal import ReceiptBytes
 
-/// Signed data with its signature beside it, as Google Play and Huawei deliver purchases: parsed, nothing of it
-/// verified.
+/// Signed data with a detached signature, in which Google Play and Huawei deliver purchases.
+///
+/// It is parsed, but none of its contents has been verified.
 ///
 /// ```json
 /// {"data": "{\"orderId\":\"GPA.3374-…\",…}", "signature": "nxteFf90gheF…"}
 /// ```
 ///
-/// The signature covers the exact UTF-8 bytes of the data. It does not match data that was parsed and written again: the
-/// order of members, white space, escapes and all digits of numbers matter.
+/// The signature covers the exact UTF-8 bytes of the data. It does not match data that was parsed and serialized again:
+/// the order of members, white space, escapes and all digits of numbers matter.
 public struct UnverifiedDetachedReceipt: Sendable, Hashable {
-  /// The signed bytes, exactly as received.
+  /// The signed data, exactly as received.
   public let signedBytes: [UInt8]
-  /// The signature; empty where the receipt has none.
+  /// The signature; empty if the receipt has none.
   public let signature: [UInt8]
-  /// The algorithm that stands beside the signature, such as `SHA256WithRSA/PSS`; `nil` where none does. It is not
-  /// signed.
+  /// The algorithm stated beside the signature, such as `SHA256WithRSA/PSS`; `nil` if none is stated.
+  ///
+  /// It is not signed.
   public let statedAlgorithm: String?
-  /// The receipt as a JSON object with the members `data` and `signature`, and `signatureAlgorithm` where it is stated.
+  /// The receipt as a JSON object: `data`, `signature` and, if it is stated, `signatureAlgorithm`.
   public let encoded: [UInt8]
 
-  /// Takes data and signature that came apart.
+  /// Creates a receipt from data and a signature that were received separately.
   ///
   /// - Parameters:
   ///   - signedBytes: The data, exactly as received.
   ///   - signature: The signature in standard base64, padded.
-  ///   - algorithm: The algorithm that the store stated, if it did.
-  /// - Throws: ``MalformedReceipt`` with `invalidBase64` at `$.signature`; the message says what became of a signature
-  ///   that was damaged in a usual way. `invalidUTF8` at `$.data`.
+  ///   - algorithm: The algorithm that the store stated, if any.
+  /// - Throws: ``MalformedReceipt``: `invalidUTF8` at `$.data`, or `invalidBase64` at `$.signature`. For common kinds
+  ///   of damage, the message explains how the signature was damaged.
   public init(
     signedBytes: [UInt8], signature: String, algorithm: String? = nil
   ) throws(MalformedReceipt) {
@@ -52,7 +54,7 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
       encoded: json.bytes, at: "$.signature")
   }
 
-  /// As it was read from JSON, which is kept.
+  /// Creates a receipt that was read from JSON, and keeps the JSON.
   init(
     signedBytes: [UInt8], signatureText: ArraySlice<UInt8>, algorithm: String?, encoded: [UInt8],
     at place: String
@@ -68,13 +70,15 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Parses a JSON object that holds one. For the members that are read see ``UnverifiedReceipt``.
+  /// Parses a JSON object that holds a receipt.
+  ///
+  /// For the members that are accepted, see ``UnverifiedReceipt``.
   ///
   /// - Parameters:
   ///   - json: The whole document.
-  ///   - limits: Bounds on size and nesting.
-  /// - Throws: ``MalformedReceipt`` as ``UnverifiedReceipt/init(parsing:limits:)`` does, and `unrecognized` for JSON
-  ///   that holds another receipt.
+  ///   - limits: The limits on size and nesting.
+  /// - Throws: ``MalformedReceipt`` like ``UnverifiedReceipt/init(parsing:limits:)``, or with `unrecognized` if the
+  ///   JSON holds another kind of receipt.
   public init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard case .detached(let receipt) = try JSONWrapping.unwrap(json, limits: limits) else {
       throw MalformedReceipt(
@@ -83,10 +87,10 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
     self = receipt
   }
 
-  /// Decodes the data.
+  /// Decodes the signed data.
   ///
-  /// - Parameter limits: Bounds on size and nesting.
-  /// - Returns: The content, told by its members.
+  /// - Parameter limits: The limits on size and nesting.
+  /// - Returns: The content, whose kind is inferred from its members.
   /// - Throws: ``MalformedReceipt`` with the JSON path inside the data, or the byte offset.
   public func decoded(
     limits: ReceiptLimits = .standard
@@ -95,9 +99,9 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
   }
 }
 
-/// The damage of a signature in base64 on its way.
+/// Explains how a base64 signature was damaged in transit.
 enum SignatureDamage {
-  /// The damage, found in one pass over the text.
+  /// Returns an explanation of the error, from one pass over the text.
   static func explanation(of text: ArraySlice<UInt8>, _ error: Base64Error) -> String {
     var found = [Bool](repeating: false, count: Sign.allCases.count)
     var previous: UInt8 = 0
@@ -122,7 +126,7 @@ enum SignatureDamage {
 
   private static let cut = "The padding (\"=\") at its end is missing, or it was cut short."
 
-  /// The contents of a signature, the most telling first.
+  /// The signs of damage in a signature, the most conclusive first.
   private enum Sign: Int, CaseIterable {
     case escape, percent, space, urlSymbol, lineBreak, padding
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A date and time of day of the proleptic Gregorian calendar in UTC, to the whole second: what all textual
-/// dates of receipts are made of.
+/// A date and time in UTC of the proleptic Gregorian calendar, in whole seconds.
+///
+/// All textual dates in receipts are based on it.
 package struct CivilDateTime: Sendable, Hashable {
   package let year: Int
   package let month: Int
@@ -10,8 +11,9 @@ package struct CivilDateTime: Sendable, Hashable {
   package let minute: Int
   package let second: Int
 
-  /// `nil` unless it is a real date of the years 0 to 9999 and a time before 24:00:00. Leap seconds, which
-  /// neither Unix time nor any receipt has, are refused.
+  /// Creates a date; `nil` unless it is a valid date of the years 0 to 9999 and the time is before 24:00:00.
+  ///
+  /// Leap seconds are rejected: neither Unix time nor any receipt has them.
   package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
     guard 0...9999 ~= year, 1...12 ~= month, day >= 1,
       day <= 28 || day <= Self.dayCount(ofMonth: month, year: year),
@@ -25,7 +27,7 @@ package struct CivilDateTime: Sendable, Hashable {
     (self.hour, self.minute, self.second) = (hour, minute, second)
   }
 
-  /// Reads `2012-12-02T07:15:54` from exactly 19 bytes, with the given byte between date and time.
+  /// Parses `2012-12-02T07:15:54` from exactly 19 bytes, with the given separator between date and time.
   package init?(_ text: Span<UInt8>, separator: UInt8) {
     guard text.count == 19, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
       text[10] == separator, text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":")
@@ -43,13 +45,14 @@ package struct CivilDateTime: Sendable, Hashable {
       year: century * 100 + year, month: month, day: day, hour: hour, minute: minute, second: second)
   }
 
-  /// The date and time of an instant given in whole seconds since 1970-01-01T00:00:00Z. The year may lie
-  /// outside 0 to 9999.
+  /// Creates the date and time that is a number of seconds after 1970-01-01T00:00:00Z.
+  ///
+  /// The year may be outside 0 to 9999.
   package init(secondsSince1970 seconds: Int64) {
     let days = Self.floorDivide(Int(seconds), 86_400)
     let time = Int(seconds) - days * 86_400
-    // Years start in March here, so that the leap day comes last; 719468 days before 1970 lies 0000-03-01.
-    // 146097 days make 400 years.
+    // Years begin in March here, so that the leap day is the last day. 0000-03-01 is 719468 days before 1970-01-01. 400
+    // years have 146097 days.
     let shifted = days + 719_468
     let era = Self.floorDivide(shifted, 146_097)
     let dayOfEra = shifted - era * 146_097
@@ -62,9 +65,9 @@ package struct CivilDateTime: Sendable, Hashable {
       dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, time / 3600, time / 60 % 60, time % 60)
   }
 
-  /// Whole seconds since 1970-01-01T00:00:00Z.
+  /// The number of seconds since 1970-01-01T00:00:00Z.
   package var secondsSince1970: Int64 {
-    // Moved by a billion eras, no year is negative, and division needs no rounding towards the past.
+    // Shifted by a billion eras of 400 years, no year is negative, so integer division rounds down.
     let shiftedYear = UInt(year + 400_000_000_000 - (month <= 2 ? 1 : 0))
     let era = Int(shiftedYear / 400) - 1_000_000_000
     let yearOfEra = Int(shiftedYear % 400)
@@ -74,13 +77,14 @@ package struct CivilDateTime: Sendable, Hashable {
     return Int64(days * 86_400 + hour * 3600 + minute * 60 + second)
   }
 
-  /// `2012-12-02T07:15:54` with the given byte between date and time. A year outside 0 to 9999 has a sign and
-  /// six digits (ISO 8601's expanded form).
+  /// Returns `2012-12-02T07:15:54` with the given separator between date and time.
+  ///
+  /// A year outside 0 to 9999 has a sign and six digits (the expanded form of ISO 8601).
   package func text(separator: UInt8) -> [UInt8] {
     [UInt8](capacity: Self.maximumByteCount) { write(to: &$0, separator: separator) }
   }
 
-  /// The longest text, in bytes: that of a year outside 0 to 9999.
+  /// The length of the longest text in bytes, that of a year outside 0 to 9999.
   static let maximumByteCount = 22
 
   /// Writes ``text(separator:)``.
@@ -103,12 +107,12 @@ package struct CivilDateTime: Sendable, Hashable {
     Self.write(second, digits: 2, to: &output)
   }
 
-  /// Indicates whether February of the year has 29 days.
+  /// Returns `true` if the year is a leap year.
   package static func isLeap(year: Int) -> Bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   }
 
-  /// The number of days in a month (1 to 12).
+  /// Returns the number of days of a month (1 to 12).
   package static func dayCount(ofMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: isLeap(year: year) ? 29 : 28
@@ -117,8 +121,9 @@ package struct CivilDateTime: Sendable, Hashable {
     }
   }
 
-  /// The value of two decimal digits. A receipt has several dates for each purchase: this is several times faster than
-  /// ``number(_:)``.
+  /// Returns the value of two decimal digits.
+  ///
+  /// It is several times faster than ``number(_:)``, and a receipt has several dates for each purchase.
   @inline(__always)
   private static func twoDigits(_ text: Span<UInt8>, at index: Int, _ isDecimal: inout Bool) -> Int {
     let tens = text[index] &- UInt8(ascii: "0")
@@ -127,7 +132,7 @@ package struct CivilDateTime: Sendable, Hashable {
     return Int(tens) &* 10 &+ Int(ones)
   }
 
-  /// The value of up to nine decimal digits; `nil` for no digit, more than nine, or any other byte.
+  /// Returns the value of one to nine decimal digits; `nil` for any other text.
   package static func number(_ digits: Span<UInt8>) -> Int? {
     guard 1...9 ~= digits.count else { return nil }
     var value = 0

@@ -2,7 +2,7 @@
 
 package import ReceiptBytes
 
-/// The errors of the ASN.1 of a receipt.
+/// Creates the errors for malformed ASN.1 in a receipt.
 package enum ReceiptASN1Errors: ASN1Errors {
   package static func error(
     _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String
@@ -21,25 +21,25 @@ package enum ReceiptASN1Errors: ASN1Errors {
   }
 }
 
-/// The reader of what receipts write in ASN.1.
+/// The ASN.1 reader for receipts.
 package typealias ReceiptASN1Reader = ASN1Reader<ReceiptASN1Errors>
 
 extension MalformedReceipt {
-  /// An error in base64, which begins at `start` of the part.
+  /// Creates the error for malformed base64 that begins at `start` of the part.
   fileprivate init(_ error: Base64Error, part: String, start: Int) {
     self.init(.invalidBase64, at: .byteOffset(start + error.offset, within: part), error.message)
   }
 }
 
 extension ReceiptASN1Reader {
-  /// An error at an offset of the input.
+  /// Creates an error at an offset of the input.
   func failure(_ code: MalformedReceipt.Code, at offset: Int, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)
   }
 }
 
 extension Base64 {
-  /// Decodes a part of a receipt, whose name errors have.
+  /// Decodes base64 in a part of a receipt; errors name the part.
   static func decode(
     _ text: [UInt8], allowingWhitespace: Bool, part: String
   ) throws(MalformedReceipt) -> [UInt8] {
@@ -52,7 +52,7 @@ extension Base64 {
 }
 
 extension Base64URL {
-  /// Decodes a part of a receipt; `part` and `start` place errors: its name, and the offset at which it begins.
+  /// Decodes base64url in a part of a receipt; errors name the part and count offsets from its `start`.
   static func decode(
     _ text: Span<UInt8>, part: String, start: Int = 0
   ) throws(MalformedReceipt) -> [UInt8] {

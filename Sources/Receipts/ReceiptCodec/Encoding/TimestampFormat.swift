@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Textual dates: RFC 3339, the profile of ISO 8601 that app receipts use.
+/// Dates as text in RFC 3339, the profile of ISO 8601 that app receipts use.
 extension Timestamp {
-  /// Reads `2025-10-01T07:09:12Z`, with an optional fraction of the second and an offset as `Z`, `+03:00` or
-  /// `+0300` (Xcode wrote the latter in 2020). Years 0000 to 9999.
+  /// Parses a date such as `2025-10-01T07:09:12Z`, of the years 0000 to 9999.
   ///
-  /// Digits of the fraction after the ninth are ignored.
+  /// The second may have a fraction; its digits after the ninth are ignored. The offset is `Z`, `+03:00` or `+0300`
+  /// (Xcode wrote the last form in 2020).
   ///
-  /// - Throws: ``MalformedReceipt`` with `.invalidValue` at the whole receipt, for any other text and for dates
-  ///   that the calendar does not have.
+  /// - Throws: ``MalformedReceipt`` with `.invalidValue` at the whole receipt, for any other text and for dates that do
+  ///   not exist in the calendar.
   public init(iso8601 text: String) throws(MalformedReceipt) {
     guard let timestamp = Timestamp(iso8601: Array(text.utf8).span) else {
       throw MalformedReceipt(
@@ -19,7 +19,7 @@ extension Timestamp {
     self = timestamp
   }
 
-  /// The same, from bytes; `nil` if they are no such date.
+  /// Parses a date from bytes; `nil` if they are not a valid date.
   package init?(iso8601 text: Span<UInt8>) {
     guard text.count >= 20,
       let dateTime = CivilDateTime(text.extracting(0..<19), separator: UInt8(ascii: "T"))
@@ -62,8 +62,9 @@ extension Timestamp {
     return text[0] == UInt8(ascii: "-") ? -seconds : seconds
   }
 
-  /// `2025-10-01T07:09:12.835Z`: UTC with three digits of the second's fraction; a fraction of a millisecond
-  /// is dropped towards the past.
+  /// The date in UTC with milliseconds, such as `2025-10-01T07:09:12.835Z`.
+  ///
+  /// A fraction of a millisecond is rounded down.
   ///
   /// A year outside 0000 to 9999 has a sign and six digits.
   public var iso8601: String {
@@ -72,7 +73,7 @@ extension Timestamp {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Appends ``iso8601``, in ASCII.
+  /// Appends ``iso8601`` in ASCII.
   func appendISO8601(to text: inout [UInt8]) {
     let milliseconds = wholeMilliseconds
     let seconds = CivilDateTime.floorDivide(milliseconds, 1000)
@@ -85,8 +86,9 @@ extension Timestamp {
     }
   }
 
-  /// `2025-10-01T07:09:12Z`: UTC to the second, as app receipts write dates; a fraction is dropped towards the
-  /// past.
+  /// The date in UTC to the second, as app receipts contain it, such as `2025-10-01T07:09:12Z`.
+  ///
+  /// A fraction of a second is rounded down.
   public var iso8601Seconds: String {
     let seconds = CivilDateTime.floorDivide(wholeMilliseconds, 1000)
     var text = CivilDateTime(secondsSince1970: Int64(seconds)).text(separator: UInt8(ascii: "T"))
@@ -94,7 +96,7 @@ extension Timestamp {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Milliseconds since 1970, rounded down; beyond ``greatestMagnitude`` that magnitude, and 0 for no number.
+  /// The milliseconds since 1970, rounded down and limited to ``greatestMagnitude``; 0 for NaN.
   package var wholeMilliseconds: Int {
     guard !millisecondsSince1970.isNaN else { return 0 }
     let bounded = min(max(millisecondsSince1970, -Self.greatestMagnitude), Self.greatestMagnitude)

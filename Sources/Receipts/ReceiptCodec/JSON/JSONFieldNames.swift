@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Names laid out for matching against bytes.
+/// A table of names that are matched against bytes.
 package struct NameTable: Sendable {
   private let names: [[UInt8]]
   private let fingerprints: [UInt64]
@@ -12,7 +12,9 @@ package struct NameTable: Sendable {
     fingerprints = self.names.map { ByteSearch.fingerprint($0.span) }
   }
 
-  /// The index of a name. The search begins at the one that is likely.
+  /// Returns the index of a name; `nil` if it is not in the table.
+  ///
+  /// The search begins at the likely index.
   func index(of name: Span<UInt8>, likely start: Int) -> Int? {
     let fingerprint = ByteSearch.fingerprint(name)
     let fingerprints = fingerprints.span
@@ -34,11 +36,11 @@ package struct NameTable: Sendable {
 /// The names of an object's fields.
 package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
   let fields: [Field]
-  /// A bit for each field, by its place in `fields`: whether an object without it is refused.
+  /// A bit for each field, by its index in `fields`, that is set if the field is required.
   let required: UInt64
   private let names: NameTable
 
-  /// At most 64 fields: an object notes in one word which it has seen.
+  /// Creates the names of at most 64 fields: an object stores in one word the fields that it has read.
   package init(required: [Field] = []) {
     let fields = Array(Field.allCases)
     self.fields = fields
@@ -48,8 +50,9 @@ package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & S
     names = NameTable(fields.map(\.rawValue))
   }
 
-  /// Which field the current member is. Objects come in much the same order every time, so the search begins
-  /// at the field after the one that came before.
+  /// Returns the index of the current member's field; `nil` if it has no field.
+  ///
+  /// Objects usually have their members in the same order, so the search begins at the field after the preceding one.
   func index(in json: borrowing JSONReader, likely start: Int) throws(MalformedReceipt) -> Int? {
     if json.nameHasEscapes {
       let name = try json.unescape(json.nameRange)

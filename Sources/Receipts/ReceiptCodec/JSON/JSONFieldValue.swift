@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// A type that a field of a payload may have.
+/// A type that a payload's field may have.
 package protocol JSONFieldValue {
   init(from json: inout JSONReader) throws(MalformedReceipt)
   func write(to json: inout JSONWriter)
@@ -36,7 +36,7 @@ extension Bool: JSONFieldValue {
 extension Double: JSONFieldValue {
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     self = try json.number().double
-    // There is no writing infinity back.
+    // JSON cannot represent infinity, so it could not be written back.
     guard isFinite else { throw json.fieldFailure(.outOfRange, "the number does not fit floating point.") }
   }
   package func write(to json: inout JSONWriter) { json.double(self) }
@@ -69,7 +69,7 @@ extension Array: JSONFieldValue where Element: JSONFieldValue {
   }
 }
 
-/// An enumeration of the wire: any raw value is kept, known ones have names.
+/// An enumeration on the wire, which keeps unknown raw values; known values have names.
 package protocol JSONEnumeration: JSONFieldValue, RawRepresentable where RawValue: JSONFieldValue {
   init(rawValue: RawValue)
 }
@@ -82,14 +82,14 @@ extension JSONEnumeration {
   package func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
 }
 
-/// The form in JSON of a type that has more than one.
+/// A JSON form of a type that has more than one.
 package protocol JSONFieldForm: JSONFieldValue {
   associatedtype Value
   init(_ value: Value)
   var value: Value { get }
 }
 
-/// Bytes that JSON carries as a string of standard base64 (RFC 4648, section 4), such as those of `x5c`.
+/// Bytes in a JSON string in standard base64 (RFC 4648, section 4), such as those of `x5c`.
 package struct Base64Bytes: JSONFieldForm, Sendable, Hashable {
   package let value: [UInt8]
 
@@ -107,7 +107,7 @@ package struct Base64Bytes: JSONFieldForm, Sendable, Hashable {
   package func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(value)) }
 }
 
-/// Bytes that JSON carries as a string of hexadecimal digits.
+/// Bytes in a JSON string in hexadecimal.
 package struct HexadecimalBytes: JSONFieldForm, Sendable, Hashable {
   package let value: [UInt8]
 

@@ -2,15 +2,15 @@
 
 internal import ReceiptBytes
 
-/// The member names of one object seen so far, to refuse a second occurrence (RFC 8259, section 4, leaves its
-/// meaning open, which is how two parsers see two receipts).
+/// The member names already read from one object, to reject duplicates.
 ///
-/// Names are equal when their bytes are. A few are compared one by one; many are hashed.
+/// RFC 8259, section 4, does not define the meaning of duplicate names, so two parsers could see two different
+/// receipts. Names are equal if their bytes are. Fewer than 16 names are compared one by one; more are hashed.
 struct JSONNameSet {
   private var few: [String] = []
   private var many: Set<Name> = []
 
-  /// False if the name is there already.
+  /// Inserts a name; returns `false` if it is already in the set.
   mutating func insert(_ name: String) -> Bool {
     if many.isEmpty {
       guard !few.contains(where: { UTF8Text.isIdentical($0, name) }) else { return false }
@@ -21,7 +21,8 @@ struct JSONNameSet {
     return many.insert(Name(text: name)).inserted
   }
 
-  /// Hashed by its bytes: `String` hashes canonically equivalent spellings alike, and there can be many.
+  /// A name that is hashed by its bytes. `String` gives all canonically equivalent spellings one hash, and there can be
+  /// many.
   private struct Name: Hashable {
     let text: String
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A struct that is a JSON object: its fields are listed once, in one `switch`, for both directions.
+/// A struct that is encoded as a JSON object. One `switch` lists its fields for both directions.
 ///
 /// ```swift
 /// struct Offer: JSONObject {
@@ -19,14 +19,14 @@
 /// }
 /// ```
 ///
-/// The compiler refuses a field without a case. Members are written in the order of the cases.
+/// The compiler rejects a field without a case. Members are written in the order of the cases.
 package protocol JSONObject: JSONFieldValue, FieldwiseBuildable {
   associatedtype Field: RawRepresentable<String> & CaseIterable & Sendable
-  /// The names of the fields, and without which of them the object is refused.
+  /// The names of the fields, and the fields that are required.
   static var fieldNames: JSONFieldNames<Field> { get }
-  /// Indicates whether `null` stands for an absent field; otherwise it is of the wrong type.
+  /// Indicates whether `null` means an absent field; otherwise `null` has the wrong type.
   static var acceptsNull: Bool { get }
-  /// Members that are no field, in order.
+  /// The members without a field, in order.
   var unknownFields: [JSONMember] { get set }
   init()
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
@@ -76,7 +76,7 @@ extension JSONObject {
     var copy = self
     for field in Self.fieldNames.fields {
       coder.name = field.rawValue
-      // Writing throws nothing: the error type is that of reading, which the same code also does.
+      // Writing never throws. The method can throw only because the same code also reads.
       try? copy.code(field, with: &coder)
     }
     json = coder.json
@@ -87,7 +87,7 @@ extension JSONObject {
     json.endObject()
   }
 
-  /// Reads a whole document.
+  /// Reads a whole JSON document.
   package init(
     json bytes: [UInt8], part: String, limits: ReceiptLimits, acceptsDateStrings: Bool = false,
     isStrict: Bool = false
@@ -99,7 +99,7 @@ extension JSONObject {
     try reader.finish()
   }
 
-  /// The object as a compact document.
+  /// Returns the object as a compact JSON document.
   package func encodedJSON() -> [UInt8] {
     var writer = JSONWriter()
     write(to: &writer)
@@ -107,7 +107,7 @@ extension JSONObject {
   }
 }
 
-/// An object whose members are all known: others are refused in strict documents, and ignored in any other.
+/// An object that knows all its members. Others are rejected in a strict document and ignored in any other.
 package protocol JSONRecord: JSONObject {}
 
 extension JSONRecord {
@@ -117,15 +117,15 @@ extension JSONRecord {
   }
 }
 
-/// Reads or writes the current field.
+/// Reads or writes the current field of an object.
 package protocol JSONFieldCoder {
   mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt)
-  /// For a required field.
+  /// Codes a required field.
   mutating func code<Value: JSONFieldValue>(_ value: inout Value) throws(MalformedReceipt)
 }
 
 extension JSONFieldCoder {
-  /// For a field that is left out where it has its default.
+  /// Codes a field that is omitted if it has its default value.
   package mutating func code<Value: JSONFieldValue & Equatable>(
     _ value: inout Value, default usual: Value
   ) throws(MalformedReceipt) {
@@ -134,14 +134,14 @@ extension JSONFieldCoder {
     if let optional { value = optional }
   }
 
-  /// For a field under a name that it had before: read if the present name is absent, and never written.
+  /// Codes a field under its former name: read if the current name is absent, never written.
   package mutating func code<Value: JSONFieldValue>(former value: inout Value?) throws(MalformedReceipt) {
     var former: Value?
     try code(&former)
     if value == nil { value = former }
   }
 
-  /// For a field whose type has another form in JSON.
+  /// Codes a field whose type has a different form in JSON.
   package mutating func code<Form: JSONFieldForm>(
     _ value: inout Form.Value, as form: Form.Type
   ) throws(MalformedReceipt) {
@@ -178,7 +178,7 @@ extension JSONReader: JSONFieldCoder {
   }
 }
 
-/// Writes fields that have a value.
+/// Writes the fields that have a value.
 struct JSONFieldWriter: JSONFieldCoder {
   var json: JSONWriter
   var name = ""
@@ -195,7 +195,7 @@ struct JSONFieldWriter: JSONFieldCoder {
   }
 }
 
-/// A value that is built by setting its fields: most have too many for an initializer.
+/// A value that is built by setting its fields, because most such types have too many for an initializer.
 ///
 /// ```swift
 /// let transaction = JWSTransaction().with {
@@ -206,7 +206,7 @@ struct JSONFieldWriter: JSONFieldCoder {
 package protocol FieldwiseBuildable {}
 
 extension FieldwiseBuildable {
-  /// The value with some fields set.
+  /// Returns a copy with some fields changed.
   package func with<Failure: Error>(
     _ change: (inout Self) throws(Failure) -> Void
   ) throws(Failure) -> Self {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A path to a JSON value, `$.data.items[0].price`, as errors show it.
+/// A path to a JSON value, such as `$.data.items[0].price`, for error messages.
 package enum JSONPath {
-  /// One step down from an array or an object.
+  /// A step from an array or an object to one of its values.
   package enum Step {
     case index(Int)
     case member(String)

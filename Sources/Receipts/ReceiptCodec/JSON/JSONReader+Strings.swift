@@ -2,16 +2,17 @@
 
 internal import ReceiptBytes
 
-/// Strings (RFC 8259, section 7).
+/// Reads strings (RFC 8259, section 7).
 extension JSONReader {
-  /// A string as it stands in the bytes: the range between its quotation marks.
+  /// The range of a string's bytes between its quotation marks.
   struct StringContent {
     var range: Range<Int>
     var hasEscapes: Bool
   }
 
-  /// Moves over the string whose opening quotation mark is the next byte. Escapes and UTF-8 are only checked
-  /// when the content is read.
+  /// Moves past the string whose opening quotation mark is the next byte.
+  ///
+  /// Escapes and UTF-8 are checked only when the content is read.
   mutating func skipString() throws(MalformedReceipt) -> StringContent {
     let start = position + 1
     var index = start
@@ -40,7 +41,7 @@ extension JSONReader {
     return try text(content.range, hasEscapes: content.hasEscapes)
   }
 
-  /// Reads the string that begins at the next byte, as the UTF-8 that it stands for.
+  /// Reads the string that begins at the next byte, as UTF-8 with the escapes resolved.
   mutating func stringBytes() throws(MalformedReceipt) -> ArraySlice<UInt8> {
     guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw wrongType("a string") }
     let content = try skipString()
@@ -49,7 +50,7 @@ extension JSONReader {
     return bytes[content.range]
   }
 
-  /// The text between two quotation marks.
+  /// Returns the text between two quotation marks.
   func text(_ range: Range<Int>, hasEscapes: Bool) throws(MalformedReceipt) -> String {
     let text =
       hasEscapes
@@ -67,10 +68,10 @@ extension JSONReader {
     }
   }
 
-  /// The content of a string with its escapes resolved.
+  /// Returns the content of a string with its escapes resolved.
   func unescape(_ range: Range<Int>) throws(MalformedReceipt) -> [UInt8] {
     try checkUTF8(range)
-    // Each escape is longer than what it stands for.
+    // An escape is longer than the character that it encodes.
     var text = [UInt8](repeating: 0, count: range.count)
     var count = 0
     var index = range.lowerBound
@@ -91,7 +92,7 @@ extension JSONReader {
     return text
   }
 
-  /// The character of the `\u` escape at `index`, which for one beyond U+FFFF is a pair of escapes.
+  /// Returns the character of the `\u` escape at `index`; a character above U+FFFF is a pair of escapes.
   private func unicodeEscape(at index: Int, end: Int) throws(MalformedReceipt) -> Unicode.Scalar {
     let first = try hexadecimal(at: index + 2, end: end, escapeAt: index)
     if let scalar = Unicode.Scalar(first) { return scalar }

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Numbers, literals and whole values.
+/// Reads numbers, literals and whole values.
 extension JSONReader {
   private mutating func numberToken(_ expected: String) throws(MalformedReceipt) -> JSONScan.Number {
     guard position < bytes.count else { throw truncation() }
@@ -18,8 +18,10 @@ extension JSONReader {
     return number
   }
 
-  /// Reads an integer of 64 bits. `1.0` and `1e2` are integers too (RFC 8259 section 6 knows one kind of
-  /// number), up to 2^53, where floating point is exact.
+  /// Reads a 64-bit integer.
+  ///
+  /// Numbers such as `1.0` and `1e2` are integers too, because RFC 8259 section 6 has only one kind of number. Their
+  /// limit is 2^53, up to which floating point is exact.
   mutating func integer() throws(MalformedReceipt) -> Int64 {
     let number = try numberToken("an integer")
     guard number.isInteger else {
@@ -46,13 +48,13 @@ extension JSONReader {
     return JSONNumber(validated: text)
   }
 
-  /// The value of a number token; `nil` if it is longer than any that is meant seriously.
+  /// Returns the value of a number token; `nil` if the token has more than 64 bytes, which no genuine number has.
   private func floatingPoint(_ number: JSONScan.Number) -> Double? {
     guard number.end - position <= 64 else { return nil }
     return UTF8Text.string(bytes.span.extracting(position..<number.end)).flatMap { Double($0) }
   }
 
-  /// Reads a date: milliseconds since 1970, and an ISO 8601 string where those are accepted.
+  /// Reads a date: milliseconds since 1970, or an ISO 8601 string if ``acceptsDateStrings`` is set.
   mutating func timestamp() throws(MalformedReceipt) -> Timestamp {
     if acceptsDateStrings, position < bytes.count, bytes[position] == UInt8(ascii: "\"") {
       let text = try stringBytes()
@@ -65,7 +67,7 @@ extension JSONReader {
     let number = try numberToken("a date in milliseconds since 1970")
     var milliseconds: Double?
     if number.isInteger {
-      // Beyond 2^53 not every integer has a floating-point number of its own.
+      // Above 2^53 not every integer has an exact floating-point value.
       milliseconds = number.int64.flatMap { Double(exactly: $0) }
     } else {
       milliseconds = floatingPoint(number)
@@ -90,7 +92,7 @@ extension JSONReader {
     throw wrongType("true or false")
   }
 
-  /// Moves over `null`, if that is the next value.
+  /// Moves past `null` if it is the next value; returns `true` if it was.
   @inline(__always)
   mutating func skipNull() -> Bool {
     guard position < bytes.count, bytes[position] == UInt8(ascii: "n"),
@@ -100,17 +102,17 @@ extension JSONReader {
     return true
   }
 
-  /// An array or object while its content is being read.
+  /// An array or object whose content is being read.
   private struct Container {
     var elements: [JSONValue] = []
     var members: [JSONMember] = []
     var names = JSONNameSet()
     var isObject: Bool
-    /// Name of the member whose value comes next.
+    /// The name of the member whose value comes next.
     var name = ""
   }
 
-  /// Reads any value, keeping the text of numbers and the order of members. Uses no recursion.
+  /// Reads any value without recursion; keeps the text of numbers and the order of members.
   mutating func value() throws(MalformedReceipt) -> JSONValue {
     var containers: [Container] = []
     while true {
@@ -126,7 +128,7 @@ extension JSONReader {
         finished = try nextChild(of: &containers)
       default: finished = try scalar()
       }
-      // Hands a finished value to the container around it, which that may finish in turn.
+      // Add a finished value to its container, which that may finish in turn.
       while let value = finished {
         guard let last = containers.indices.last else { return value }
         if containers[last].isObject {
@@ -139,7 +141,7 @@ extension JSONReader {
     }
   }
 
-  /// Moves to the next value of the innermost container; at its end removes the container and returns it.
+  /// Moves to the next value of the innermost container; at its end, removes the container and returns it.
   private mutating func nextChild(of containers: inout [Container]) throws(MalformedReceipt) -> JSONValue? {
     let last = containers.count - 1
     guard containers[last].isObject else {
@@ -166,7 +168,7 @@ extension JSONReader {
     }
   }
 
-  /// Moves over a value without checking what is inside a container.
+  /// Moves past a value without checking the contents of containers.
   mutating func skipValue() throws(MalformedReceipt) {
     var openContainers = 0
     repeat {

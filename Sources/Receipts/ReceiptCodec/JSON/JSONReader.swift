@@ -2,37 +2,38 @@
 
 internal import ReceiptBytes
 
-/// A strict pull reader of JSON (RFC 8259) over bytes: what decodes signed payloads straight into structs.
+/// A strict pull parser for JSON (RFC 8259), which decodes signed payloads directly into structs.
 ///
-/// Stricter than the platform's decoder, which a signed receipt needs: invalid UTF-8, lone surrogates, a byte
-/// order mark and repeated member names are refused, nesting and counts are bounded, and errors name the place.
+/// It is stricter than Foundation's decoder, because a signed receipt must have one meaning only. It rejects invalid
+/// UTF-8, lone surrogates, a byte order mark and duplicate member names. Nesting and counts are bounded, and errors
+/// name the place.
 package struct JSONReader {
   let bytes: [UInt8]
-  /// Offset of the next byte.
+  /// The offset of the next byte.
   var position = 0
-  /// The name of these bytes in errors, such as "JWS payload".
+  /// The name of the input in errors, such as "JWS payload".
   let part: String
-  /// Dates may also be ISO 8601 strings: for input that people write.
+  /// `true` to accept ISO 8601 strings as dates, for hand-written input.
   var acceptsDateStrings = false
-  /// Indicates whether members that are no field are refused: a person wrote the document, and may have misspelt one.
+  /// `true` to reject members without a field, which may be misspelt in a hand-written document.
   package internal(set) var isStrict = false
 
   private let maximumDepth: Int
   private(set) var depth = 0
   private var remainingElements: Int
-  /// The position of the current value in its container.
+  /// The place of the current value in its container.
   private var place = Place.top
-  /// The same for each container around it, the top-level one aside.
+  /// The places of the containers around the current value, except that of the top-level one.
   private var outerPlaces: [Place] = []
 
   private enum Place {
     case top
-    /// The member whose name's content has this range, between its quotation marks.
+    /// A member. The range is that of its name, between the quotation marks.
     case member(nameStart: Int, nameEnd: Int)
     case element(Int)
   }
 
-  /// However deep the caller's limit allows, values never nest deeper than this: releasing a value recurses.
+  /// The maximum nesting whatever the caller's limit, because releasing a nested value recurses.
   static let greatestDepth = 512
 
   init(_ bytes: [UInt8], part: String, limits: ReceiptLimits) throws(MalformedReceipt) {
@@ -51,7 +52,7 @@ package struct JSONReader {
     }
   }
 
-  /// Refuses anything but white space after the top-level value.
+  /// Throws if anything but white space follows the top-level value.
   mutating func finish() throws(MalformedReceipt) {
     skipWhitespace()
     guard position == bytes.count else {
@@ -68,17 +69,17 @@ package struct JSONReader {
     }
   }
 
-  /// The next byte, which begins a value or ends a container.
+  /// Returns the next byte, which begins a value or ends a container, without consuming it.
   @inline(__always)
   func peek() throws(MalformedReceipt) -> UInt8 {
     guard position < bytes.count else { throw truncation() }
     return bytes[position]
   }
 
-  /// Enters the object whose brace was peeked.
+  /// Enters the object whose opening brace is the next byte.
   mutating func beginObject() throws(MalformedReceipt) { try beginContainer() }
 
-  /// Enters the array whose bracket was peeked.
+  /// Enters the array whose opening bracket is the next byte.
   mutating func beginArray() throws(MalformedReceipt) { try beginContainer() }
 
   private mutating func beginContainer() throws(MalformedReceipt) {
@@ -103,7 +104,7 @@ package struct JSONReader {
     }
   }
 
-  /// Moves to the next element of the current array; false, and out of it, at its end.
+  /// Moves to the next element of the current array; at the end, leaves the array and returns `false`.
   mutating func nextElement(_ index: Int) throws(MalformedReceipt) -> Bool {
     skipWhitespace()
     let byte = try peek()
@@ -122,8 +123,9 @@ package struct JSONReader {
     return true
   }
 
-  /// Moves to the value of the next member of the current object; false, and out of it, at its end. The
-  /// member's name is then available from `name…` until the next move.
+  /// Moves to the value of the next member of the current object; at the end, leaves the object and returns `false`.
+  ///
+  /// ``name()``, ``nameRange`` and ``nameHasEscapes`` describe the member until the next move.
   mutating func nextMember(isFirst: Bool) throws(MalformedReceipt) -> Bool {
     skipWhitespace()
     var byte = try peek()
@@ -150,11 +152,11 @@ package struct JSONReader {
     return true
   }
 
-  /// The content of the current member's name, between its quotation marks.
+  /// The range of the current member's name, between its quotation marks.
   private(set) var nameRange = 0..<0
   private(set) var nameHasEscapes = false
 
-  /// The current member's name.
+  /// Returns the current member's name.
   func name() throws(MalformedReceipt) -> String { try text(nameRange, hasEscapes: nameHasEscapes) }
 
   // MARK: Errors
@@ -173,12 +175,12 @@ package struct JSONReader {
       .unexpected, "Found byte \(hexadecimal: bytes[position]) where JSON needs \(expected).")
   }
 
-  /// An error about the current value or member, placed by its path.
+  /// Creates an error about the current value or member, with its path.
   package func fieldFailure(_ code: MalformedReceipt.Code, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .jsonPath(path), "In the \(part): \(message)")
   }
 
-  /// An error for a value that is not `expected`: of another type, or no JSON at all.
+  /// Creates the error for a value of the wrong type, or for bytes that are not JSON.
   func wrongType(_ expected: String) -> MalformedReceipt {
     guard position < bytes.count else { return truncation() }
     let found: String
@@ -198,7 +200,7 @@ package struct JSONReader {
   /// The path to the current value.
   package var path: String { JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 }) }
 
-  /// The path to a member of the current value.
+  /// Returns the path to a member of the current value.
   func path(ofMember name: String) -> String {
     JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 } + [.member(name)])
   }

@@ -2,10 +2,12 @@
 
 internal import ReceiptBytes
 
-/// The byte-level searches of the JSON reader.
+/// The byte searches of the JSON reader.
 enum JSONScan {
-  /// Index of the first byte from `start` on that ends a run of plain string content: a quotation mark, a
-  /// reverse solidus or a control character (RFC 8259, section 7); the count if it is missing.
+  /// Returns the index of the first byte from `start` on that ends a run of plain string content.
+  ///
+  /// Such a byte is a quotation mark, a reverse solidus or a control character (RFC 8259, section 7). Without one, the
+  /// result is the number of bytes.
   static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start
     while index <= bytes.count - 8 {
@@ -25,16 +27,17 @@ enum JSONScan {
     return index
   }
 
-  /// Copies string content with its escapes of two characters resolved, up to `end` or to any other escape.
+  /// Copies string content and resolves its two-character escapes, up to `end` or to another escape.
   ///
-  /// Eight bytes are stored at a time: those behind the text that was copied are overwritten by what follows it.
+  /// It stores eight bytes at a time. Surplus bytes after the copied text are overwritten by the text that follows.
   ///
   /// - Parameters:
   ///   - bytes: The JSON.
-  ///   - index: Where the content begins; then where copying ended.
-  ///   - end: Where the content ends.
-  ///   - text: Takes the content from `count` on; it has room for as many bytes as are copied from.
-  ///   - count: How many bytes `text` has.
+  ///   - index: The start of the content; on return, the index at which copying ended.
+  ///   - end: The end of the content.
+  ///   - text: The buffer for the content, which is stored from `count` on; it must have room for as many bytes as the
+  ///     content has.
+  ///   - count: The number of bytes already in `text`; on return, includes the copied bytes.
   static func copyText(
     _ bytes: Span<UInt8>, from index: inout Int, to end: Int, into text: inout [UInt8], _ count: inout Int
   ) {
@@ -62,7 +65,7 @@ enum JSONScan {
     }
   }
 
-  /// The character that a reverse solidus and a character stand for; `nil` if they are not an escape of two characters.
+  /// Returns the character that a two-character escape encodes; `nil` if it is not such an escape.
   @inline(__always)
   private static func escaped(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -76,7 +79,7 @@ enum JSONScan {
     }
   }
 
-  /// Index after the run of JSON white space that begins at `start`.
+  /// Returns the index after the run of JSON white space that begins at `start`.
   static func endOfWhitespace(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start
     while index < bytes.count {
@@ -90,18 +93,18 @@ enum JSONScan {
 
   /// A number token (RFC 8259, section 6).
   struct Number {
-    /// Index after the last byte of the token.
+    /// The index after the last byte of the token.
     var end: Int
-    /// Indicates whether the bytes up to `end` are a number.
+    /// `true` if the bytes up to `end` are a valid number.
     var isValid = true
-    /// Indicates whether it has neither fraction nor exponent.
+    /// `true` if the number has neither a fraction nor an exponent.
     var isInteger = true
     var isNegative = false
-    /// Magnitude of an integer; meaningless if `overflows`.
+    /// The magnitude of an integer; meaningless if `overflows` is set.
     var magnitude: UInt64 = 0
     var overflows = false
 
-    /// The integer's value, if it fits.
+    /// The integer's value; `nil` if it does not fit.
     var int64: Int64? {
       guard isInteger, !overflows else { return nil }
       if isNegative { return magnitude == 1 << 63 ? Int64.min : Int64(exactly: magnitude).map { -$0 } }
@@ -121,11 +124,11 @@ enum JSONScan {
       number.end += 1
     }
     let digitCount = number.end - first
-    // Nineteen digits always fit 64 bits; the largest value that a receipt may have does too.
+    // A number of 19 digits always fits in 64 bits, and no larger value occurs in a receipt.
     number.overflows = digitCount > 19
     number.isValid = digitCount > 0
     if digitCount > 1, bytes[first] == UInt8(ascii: "0") {
-      // A leading zero: the number ends after it, wrongly.
+      // After a leading zero the number must end, so the next digit is an error.
       number.isValid = false
       number.end = first + 1
     }
@@ -147,7 +150,7 @@ enum JSONScan {
     return number
   }
 
-  /// Moves over decimal digits; false if it is missing.
+  /// Moves past decimal digits; returns `false` if there are no digits.
   private static func skipDigits(_ bytes: Span<UInt8>, from index: inout Int) -> Bool {
     let first = index
     while digit(bytes, at: index) != nil { index += 1 }
@@ -160,7 +163,7 @@ enum JSONScan {
     return digit <= 9 ? digit : nil
   }
 
-  /// Indicates whether `literal` (`true`, `false`, `null`) stands at `start`.
+  /// Returns `true` if `literal` (`true`, `false` or `null`) is at `start`.
   static func matches(_ literal: StaticString, _ bytes: Span<UInt8>, at start: Int) -> Bool {
     let count = literal.utf8CodeUnitCount
     guard start <= bytes.count - count else { return false }

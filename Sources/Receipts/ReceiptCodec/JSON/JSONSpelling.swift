@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The spelling of a value that JSON carries as a string. The tables in `WireTypes/` name the spelling of a field.
+/// A JSON string form of a value. The tables in `WireTypes/` name the form of each field.
 package protocol JSONSpelling: JSONFieldValue {
   associatedtype Value
   var value: Value { get }
   init(_ value: Value)
 }
 
-/// A 64-bit integer as a string of decimal digits, as the JSON form of protocol buffers writes them. A number is
-/// read, too.
+/// A 64-bit integer as a string of decimal digits, as in the JSON form of protocol buffers.
+///
+/// A JSON number is accepted too.
 package struct DecimalString: JSONSpelling {
   package let value: Int64
 
@@ -29,7 +30,7 @@ package struct DecimalString: JSONSpelling {
   package func write(to json: inout JSONWriter) { json.string(String(value)) }
 }
 
-/// An instant as a ``DecimalString`` of milliseconds since 1970.
+/// A timestamp as a ``DecimalString`` of milliseconds since 1970.
 package struct MillisecondsString: JSONSpelling {
   package let value: Timestamp
 
@@ -46,7 +47,7 @@ package struct MillisecondsString: JSONSpelling {
   package func write(to json: inout JSONWriter) { json.string(String(value.wholeMilliseconds)) }
 }
 
-/// An instant as a string of RFC 3339, in the years 0000 to 9999 in UTC.
+/// A timestamp as an RFC 3339 string in UTC, of the years 0000 to 9999.
 package struct DateTimeString: JSONSpelling {
   private static let milliseconds: Range<Double> = -62_167_219_200_000..<253_402_300_800_000
 
@@ -56,7 +57,7 @@ package struct DateTimeString: JSONSpelling {
 
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     let text = try json.stringBytes()
-    // An offset may lead out of the years.
+    // An offset can move the date outside these years.
     guard let value = Timestamp(iso8601: text.span),
       Self.milliseconds.contains(value.millisecondsSince1970)
     else {
@@ -69,7 +70,7 @@ package struct DateTimeString: JSONSpelling {
 }
 
 extension JSONFieldCoder {
-  /// For a field that is spelled otherwise than its type is.
+  /// Codes a field whose JSON form differs from that of its type.
   package mutating func code<Spelling: JSONSpelling>(
     _ value: inout Spelling.Value?, as spelling: Spelling.Type
   ) throws(MalformedReceipt) {
@@ -78,7 +79,7 @@ extension JSONFieldCoder {
     value = spelled?.value
   }
 
-  /// For a required field that is spelled otherwise than its type is.
+  /// Codes a required field whose JSON form differs from that of its type.
   package mutating func code<Spelling: JSONSpelling>(
     _ value: inout Spelling.Value, as spelling: Spelling.Type
   ) throws(MalformedReceipt) {

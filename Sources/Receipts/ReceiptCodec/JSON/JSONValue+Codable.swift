@@ -8,9 +8,9 @@ extension JSONValue: Codable {
     init?(intValue: Int) { nil }
   }
 
-  /// Reads any value. Members of objects come in the order that the decoder gives, and numbers as it reads them.
+  /// Decodes any value. The decoder determines the order of members and the precision of numbers.
   ///
-  /// - Throws: `DecodingError` for a value that JSON does not have, such as an infinite number.
+  /// - Throws: `DecodingError` for a value that JSON cannot represent, such as an infinite number.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: Key.self) {
       self = .object(
@@ -42,9 +42,9 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Writes any value. The order of members is up to the encoder.
+  /// Encodes any value. The encoder determines the order of members.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let members):
@@ -70,7 +70,7 @@ extension JSONValue: Codable {
   }
 }
 
-/// The coding of the objects of payloads by encoders and decoders: as on the wire.
+/// Encoders and decoders use the same form for the objects of payloads as on the wire.
 extension JSONObject {
   package init(decoding decoder: any Decoder) throws {
     let json = try JSONValue(from: decoder).encoded()
@@ -89,9 +89,9 @@ extension JSONObject {
 }
 
 extension Timestamp: Codable {
-  /// Reads milliseconds since 1970-01-01T00:00:00Z.
+  /// Decodes milliseconds since 1970-01-01T00:00:00Z.
   ///
-  /// - Throws: `DecodingError` for anything but a finite number.
+  /// - Throws: `DecodingError` for anything but a number between -2^53 and 2^53.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let milliseconds = try container.decode(Double.self)
@@ -102,9 +102,9 @@ extension Timestamp: Codable {
     self.init(millisecondsSince1970: milliseconds)
   }
 
-  /// Writes milliseconds since 1970-01-01T00:00:00Z, without a fraction if it is zero.
+  /// Encodes milliseconds since 1970-01-01T00:00:00Z, as an integer if they have no fraction.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     if let whole = Int64(exactly: millisecondsSince1970) {

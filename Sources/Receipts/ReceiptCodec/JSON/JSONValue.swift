@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Any JSON value, faithful to its source: members keep their order, numbers their text.
+/// A JSON value that preserves its source: the order of members and the text of numbers.
 public enum JSONValue: Sendable, Hashable {
   /// `null`.
   case null
@@ -14,13 +14,15 @@ public enum JSONValue: Sendable, Hashable {
   case string(String)
   /// An array.
   case array([JSONValue])
-  /// An object, its members in order.
+  /// An object, with its members in order.
   case object([JSONMember])
 
-  /// Reads JSON strictly as RFC 8259 has it; invalid UTF-8, lone surrogates, a byte order mark, repeated member
-  /// names and anything after the value are refused.
+  /// Parses JSON strictly according to RFC 8259.
   ///
-  /// - Throws: ``MalformedReceipt`` with the byte offset, or for a repeated member its path.
+  /// Invalid UTF-8, lone surrogates, a byte order mark, duplicate member names and anything after the value are
+  /// rejected.
+  ///
+  /// - Throws: ``MalformedReceipt`` with the byte offset, or with the path of a duplicate member.
   package init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     try self.init(parsing: bytes, part: "JSON document", limits: limits)
   }
@@ -31,41 +33,41 @@ public enum JSONValue: Sendable, Hashable {
     try reader.finish()
   }
 
-  /// The value as compact JSON: no white space, only what must be escaped is.
+  /// Returns the value as compact JSON: without white space, and only mandatory escapes.
   package func encoded() -> [UInt8] {
     var writer = JSONWriter()
     writer.value(self)
     return writer.bytes
   }
 
-  /// An integer.
+  /// Creates a JSON number from an integer.
   package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 
-  /// The member of an object with exactly this name; `nil` without one, or no object.
+  /// The value of the member with exactly this name; `nil` if there is no such member, or this is not an object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { UTF8Text.isIdentical($0.name, name) }?.value
   }
 
-  /// The content of a string.
+  /// The content of a string; `nil` for any other value.
   public var string: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }
 
-  /// The value of a number that is an integer of 64 bits.
+  /// The value of a number that is a 64-bit integer; `nil` for any other value.
   public var int64: Int64? {
     guard case .number(let number) = self else { return nil }
     return number.int64
   }
 
-  /// The elements of an array.
+  /// The elements of an array; `nil` for any other value.
   public var array: [JSONValue]? {
     guard case .array(let elements) = self else { return nil }
     return elements
   }
 
-  /// The members of an object.
+  /// The members of an object; `nil` for any other value.
   public var object: [JSONMember]? {
     guard case .object(let members) = self else { return nil }
     return members
@@ -74,9 +76,9 @@ public enum JSONValue: Sendable, Hashable {
 
 /// A member of a JSON object.
 public struct JSONMember: Sendable, Hashable {
-  /// Its name, escapes resolved.
+  /// The member's name, with escapes resolved.
   public var name: String
-  /// Its value.
+  /// The member's value.
   public var value: JSONValue
 
   /// Creates a member.
@@ -86,9 +88,9 @@ public struct JSONMember: Sendable, Hashable {
   }
 }
 
-/// A JSON number, kept as its text: no digit is lost.
+/// A JSON number, stored as text so that no digit is lost.
 public struct JSONNumber: Sendable, Hashable {
-  /// The number as JSON writes it.
+  /// The number as written in JSON.
   public let text: String
 
   init(validated text: String) { self.text = text }
@@ -101,32 +103,33 @@ public struct JSONNumber: Sendable, Hashable {
     self.text = text
   }
 
-  /// Creates an integer.
+  /// Creates a number from an integer.
   package init(_ value: Int64) { self.text = String(value) }
 
-  /// Creates a number from its shortest decimal; `nil` for infinities and not-a-number.
+  /// Creates a number from its shortest decimal form; `nil` for infinities and NaN.
   package init?(_ value: Double) {
     guard value.isFinite else { return nil }
     self.text = Int64(exactly: value).map { String($0) } ?? value.description
   }
 
-  /// The value of a number without fraction and exponent that fits 64 bits.
+  /// The value of a number without fraction or exponent that fits in 64 bits; `nil` for any other number.
   public var int64: Int64? {
     let bytes = Array(text.utf8)
     return JSONScan.number(bytes.span, from: 0).int64
   }
 
-  /// The nearest floating-point value; infinite where the number is too large for one.
+  /// The nearest floating-point value; infinite if the number is too large.
   public var double: Double { Double(text) ?? .nan }
 }
 
-/// The parts of a JSON document around a receipt that recognition needs.
+/// Finds the members of a JSON document that recognition needs.
 package enum JSONDocument {
-  /// The top-level members that have one of the names and a string as value, in the order of the document,
-  /// which is checked in full.
+  /// Returns the top-level members that have one of the names and a string value, in document order.
   ///
-  /// - Throws: ``MalformedReceipt`` as ``JSONValue/init(parsing:limits:)`` does; `.wrongType` at `$` if it is
-  ///   not an object.
+  /// The whole document is checked.
+  ///
+  /// - Throws: ``MalformedReceipt`` like ``JSONValue/init(parsing:limits:)``, or with `.wrongType` at `$` if the
+  ///   document is not an object.
   package static func stringMembers(
     named names: [String], in bytes: [UInt8], limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> [(name: String, value: String)] {

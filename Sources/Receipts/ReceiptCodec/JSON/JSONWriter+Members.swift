@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Members of objects that ReceiptKit itself defines. Absent ones are left out.
+/// Writes the members of objects that ReceiptKit itself defines; members without a value are omitted.
 extension JSONWriter {
-  /// The version of these objects, their member `version`. It changes where a member changes its meaning or is left
-  /// out; members are added without.
+  /// The value of the `version` member of these objects.
+  ///
+  /// It increases if a member is removed or changes its meaning, but not if a member is added.
   package static let formatVersion: Int64 = 1
 
   /// Begins an object with the members `type` and `version`.
@@ -14,7 +15,8 @@ extension JSONWriter {
 
   /// Begins an object with the members `type` and `version`.
   package mutating func beginObject(type: String) {
-    // No object of ours has much less, and a verdict has not much more: its memory is not allocated six times.
+    // Few objects are much smaller, and a verdict is not much larger. Without this, a verdict's buffer would be
+    // allocated six times.
     reserveCapacity(1024)
     beginObject()
     member("type", type)
@@ -39,7 +41,7 @@ extension JSONWriter {
     bool(value)
   }
 
-  /// ISO 8601 with milliseconds.
+  /// Writes a member in ISO 8601 with milliseconds.
   package mutating func member(_ name: String, _ value: Timestamp?) {
     guard let value else { return }
     self.name(name)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes compact JSON: no white space, members in the order given, only what must be escaped is.
+/// Writes compact JSON: without white space, with members in the given order, and only mandatory escapes.
 package struct JSONWriter: Sendable {
-  /// The bytes written so far.
+  /// The bytes that were written.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
   package init() {}
 
-  /// Reserves memory for so many bytes in all.
+  /// Reserves memory for a total number of bytes.
   package mutating func reserveCapacity(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
 
-  /// Ends a line of JSON Lines: the next value is one of its own.
+  /// Ends a line of JSON Lines; the next value is independent.
   package mutating func endLine() {
     bytes.append(0x0A)
     needsComma = false
@@ -22,7 +22,7 @@ package struct JSONWriter: Sendable {
   package mutating func beginArray() { begin(UInt8(ascii: "[")) }
   package mutating func endArray() { end(UInt8(ascii: "]")) }
 
-  /// Begins a member; its value follows.
+  /// Begins a member; its value must follow.
   package mutating func name(_ name: String) {
     quote(name, followedBy: UInt8(ascii: ":"))
     needsComma = false
@@ -35,7 +35,7 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: String(value).utf8)
   }
 
-  /// Writes ISO 8601 with milliseconds: ``Timestamp/iso8601``.
+  /// Writes a date in ISO 8601 with milliseconds: ``Timestamp/iso8601``.
   package mutating func timestamp(_ value: Timestamp) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -43,8 +43,9 @@ package struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes the shortest decimal that reads as this value; `null` for infinities and not-a-number, which JSON
-  /// does not have.
+  /// Writes the shortest decimal form that parses as this value.
+  ///
+  /// Infinities and NaN, which JSON cannot represent, are written as `null`.
   package mutating func double(_ value: Double) {
     separate()
     if let number = JSONNumber(value) {
@@ -64,7 +65,7 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: "null".utf8)
   }
 
-  /// Writes the value that another writer wrote.
+  /// Appends the value that another writer has written.
   package mutating func append(_ other: JSONWriter) {
     separate()
     bytes += other.bytes
@@ -109,8 +110,10 @@ package struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// Writes a string as the next value or name: nearly all text of a report is plain and short, so that a comma, the
-  /// quotation marks and the text are appended at once.
+  /// Writes a string as the next value or name.
+  ///
+  /// Nearly all text is short and needs no escapes, so the comma, the quotation marks and the text are appended at
+  /// once.
   private mutating func quote(_ text: String, followedBy mark: UInt8? = nil) {
     let utf8 = text.utf8.span
     guard JSONScan.endOfPlainText(utf8, from: 0) == utf8.count else {

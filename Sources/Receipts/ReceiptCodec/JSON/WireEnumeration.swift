@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An enumeration of strings: known values are cases, any other is kept as it came. Known ones are found by their
-/// bytes, without making a string. The types come from the tables in `WireTypes/`.
+/// A string enumeration on the wire: known values are cases, and any other value is kept as received.
+///
+/// Known values are found by their bytes, without creating a string. The types are generated from the tables in
+/// `WireTypes/`.
 package protocol WireEnumeration: JSONEnumeration, Sendable where RawValue == String {
   static var known: WireEnumerationTable<Self> { get }
 }
@@ -33,7 +35,7 @@ package struct WireEnumerationTable<Value: RawRepresentable<String> & Sendable>:
     names = NameTable(values.map(\.rawValue))
   }
 
-  /// The known value of this spelling.
+  /// The known value with this raw value; `nil` if it is unknown.
   package subscript(text: String) -> Value? {
     names.index(of: text.utf8.span, likely: 0).map { values[$0] }
   }

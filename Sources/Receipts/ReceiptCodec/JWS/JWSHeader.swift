@@ -2,21 +2,23 @@
 
 internal import ReceiptBytes
 
-/// The protected header of a JWS (RFC 7515, section 4). Nothing in it is trusted before the signature and the
-/// chain have been checked.
+/// The protected header of a JWS (RFC 7515, section 4).
+///
+/// It must not be trusted before the signature and the certificate chain have been verified.
 package struct JWSHeader: Sendable, Hashable {
-  /// The signature algorithm, as written; the App Store's is `ES256`.
+  /// The signature algorithm, as written; App Store signatures use `ES256`.
   package var alg: String
   /// The certificate chain in DER, leaf first; empty if the header has none.
   package var x5c: [[UInt8]]
-  /// Key identifier; Xcode writes `Apple_Xcode_Key`.
+  /// The key identifier; Xcode writes `Apple_Xcode_Key`.
   package var kid: String?
-  /// Media type; Xcode writes `JWT`.
+  /// The media type; Xcode writes `JWT`.
   package var typ: String?
-  /// Names of extensions that must be understood (section 4.1.11). This codec understands none, so a header
-  /// that has this member must not be accepted.
+  /// The names of extensions that must be understood (section 4.1.11).
+  ///
+  /// This codec understands no extension, so a header with this member must not be accepted.
   package var crit: [String]?
-  /// Members that are no field of this type, in the order found; written back after the fields.
+  /// The members without a field, in order; they are written after the fields.
   package var unknownFields: [JSONMember]
 
   /// Creates a header.
@@ -32,15 +34,15 @@ package struct JWSHeader: Sendable, Hashable {
     self.unknownFields = unknownFields
   }
 
-  /// Reads the JSON of a header.
+  /// Decodes a header from JSON.
   ///
-  /// - Throws: ``MalformedReceipt``: `.missing` at `$.alg`, `.wrongType`, `.duplicate` or `.invalidBase64` at
-  ///   the member, else with the byte offset.
+  /// - Throws: ``MalformedReceipt``: `.missing` at `$.alg`; `.wrongType`, `.duplicate` or `.invalidBase64` at the
+  ///   member; otherwise with the byte offset.
   package init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     try self.init(json: json, part: "JWS header", limits: limits)
   }
 
-  /// The header as compact JSON.
+  /// Returns the header as compact JSON.
   package func encoded() -> [UInt8] { encodedJSON() }
 }
 
@@ -49,7 +51,7 @@ extension JWSHeader: JSONObject {
 
   package static let fieldNames = JSONFieldNames<Field>(required: [.alg])
 
-  /// A `crit` of `null` must not pass for a header without one.
+  /// A `crit` of `null` must not be treated as a missing `crit`.
   package static var acceptsNull: Bool { false }
 
   package init() { self.init(alg: "") }
@@ -68,14 +70,14 @@ extension JWSHeader: JSONObject {
   }
 }
 
-/// Builds a JWS (RFC 7515, section 7.1). The signature is computed elsewhere.
+/// Builds a JWS (RFC 7515, section 7.1). The caller computes the signature.
 package enum JWSWriter {
-  /// The bytes to sign: the encoded header, a dot, the encoded payload.
+  /// Returns the bytes to sign: the encoded header, a dot and the encoded payload.
   package static func signingInput(header: JWSHeader, payload: [UInt8]) -> [UInt8] {
     Base64URL.encode(header.encoded()) + [UInt8(ascii: ".")] + Base64URL.encode(payload)
   }
 
-  /// The compact serialization: the signed bytes, a dot, the encoded signature.
+  /// Returns the compact serialization: the signed bytes, a dot and the encoded signature.
   package static func compact(signingInput: [UInt8], signature: [UInt8]) -> [UInt8] {
     signingInput + [UInt8(ascii: ".")] + Base64URL.encode(signature)
   }

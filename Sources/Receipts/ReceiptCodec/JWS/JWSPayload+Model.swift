@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The claims that the kinds have in common.
+/// The claims that all kinds share.
 extension JWSPayload {
-  /// The purchases that the payload states: a transaction's own; for renewal information and a realtime
-  /// request the subscription, by original transaction and product. None for an app transaction, nor for a
-  /// notification, whose purchases are in signed parts of their own.
+  /// The purchases in the payload.
+  ///
+  /// A transaction has one. Renewal information and a realtime request identify their subscription by original
+  /// transaction and product. An app transaction and a notification have none; a notification's purchases are in its
+  /// own signed parts.
   package var transactions: [Transaction] {
     switch self {
     case .transaction(let payload): [payload.transaction]
@@ -16,8 +18,9 @@ extension JWSPayload {
     }
   }
 
-  /// The store environment that the payload names (`receiptType` in an app transaction; in a notification
-  /// that of what it is about).
+  /// The store environment that the payload states.
+  ///
+  /// In an app transaction it is `receiptType`. In a notification it is the environment of the notification's subject.
   package var environment: ReceiptEnvironment? {
     switch self {
     case .transaction(let payload): payload.environment
@@ -28,7 +31,7 @@ extension JWSPayload {
     }
   }
 
-  /// The app's bundle identifier; renewal information and realtime requests name none.
+  /// The app's bundle identifier; `nil` for renewal information and realtime requests, which have none.
   package var bundleId: String? {
     switch self {
     case .transaction(let payload): payload.bundleId
@@ -38,7 +41,7 @@ extension JWSPayload {
     }
   }
 
-  /// The app's identifier in the App Store; transactions and renewal information name none.
+  /// The app's identifier in the App Store; `nil` for transactions and renewal information, which have none.
   package var appAppleId: Int64? {
     switch self {
     case .appTransaction(let payload): payload.appAppleId
@@ -48,8 +51,9 @@ extension JWSPayload {
     }
   }
 
-  /// When the payload was signed (`receiptCreationDate` in an app transaction). Notifications of early 2022
-  /// have no date.
+  /// The date on which the payload was signed (`receiptCreationDate` in an app transaction).
+  ///
+  /// Notifications of early 2022 have no date.
   package var signedDate: Timestamp? {
     switch self {
     case .transaction(let payload): payload.signedDate
@@ -62,24 +66,24 @@ extension JWSPayload {
 }
 
 extension Notification {
-  /// The environment of what the notification is about.
+  /// The environment of the notification's subject.
   package var environment: ReceiptEnvironment? {
     data?.environment ?? summary?.environment ?? appData?.environment ?? externalPurchaseToken?.environment
   }
 
-  /// The app that the notification is about, by its bundle identifier.
+  /// The bundle identifier of the app that the notification is about.
   package var bundleId: String? {
     data?.bundleId ?? summary?.bundleId ?? appData?.bundleId ?? externalPurchaseToken?.bundleId
   }
 
-  /// The app that the notification is about, by its identifier in the App Store.
+  /// The App Store identifier of the app that the notification is about.
   package var appAppleId: Int64? {
     data?.appAppleId ?? summary?.appAppleId ?? appData?.appAppleId ?? externalPurchaseToken?.appAppleId
   }
 }
 
 extension JWSTransaction {
-  /// The fields that every kind of receipt shares.
+  /// The fields that all receipt formats share.
   public var transaction: Transaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
@@ -87,7 +91,7 @@ extension JWSTransaction {
       expiresDate: expiresDate, revocationDate: revocationDate)
   }
 
-  /// Creates a payload from the fields that every kind of receipt shares.
+  /// Creates a payload from the fields that all receipt formats share.
   package init(_ transaction: Transaction) {
     self.init()
     originalTransactionId = transaction.originalTransactionId
@@ -102,7 +106,7 @@ extension JWSTransaction {
 }
 
 extension ExternalPurchaseToken {
-  /// The environment that the token's spelling implies.
+  /// The environment that the form of the token implies.
   package var environment: ReceiptEnvironment? {
     externalPurchaseId.map { $0.utf8.starts(with: "SANDBOX".utf8) ? .sandbox : .production }
   }

@@ -4,16 +4,17 @@
 public indirect enum JWSPayload: Sendable, Hashable {
   /// A transaction.
   case transaction(JWSTransaction)
-  /// Renewal information of a subscription.
+  /// The renewal information of a subscription.
   case renewalInfo(JWSRenewalInfo)
   /// The purchase or download of the app itself.
   case appTransaction(AppTransaction)
-  /// An App Store Server Notification; its signed parts are not decoded.
+  /// An App Store Server Notification. Its signed parts are not decoded.
   case notification(Notification)
   /// A request for a retention message.
   case realtimeRequest(RealtimeRequest)
 
-  /// Reads the JSON of a payload, as the given kind or, without one, as the kind that its members imply:
+  /// Decodes a payload from JSON as the given kind, or else as the kind that its members imply.
+  ///
   ///
   /// | Members | Kind |
   /// |---|---|
@@ -22,20 +23,20 @@ public indirect enum JWSPayload: Sendable, Hashable {
   /// | `receiptType` or `receiptCreationDate` | app transaction |
   /// | `autoRenewProductId` or `autoRenewStatus` | renewal info |
   /// | `transactionId` | transaction |
-  /// | `bundleId` and `environment`, and none that a transaction does not have | transaction |
+  /// | `bundleId` and `environment`, and only members that a transaction has | transaction |
   ///
-  /// A payload with the members of two kinds is refused: it would be one receipt to one reader and another to
-  /// the next. So is a notification about more than one thing.
+  /// A payload with members of two kinds is rejected, because two readers could see two different receipts. A
+  /// notification about more than one subject is rejected too.
   ///
-  /// - Throws: ``MalformedReceipt``: `.unrecognized` at `$` if no kind is implied, `.unexpected` at `$` if two
-  ///   are or another than `kind`, else as decoding the kind's own type.
+  /// - Throws: ``MalformedReceipt``. The code is `.unrecognized` at `$` if no kind is implied, `.unexpected` at `$` if
+  ///   two kinds are implied or a kind other than `kind`, and otherwise that of decoding the kind's own type.
   package init(
     decoding json: [UInt8], as kind: ReceiptKind? = nil, limits: ReceiptLimits = .standard,
     lenientDates: Bool = false
   ) throws(MalformedReceipt) {
     func decode<Content: WirePayload>() throws(MalformedReceipt) -> Content {
       let content = try Content(decoding: json, limits: limits, lenientDates: lenientDates)
-      // No kind has a field that is the discriminator of another, so those are among the unknown ones.
+      // No kind has a field that is another kind's discriminator, so such members are among the unknown fields.
       if let other = JWSPayloadDiscriminators(in: content.unknownFields).kind {
         throw MalformedReceipt(
           .unexpected, at: .jsonPath("$"),
@@ -43,7 +44,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
       }
       return content
     }
-    // The App Store writes a discriminator first in most payloads, so the first member is often enough.
+    // The App Store writes a discriminator first in most payloads, so the first member is often sufficient.
     var found = kind
     if found == nil { found = try JWSPayloadDiscriminators(in: json, limits: limits, onlyFirst: true).kind }
     if found == nil { found = try JWSPayloadDiscriminators(in: json, limits: limits).kind }
@@ -57,9 +58,9 @@ public indirect enum JWSPayload: Sendable, Hashable {
       throw MalformedReceipt(
         .unsupported, at: .jsonPath("$"), "A receipt of the kind \(found?.rawValue ?? "") is no JWS payload.")
     case nil:
-      // Bytes that are not even JSON are reported as such.
+      // Report input that is not JSON as such.
       let value = try JSONValue(parsing: json, part: "JWS payload", limits: limits)
-      // No other kind has both members. Apple's libraries ship such a transaction as test data.
+      // Only transactions have both members. Apple's libraries contain such a transaction as test data.
       if value["bundleId"] != nil, value["environment"] != nil {
         let transaction: JWSTransaction = try decode()
         if transaction.unknownFields.isEmpty {
@@ -79,7 +80,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
     }
   }
 
-  /// The kind of the payload.
+  /// The kind of receipt.
   public var kind: ReceiptKind {
     switch self {
     case .transaction: .signedTransaction
@@ -90,7 +91,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
     }
   }
 
-  /// The payload as compact JSON: fields in the order of Apple's documentation, unknown ones last.
+  /// Returns the payload as compact JSON, with fields in the order of Apple's documentation and unknown fields last.
   public func encoded() -> [UInt8] {
     switch self {
     case .transaction(let payload): payload.encodedJSON()
@@ -103,9 +104,9 @@ public indirect enum JWSPayload: Sendable, Hashable {
 }
 
 extension JWSPayload: Encodable {
-  /// Encodes the payload of whichever kind, by Apple's names.
+  /// Encodes the payload of any kind under Apple's names.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .transaction(let payload): try payload.encode(to: encoder)
@@ -118,7 +119,7 @@ extension JWSPayload: Encodable {
 }
 
 extension Notification {
-  /// The number of subjects that a notification has, of those that it can be about.
+  /// The number of subjects that the notification has; a genuine one has at most one.
   fileprivate var subjectCount: Int {
     [data != nil, summary != nil, externalPurchaseToken != nil, appData != nil].count { $0 }
   }

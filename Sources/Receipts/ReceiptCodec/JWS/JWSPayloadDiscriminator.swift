@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A member that only one kind of payload has. No payload names its kind, so it is inferred from these.
+/// A member that only one kind of payload has. Payloads do not name their kind, so it is inferred from these members.
 enum JWSPayloadDiscriminator: String, CaseIterable, Sendable {
   case transactionId
   case notificationType, notificationUUID
@@ -15,8 +15,9 @@ enum JWSPayloadDiscriminator: String, CaseIterable, Sendable {
 package struct JWSPayloadDiscriminators {
   private var bits: UInt64 = 0
 
-  /// Finds the discriminators among a payload's members, without decoding their values. `onlyFirst` looks at no more
-  /// than the first member.
+  /// Finds the discriminators among a payload's members, without decoding their values.
+  ///
+  /// `onlyFirst` limits the search to the first member.
   package init(in json: [UInt8], limits: ReceiptLimits, onlyFirst: Bool = false) throws(MalformedReceipt) {
     var reader = try JSONReader(json, part: "JWS payload", limits: limits)
     guard try reader.peek() == UInt8(ascii: "{") else { throw reader.wrongType("an object") }
@@ -32,7 +33,7 @@ package struct JWSPayloadDiscriminators {
     }
   }
 
-  /// Finds the discriminators of other kinds: those among the members that a decoded payload has no field for.
+  /// Finds the discriminators of other kinds, among the members without a field in a decoded payload.
   init(in unknownFields: [JSONMember]) {
     for field in unknownFields {
       guard let discriminator = JWSPayloadDiscriminator(rawValue: field.name),
@@ -47,7 +48,7 @@ package struct JWSPayloadDiscriminators {
     return bits & (1 &<< UInt64(index)) != 0
   }
 
-  /// The first kind whose discriminators are present.
+  /// The first kind whose discriminators are present; `nil` if there is no such kind.
   package var kind: ReceiptKind? {
     if bits == 0 { return nil }
     if contains(.transactionId) { return .signedTransaction }

@@ -2,22 +2,22 @@
 
 internal import ReceiptBytes
 
-/// A JWS in compact serialization (RFC 7515, section 7.1), split and not verified.
+/// A JWS in compact serialization (RFC 7515, section 7.1), split into its parts but not verified.
 public struct UnverifiedJWS: Sendable, Hashable {
   /// The bytes as received.
   public let compact: [UInt8]
-  /// The decoded payload: the bytes that decoding reads, exactly as signed.
+  /// The decoded payload, exactly as signed.
   package let payload: [UInt8]
   /// The decoded signature; for `ES256` the 64 bytes r ‖ s.
   package let signature: [UInt8]
-  /// The position of the encoded header in ``compact``. Equal bytes there mean an equal header.
+  /// The range of the encoded header in ``compact``. Headers with equal bytes there are equal.
   package let encodedHeaderRange: Range<Int>
-  /// The position of the signed bytes in ``compact``: header, dot, payload.
+  /// The range of the signed bytes in ``compact``: header, dot and payload.
   package let signingInputRange: Range<Int>
 
-  /// Splits and decodes a compact JWS. The header is not decoded.
+  /// Splits a compact JWS and decodes its payload and signature, but not its header.
   ///
-  /// White space around it must have been removed before.
+  /// The caller must have removed white space around the JWS.
   ///
   /// - Throws: ``MalformedReceipt`` at the byte offset: `.empty`, `.tooLarge`, `.truncated` (fewer than three
   ///   parts), `.unexpected` (more than three), `.missing` (an empty header or payload) or `.invalidBase64`.
@@ -56,21 +56,22 @@ public struct UnverifiedJWS: Sendable, Hashable {
 
   /// Decodes the header.
   ///
-  /// - Throws: ``MalformedReceipt`` as ``JWSHeader/init(decoding:limits:)`` does, and `.invalidBase64`.
+  /// - Throws: ``MalformedReceipt`` like ``JWSHeader/init(decoding:limits:)``, or with `.invalidBase64`.
   package func header(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSHeader {
     let json = try Base64URL.decode(compact.span.extracting(encodedHeaderRange), part: "JWS")
     return try JWSHeader(decoding: json, limits: limits)
   }
 
-  /// Decodes the payload, whose kind its members imply.
+  /// Decodes the payload; its members imply its kind.
   ///
-  /// - Throws: ``MalformedReceipt``: `.unrecognized` at `$` if no kind is implied, `.unexpected` at `$` if two are,
-  ///   else with the JSON path of a member of the wrong type, out of range or repeated, or with the byte offset.
+  /// - Throws: ``MalformedReceipt``: `.unrecognized` at `$` if no kind is implied; `.unexpected` at `$` if two are
+  ///   implied; otherwise with the byte offset, or with the JSON path of a member that is duplicate, out of range or of
+  ///   the wrong type.
   public func decoded(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> Unverified<JWSPayload> {
     Unverified(try decodePayload(limits: limits))
   }
 
-  /// As ``decoded(limits:)``, for the verifier.
+  /// Decodes the payload like ``decoded(limits:)``, for the verifier.
   package func decodePayload(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSPayload {
     try JWSPayload(decoding: payload, limits: limits)
   }

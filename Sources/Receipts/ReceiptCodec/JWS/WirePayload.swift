@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of a signed JWS of one kind. The types come from the tables in `WireTypes/`.
+/// The payload of a signed JWS of one kind. The types are generated from the tables in `WireTypes/`.
 package protocol WirePayload: JSONObject, Sendable, Hashable {
-  /// The kind that is content of this type.
+  /// The kind of receipt whose payload has this type.
   static var kind: ReceiptKind { get }
-  /// Takes the content of a payload; `nil` for one of another kind.
+  /// Extracts the content of a payload; `nil` if the payload is of another kind.
   init?(_ payload: JWSPayload)
 }
 
 extension WirePayload {
-  /// Reads the JSON of a payload. `lenientDates` also takes dates as ISO 8601 strings, which people write and Apple
-  /// does not.
+  /// Decodes a payload from JSON.
   ///
-  /// - Throws: ``MalformedReceipt`` with the JSON path of a field of the wrong type, out of range or repeated, else
-  ///   with the byte offset.
+  /// `lenientDates` also accepts ISO 8601 strings as dates: people write them, but Apple does not.
+  ///
+  /// - Throws: ``MalformedReceipt`` with the JSON path of a field that is duplicate, out of range or of the wrong type,
+  ///   or else with the byte offset.
   package init(
     decoding json: [UInt8], limits: ReceiptLimits = .standard, lenientDates: Bool = false
   ) throws(MalformedReceipt) {

@@ -1,58 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are not a receipt, or not a well-formed one: what is wrong, where, and what to do about it.
+/// An error for bytes that are not a receipt, or not a well-formed one.
+///
+/// It contains a code, the place of the error, and a message that says what to do.
 public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// The stable code of an error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There are no bytes, or only white space.
     case empty
-    /// The bytes are of no kind that is known.
+    /// The bytes are not a known kind of receipt.
     case unrecognized
-    /// The input ends in the middle of a value.
+    /// The input ends inside a value.
     case truncated
-    /// Bytes follow where the receipt should have ended.
+    /// Bytes follow the end of the receipt.
     case trailingData = "trailing-data"
-    /// A byte or token that the format does not allow here.
+    /// The format does not allow a byte or token here.
     case unexpected
-    /// A value breaks its format: a bad length, date, number or encoding.
+    /// A value violates its format: an invalid length, date, number or encoding.
     case invalidValue = "invalid-value"
-    /// A value is of another type than the field has.
+    /// A value has a different type from its field.
     case wrongType = "wrong-type"
-    /// A field or attribute that may occur once occurs again.
+    /// A field or attribute that may occur only once occurs again.
     case duplicate
-    /// A field or attribute that the format requires is absent.
+    /// A required field or attribute is absent.
     case missing
-    /// Nested deeper than the limit.
+    /// The nesting is deeper than the limit.
     case tooDeep = "too-deep"
-    /// More bytes or more elements than the limit.
+    /// There are more bytes or more elements than the limit.
     case tooLarge = "too-large"
-    /// A number outside the range of its type.
+    /// A number is outside the range of its type.
     case outOfRange = "out-of-range"
-    /// Not valid base64 or base64url.
+    /// The text is not valid base64 or base64url.
     case invalidBase64 = "invalid-base64"
-    /// Not valid UTF-8.
+    /// The text is not valid UTF-8.
     case invalidUTF8 = "invalid-utf8"
-    /// Well formed, but of a version or shape that this codec does not accept.
+    /// The input is well formed, but this codec does not support its version or form.
     case unsupported
   }
 
-  /// The place of the fault in the input.
+  /// The place of the error in the input.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
-    /// A byte offset into the receipt after any base64 around it was removed; `within` names the part
-    /// (for example "JWS header", "purchase-info").
+    /// A byte offset into the receipt, after any base64 around it has been decoded.
+    ///
+    /// `within` names the part of the receipt, such as "JWS header" or "purchase-info".
     case byteOffset(Int, within: String)
     /// A JSON path such as `$.data.signedTransactionInfo`.
     case jsonPath(String)
-    /// An attribute of an app receipt, and for an attribute of an in-app purchase the index of the purchase.
+    /// An attribute of an app receipt, with the index of the in-app purchase if it belongs to one.
     case attribute(type: Int, inAppIndex: Int?)
     /// A key of a property list.
     case propertyListKey(String)
-    /// A certificate of the embedded chain; 0 is the leaf.
+    /// A certificate of the embedded chain; index 0 is the leaf.
     case certificate(index: Int)
     /// The receipt as a whole.
     case whole
 
-    /// The place in words, as it stands in an error message.
+    /// The place as it appears in an error message.
     public var description: String {
       switch self {
       case .byteOffset(let offset, let part): "byte \(offset) of the \(part)"
@@ -66,11 +69,11 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
     }
   }
 
-  /// The kind of fault.
+  /// The code of the error.
   public let code: Code
-  /// The place of the fault.
+  /// The place of the error in the input.
   public let place: Place
-  /// One sentence for a person: what was found, what was expected, what to do.
+  /// A sentence that says what was found, what was expected and what to do.
   public let message: String
 
   /// Creates an error.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReceiptEnvironment {
-  /// The kind of environment that a policy accepts or refuses.
+  /// A category of environments, which a policy accepts or rejects.
   public enum Category: String, Sendable, Hashable, CaseIterable {
     /// Real purchases: `Production`, `ProductionVPP`.
     case production
@@ -13,7 +13,7 @@ extension ReceiptEnvironment {
     case localTesting = "local-testing"
   }
 
-  /// Which environment the spelling means; `nil` for one that is unknown, which no policy accepts.
+  /// The category of the environment; `nil` if the environment is unknown, and no policy accepts it.
   public var category: Category? {
     switch self {
     case .production, .productionVPP: .production
@@ -23,13 +23,14 @@ extension ReceiptEnvironment {
     case .unknown: nil
     }
   }
-  /// Apple's spelling of the environment that is meant: `Production` also for `ProductionVPP`. One that is unknown is
-  /// spelled as the receipt spells it.
+  /// Apple's name for the environment's category, for example `Production` for `ProductionVPP` too.
+  ///
+  /// An unknown environment keeps the name that it has in the receipt.
   package var plainName: String { category?.plainName ?? rawValue }
 }
 
 extension ReceiptEnvironment.Category {
-  /// Apple's spelling.
+  /// Apple's name for the category.
   package var plainName: String {
     switch self {
     case .production: "Production"

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds on what a parser accepts, so that hostile input costs no more than its size.
+/// Limits of a parser, so that the cost of hostile input is proportional to its size.
 public struct ReceiptLimits: Sendable, Hashable {
-  /// The longest receipt, in bytes as received. 16 MiB by default.
+  /// The maximum size of a receipt, in bytes as received. 16 MiB by default.
   public var maximumByteCount: Int
-  /// The deepest nesting of ASN.1 or JSON values. 32 by default.
+  /// The maximum nesting of ASN.1 or JSON values. 32 by default.
   public var maximumDepth: Int
-  /// The most attributes of an app receipt, its in-app purchases' attributes included, and the most members
-  /// and elements of a JSON document. 1,000,000 by default.
+  /// The maximum number of attributes of an app receipt, or of members and elements of a JSON document.
+  ///
+  /// The attributes of in-app purchases count too. 1,000,000 by default.
   public var maximumElementCount: Int
 
-  /// Creates limits; the defaults fit every genuine receipt.
+  /// Creates limits; every genuine receipt is within the defaults.
   public init(
     maximumByteCount: Int = 16 << 20, maximumDepth: Int = 32, maximumElementCount: Int = 1_000_000
   ) {

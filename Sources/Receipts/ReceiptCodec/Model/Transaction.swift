@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One purchase event, in the terms that every kind of receipt shares.
+/// A purchase event, in the model that all receipt formats share.
 ///
-/// A field is `nil` if the receipt does not state it: an app receipt from Xcode, for example, has no
-/// original transaction identifier.
+/// A field is `nil` if the receipt does not contain it. An app receipt from Xcode, for example, has no original
+/// transaction identifier.
 public struct Transaction: Sendable, Hashable {
-  /// Unique identifier of this purchase event (`transactionId`, attribute 1703, `transaction-id`,
-  /// `orderId` of other stores).
+  /// The unique identifier of the purchase event (`transactionId`, attribute 1703, `transaction-id`; `orderId` in other
+  /// stores).
   public var transactionId: String?
-  /// Identifier of the first transaction in a line of renewals or restores (`originalTransactionId`,
-  /// attribute 1705, `original-transaction-id`).
+  /// The identifier of the original transaction, which later ones renew or restore (`originalTransactionId`, attribute
+  /// 1705, `original-transaction-id`).
   public var originalTransactionId: String?
-  /// The product that was bought (`productId`, attribute 1702, `product-id`).
+  /// The identifier of the product (`productId`, attribute 1702, `product-id`).
   public var productId: String?
-  /// The number of were bought (`quantity`, attribute 1701).
+  /// The quantity purchased (`quantity`, attribute 1701).
   public var quantity: Int64?
-  /// When the store charged for this event (`purchaseDate`, attribute 1704, `purchase-date-ms`).
+  /// The date on which the store charged for the event (`purchaseDate`, attribute 1704, `purchase-date-ms`).
   public var purchaseDate: Timestamp?
-  /// When the original transaction was made (`originalPurchaseDate`, attribute 1706).
+  /// The date of the original transaction (`originalPurchaseDate`, attribute 1706).
   public var originalPurchaseDate: Timestamp?
-  /// When the subscription expires or renews (`expiresDate`, attribute 1708, `expires-date`).
+  /// The date on which the subscription expires or renews (`expiresDate`, attribute 1708, `expires-date`).
   public var expiresDate: Timestamp?
-  /// When the store refunded or revoked it (`revocationDate`, attribute 1712).
+  /// The date on which the store refunded or revoked the purchase (`revocationDate`, attribute 1712).
   public var revocationDate: Timestamp?
-  /// The identifier of the purchase, and of a subscription with its renewals, in the interfaces of Google Play and Huawei
-  /// (`purchaseToken`).
+  /// The identifier of the purchase in the APIs of Google Play and Huawei (`purchaseToken`).
+  ///
+  /// For a subscription it also covers the renewals.
   public var purchaseToken: String?
 
-  /// Creates a transaction from whatever fields are known.
+  /// Creates a transaction from the known fields.
   public init(
     transactionId: String? = nil, originalTransactionId: String? = nil, productId: String? = nil,
     quantity: Int64? = nil, purchaseDate: Timestamp? = nil, originalPurchaseDate: Timestamp? = nil,

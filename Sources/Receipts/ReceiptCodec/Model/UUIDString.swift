@@ -2,18 +2,18 @@
 
 public import FoundationEssentials
 
-/// A UUID as a payload writes it. The spelling is kept: upper or lower case, and even text that is no UUID.
+/// A UUID as a payload contains it. The text is kept as it is: in upper or lower case, and even if it is not a UUID.
 public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
-  /// The spelling in the payload.
+  /// The text in the payload.
   public let rawValue: String
 
-  /// Creates one from any spelling.
+  /// Creates a value from any text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Creates one from a UUID, in lower case, as Apple writes them.
+  /// Creates a value from a UUID, in lower case as Apple writes it.
   public init(_ uuid: UUID) { self.rawValue = uuid.uuidString.lowercased() }
 
-  /// The UUID, or `nil` if the text is not one.
+  /// The UUID; `nil` if the text is not a UUID.
   public var uuid: UUID? { UUID(uuidString: rawValue) }
 }
 

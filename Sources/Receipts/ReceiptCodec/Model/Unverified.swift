@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Content that was decoded and that nobody has verified: anybody may have written it.
+/// Decoded content that has not been verified: anyone may have written it.
 ///
-/// Decoding alone returns this. The content itself comes out of a verifier, in a `VerifiedReceipt`, or where the caller
-/// says by name that no proof is needed: to show what a file holds, for example.
+/// Decoding returns this type. A verifier returns the content itself, in a `VerifiedReceipt`. A caller that needs no
+/// proof, for example to display the contents of a file, calls ``unsafelyAssumeAuthentic()``, whose name says so.
 ///
 /// ```swift
 /// let jws = try UnverifiedJWS(parsing: bytes)
@@ -14,6 +14,6 @@ public struct Unverified<Content: Sendable & Hashable>: Sendable, Hashable {
 
   package init(_ content: Content) { self.content = content }
 
-  /// The content, without any proof of where it comes from. Never decide on it what a customer may use.
+  /// Returns the content without any proof of its origin. Never base a customer's entitlements on it.
   public func unsafelyAssumeAuthentic() -> Content { content }
 }

@@ -2,25 +2,25 @@
 
 internal import ReceiptBytes
 
-/// Receipts inside JSON, under the names that the stores' interfaces use.
+/// Extracts receipts from JSON, where they have the names that the stores' APIs use.
 enum JSONWrapping {
   static let names = [
     "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo", "signedPayload",
     "receipt-data", "latest_receipt",
   ]
 
-  /// Members of answers of the store that hold lists of receipts.
+  /// The names of members that hold lists of receipts, in responses of the store.
   private static let listNames = ["signedTransactions", "notificationHistory"]
 
-  /// The contents of a JSON document.
+  /// The receipt in a JSON document.
   enum Unwrapped {
     /// The text of a receipt.
     case text([UInt8])
-    /// Data and signature.
+    /// Data with a detached signature.
     case detached(UnverifiedDetachedReceipt)
   }
 
-  /// The one receipt that a JSON string or object holds.
+  /// Returns the only receipt in a JSON string or object.
   static func unwrap(_ json: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) -> Unwrapped {
     if let receipt = try DetachedWrapping.plain(json, limits: limits) { return .detached(receipt) }
     switch try JSONValue(parsing: json, limits: limits) {
@@ -66,8 +66,10 @@ enum JSONWrapping {
     return .text(Array(text.utf8))
   }
 
-  /// The wrapping of frameworks around a receipt: Unity `{"Store", "TransactionID", "Payload"}`, whose payload is JSON for
-  /// Google Play and an app receipt for Apple; Cordova `{"transaction": {"receipt", "signature"}}`.
+  /// Extracts a receipt from the JSON of a framework; `nil` if there is no receipt.
+  ///
+  /// Unity's is `{"Store", "TransactionID", "Payload"}`; the payload is JSON for Google Play and an app receipt for
+  /// Apple. Cordova's is `{"transaction": {"receipt", "signature"}}`.
   private static func unwrapFramework(
     _ members: [JSONMember], limits: ReceiptLimits
   ) throws(MalformedReceipt) -> Unwrapped? {

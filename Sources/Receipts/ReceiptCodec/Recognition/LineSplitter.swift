@@ -2,17 +2,19 @@
 
 internal import ReceiptBytes
 
-/// Splits a stream into lines. A line that is too long is truncated to one byte more than the limit, which the
-/// verification then refuses as too large.
+/// Splits a stream into lines.
+///
+/// A longer line than the limit is truncated to one byte more than the limit, so that verification rejects it as too
+/// large.
 package struct LineSplitter: Sendable {
-  /// The longest line that is kept whole, in bytes.
+  /// The maximum length of a line, in bytes.
   package let maximumLineLength: Int
   private var partial: [UInt8] = []
 
-  /// Creates a splitter for a stream from its beginning.
+  /// Creates a splitter at the beginning of a stream.
   package init(maximumLineLength: Int) { self.maximumLineLength = maximumLineLength }
 
-  /// The lines that end in this piece.
+  /// Returns the lines that end in this chunk.
   package mutating func split(_ piece: [UInt8]) -> [[UInt8]] {
     var lines: [[UInt8]] = []
     var start = 0
@@ -26,7 +28,7 @@ package struct LineSplitter: Sendable {
     return lines
   }
 
-  /// The last line, if it has no line feed.
+  /// Returns the last line if it has no line feed.
   package mutating func finish() -> [[UInt8]] {
     defer { partial = [] }
     return partial.isEmpty ? [] : [partial]
@@ -34,7 +36,7 @@ package struct LineSplitter: Sendable {
 
   private mutating func append(_ bytes: ArraySlice<UInt8>) {
     let rest = bytes.prefix(maximumLineLength + 1 - partial.count)
-    // Most lines are whole: exactly as much is allocated as they have.
+    // Most lines arrive whole: a copy allocates exactly the bytes that they need.
     if partial.isEmpty { partial = Array(rest) } else { partial += rest }
   }
 }

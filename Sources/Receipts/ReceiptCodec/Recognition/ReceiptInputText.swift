@@ -2,10 +2,12 @@
 
 internal import ReceiptBytes
 
-/// The characters that spreadsheets and editors put around a receipt.
+/// Removes the characters that spreadsheets and editors put around a receipt.
 package enum ReceiptInputText {
-  /// The receipt without a byte order mark (UTF-8) before it, and without one pair of quotation marks around it. A JSON
-  /// string with escapes is left as it is: it is read as one. White space, carriage returns among it, does not matter.
+  /// Returns the receipt without a leading UTF-8 byte order mark and without one pair of surrounding quotation marks.
+  ///
+  /// A JSON string with escapes is returned as it is, and parsed as JSON later. White space, carriage returns included,
+  /// is ignored.
   package static func stripped(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first,
       first == ByteOrderMark.bytes[0] || first == UInt8(ascii: "\"") || first <= 0x20
@@ -16,7 +18,7 @@ package enum ReceiptInputText {
       return text
     }
     let inner = ReceiptText.trimming(Array(trimmed.dropFirst().dropLast()))
-    // Of a JSON object in a JSON string a backslash precedes the first quotation mark.
+    // If the text is a JSON object inside a JSON string, a backslash precedes the first quotation mark.
     let afterBrace = inner.dropFirst().first { $0 > 0x20 }
     let isObject = inner.first == UInt8(ascii: "{") && afterBrace == UInt8(ascii: "\"")
     let isPlain = inner.first != UInt8(ascii: "\"") && !inner.contains(UInt8(ascii: "\\"))

@@ -2,16 +2,16 @@
 
 internal import ReceiptBytes
 
-/// The form of a receipt in text, as far as its first bytes show it.
+/// Recognizes the form of a receipt in text from its first bytes.
 package enum ReceiptText {
   enum Shape {
-    /// Dots among base64url characters.
+    /// Base64url characters and dots.
     case jws
-    /// Base64, of whatever.
+    /// Base64 of any content.
     case base64
-    /// A brace, then a key and an equals sign.
+    /// A brace, a key and an equals sign.
     case propertyList
-    /// A brace, then a name and a colon, or the closing brace.
+    /// A brace, followed by a name and a colon or by the closing brace.
     case jsonObject
     /// A quotation mark.
     case jsonString
@@ -22,7 +22,7 @@ package enum ReceiptText {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  /// The text without white space at either end; not copied if it is missing.
+  /// Returns the text without surrounding white space; does not copy if there is no white space.
   package static func trimming(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first, let last = bytes.last else { return bytes }
     guard isWhiteSpace(first) || isWhiteSpace(last) else { return bytes }
@@ -42,7 +42,7 @@ package enum ReceiptText {
     var index = 0
     while index < min(text.count, 4), isSymbol(text[index]) { index += 1 }
     if index == min(text.count, 4) {
-      // A JWS begins with a brace in base64url, an "e"; so may a property list in base64, but without dots.
+      // A JWS begins with "e", the base64url encoding of a brace. So may a property list in base64, but it has no dots.
       return text[0] == UInt8(ascii: "e") && containsDot(text) ? .jws : .base64
     }
     if index == 0 { return .unknown }
@@ -53,7 +53,7 @@ package enum ReceiptText {
     }
   }
 
-  /// Looks from the end, where the dot before a signature is near.
+  /// Searches from the end, because the dot before the signature is near it.
   private static func containsDot(_ text: Span<UInt8>) -> Bool {
     var index = text.count
     while index > 0 {
@@ -81,7 +81,7 @@ package enum ReceiptText {
       default: return .unknown
       }
     default:
-      // A bare key. Whatever else it is, the reader of property lists says where it goes wrong.
+      // A bare key, or malformed input: the property list reader reports the error.
       return .propertyList
     }
   }
@@ -92,7 +92,7 @@ package enum ReceiptText {
     return index
   }
 
-  /// Indicates whether the byte belongs to either alphabet of base64.
+  /// Returns `true` if the byte is a symbol of one of the two base64 alphabets.
   private static func isSymbol(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -103,11 +103,11 @@ package enum ReceiptText {
     }
   }
 
-  /// Decodes base64 with either alphabet, not both, padded or not, in lines or not.
+  /// Decodes base64 with either alphabet but not a mixture, with or without padding and line breaks.
   ///
-  /// Only the signed bytes inside matter, so that more than one spelling of what is around them does no harm.
+  /// Different encodings of the same receipt are harmless, because only the signed bytes inside matter.
   static func decodeBase64(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8] {
-    // Most receipts come in one line of strict base64; only the others are looked at twice.
+    // Most receipts are one line of strict base64; only the others need a second pass.
     if let decoded = try? Base64.decode(text) { return decoded }
     var usesURLAlphabet = false
     var symbolCount = 0

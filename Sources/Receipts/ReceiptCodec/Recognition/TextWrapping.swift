@@ -2,29 +2,32 @@
 
 internal import ReceiptBytes
 
-/// What carries a receipt in text besides JSON and base64. Each form has one reading; a text of two readings is none of
-/// them, and is refused by the parser of the receipt.
+/// Unwraps a receipt in text other than JSON and base64.
 ///
-/// | Text | From |
+/// Each form has exactly one interpretation. Text that could have two is not unwrapped, and the receipt's parser
+/// rejects it.
+///
+/// | Text | Source |
 /// |---|---|
-/// | `Bearer eyJ…` | a header of HTTP |
+/// | `Bearer eyJ…` | an HTTP header |
 /// | `data:application/octet-stream;base64,MII…` | a web view (RFC 2397) |
 /// | `-----BEGIN PKCS7-----` … `-----END PKCS7-----` | openssl (RFC 7468) |
 /// | `<308213de 06092a86 …>` | the description of an `NSData` |
 /// | `MII…%2B…%3D` | a form or a query (RFC 3986 section 2.1) |
 enum TextWrapping {
-  /// The receipt inside.
+  /// The unwrapped content.
   enum Content {
-    /// Text, without white space around it.
+    /// Text without surrounding white space.
     case text([UInt8])
-    /// Bytes that were written in digits.
+    /// Bytes that were written as digits.
     case bytes([UInt8])
   }
 
-  /// Layers around a receipt, base64 in base64 among them: more is no accident.
+  /// The maximum number of layers around a receipt, base64 inside base64 included. More layers do not occur by
+  /// accident.
   static let maximumLayers = 3
 
-  /// The content of a text that begins as one of the forms does; `nil` for any other.
+  /// Returns the content of text that begins like one of the forms; `nil` for any other text.
   static func content(of text: [UInt8]) throws(MalformedReceipt) -> Content? {
     switch text.first {
     case UInt8(ascii: "B"), UInt8(ascii: "b"): bearerToken(text).map { .text($0) }
@@ -61,7 +64,7 @@ enum TextWrapping {
     return try percentDecoded(content) ?? content
   }
 
-  /// The base64 between the lines of one block.
+  /// Returns the base64 between the BEGIN and END lines of a single block.
   private static func pem(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8]? {
     guard text.starts(with: pemBegin) else { return nil }
     func malformed(_ message: String) -> MalformedReceipt {
@@ -85,7 +88,7 @@ enum TextWrapping {
   private static let pemEnd = Array("-----END ".utf8)
   private static let pemDashes = Array("-----".utf8)
 
-  /// The digits between angle brackets; `nil` where anything else stands there.
+  /// Decodes hexadecimal digits between angle brackets; returns `nil` for any other content.
   private static func hexadecimal(_ text: [UInt8]) -> [UInt8]? {
     guard text.count > 2, text.last == UInt8(ascii: ">") else { return nil }
     let digits = text[1..<(text.count - 1)].filter { !ReceiptText.isWhiteSpace($0) }
@@ -94,8 +97,9 @@ enum TextWrapping {
 
   // MARK: Percent-encoding
 
-  /// The text with each `%XX` decoded; `nil` for one without a percent sign. A plus sign is one: base64 has no space that
-  /// it could stand for.
+  /// Returns the text with each `%XX` decoded; `nil` if there is no percent sign.
+  ///
+  /// A plus sign is not decoded as a space, because base64 has no spaces.
   static func percentDecoded(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8]? {
     guard let first = ByteSearch.firstIndex(of: UInt8(ascii: "%"), in: text.span) else { return nil }
     var decoded = Array(text[..<first])
@@ -123,7 +127,7 @@ enum TextWrapping {
 
   // MARK: Damage
 
-  /// The damage of base64 that cannot be read; `nil` if it is not recognized.
+  /// Diagnoses the damage to invalid base64; returns `nil` if the cause is unknown.
   static func damage(toBase64 text: [UInt8]) -> MalformedReceipt? {
     var space: Int?
     var plus = false
@@ -150,7 +154,7 @@ enum TextWrapping {
     )
   }
 
-  /// Indicates whether a text begins with ASCII, whatever its case.
+  /// Returns `true` if a text begins with an ASCII prefix, ignoring case.
   private static func begins(_ text: [UInt8], with prefix: String) -> Bool {
     text.count >= prefix.utf8.count && zip(text, prefix.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
   }

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A receipt of any kind as it came: recognized and parsed, nothing of it verified.
+/// A receipt of any kind: recognized and parsed, but not verified.
 public enum UnverifiedReceipt: Sendable, Hashable {
-  /// A JWS; its payload says which of the signed kinds it is.
+  /// A JWS, whose payload determines its kind.
   case jws(UnverifiedJWS)
-  /// The PKCS#7 container of an app.
+  /// The PKCS#7 container of an app receipt.
   case appReceipt(UnverifiedAppReceipt)
-  /// The property list of one transaction.
+  /// The property list of a single transaction.
   case transactionReceipt(UnverifiedTransactionReceipt)
-  /// Data with its signature beside it, of Google Play or Huawei AppGallery.
+  /// Data with a detached signature, from Google Play or Huawei AppGallery.
   case detached(UnverifiedDetachedReceipt)
 
   /// Recognizes and parses a receipt.
   ///
-  /// White space around text is ignored. Read are:
-  /// - a JWS in compact form;
+  /// White space around text is ignored. Different encodings of the same receipt are harmless, because only the signed
+  /// bytes inside matter. The parser accepts:
+  /// - a JWS in compact serialization;
   /// - an app receipt in binary;
   /// - the property list of a transaction receipt;
-  /// - base64 of one of these three, in lines or not, also with the alphabet of base64url or without padding, and base64
-  ///   of that base64;
-  /// - one of the above after `Bearer`, in a data URI, in a PEM block, percent-encoded, or in hexadecimal in angle brackets,
-  ///   as `NSData` describes itself;
-  /// - a JSON string that holds one of the above, and a JSON object with exactly one of the members
-  ///   `signedTransactionInfo`, `signedRenewalInfo`, `signedAppTransactionInfo`, `signedPayload`,
-  ///   `receipt-data` and `latest_receipt`, whose value is one of the above, but not JSON once more;
-  /// - a JSON object with the members `data` and `signature`, both strings, and `signatureAlgorithm` where the store
-  ///   states it; the same under the names that Google's and Huawei's interfaces, React Native and Cordova use; and
-  ///   Unity's object of `Store`, `TransactionID` and `Payload`.
+  /// - base64 of one of these three, with or without line breaks or padding, in the alphabet of base64 or base64url,
+  ///   and base64 of that base64;
+  /// - one of the above after `Bearer`, in a data URI, in a PEM block, percent-encoded, or in hexadecimal in angle
+  ///   brackets, the description of an `NSData`;
+  /// - a JSON string that contains one of the above;
+  /// - a JSON object with exactly one of the members `signedTransactionInfo`, `signedRenewalInfo`,
+  ///   `signedAppTransactionInfo`, `signedPayload`, `receipt-data` and `latest_receipt`, whose value is one of the
+  ///   above except JSON;
+  /// - a JSON object with the string members `data` and `signature`, and `signatureAlgorithm` if the store states it;
+  ///   the same under the names that Google's and Huawei's APIs, React Native and Cordova use; and Unity's object with
+  ///   `Store`, `TransactionID` and `Payload`.
   ///
   /// - Parameters:
   ///   - bytes: The whole receipt.
-  ///   - limits: Bounds on size, nesting and number of elements.
-  /// Only the signed bytes inside matter, so that more than one spelling of what is around them does no harm.
-  ///
-  /// - Throws: ``MalformedReceipt``: `empty`; `tooLarge`, before anything is looked at; `unrecognized`;
-  ///   `unsupported` for JSON with several receipts, JSON inside JSON, or more than three layers of other wrappings; `wrongType` for one of the members
-  ///   that is not a string; and whatever the kind that was recognized throws.
+  ///   - limits: The limits on size, nesting and number of elements.
+  /// - Throws: ``MalformedReceipt``: `empty`; `tooLarge`, before anything is parsed; `unrecognized`; `unsupported` for
+  ///   JSON with several receipts, JSON inside JSON, or more than three layers of other wrappings; `wrongType` if one
+  ///   of the members is not a string; and the errors of the recognized kind's parser.
   public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
     guard bytes.count <= limits.maximumByteCount else {
@@ -43,7 +43,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
         .tooLarge, at: .whole,
         "The receipt is longer than the limit of \(limits.maximumByteCount) bytes.")
     }
-    // Binary is taken as it is: white space at its end would be part of it.
+    // Binary input is not trimmed, because its last bytes may look like white space.
     if bytes[0] == 0x30 {
       self = .appReceipt(try UnverifiedAppReceipt(parsing: bytes, limits: limits))
       return
@@ -59,11 +59,13 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     self = try Self.parse(text, isInsideJSON: false, layers: 0, limits: limits)
   }
 
-  /// Which kind it is. The payload of a JWS, or the data beside a signature, is decoded to tell, since nothing else does.
+  /// Returns the kind of receipt.
   ///
-  /// - Parameter limits: Bounds on the payload.
+  /// The payload of a JWS, or the data of a detached receipt, is decoded, because only its contents determine the kind.
+  ///
+  /// - Parameter limits: The limits on the payload.
   /// - Returns: The kind, which is as unverified as the receipt.
-  /// - Throws: ``MalformedReceipt`` as ``UnverifiedJWS/decoded(limits:)`` does.
+  /// - Throws: ``MalformedReceipt`` like ``UnverifiedJWS/decoded(limits:)``.
   public func kind(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> ReceiptKind {
     switch self {
     case .jws(let jws): try jws.decodePayload(limits: limits).kind
@@ -73,8 +75,9 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The kind that the receipt claims to be, inferred from the members of a JWS without decoding them; `nil` if they
-  /// imply none.
+  /// Returns the kind that the receipt claims to be; `nil` if its members imply no kind.
+  ///
+  /// The members of a JWS are not decoded.
   package func claimedKind(limits: ReceiptLimits) -> ReceiptKind? {
     switch self {
     case .jws(let jws): try? JWSPayloadDiscriminators(in: jws.payload, limits: limits).kind
@@ -84,8 +87,10 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The receipt without its wrapping: the compact JWS, the DER or BER of an app receipt, the property list of a
-  /// transaction receipt, the JSON object of data and signature.
+  /// The receipt without its wrapping.
+  ///
+  /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
+  /// object of data and signature.
   package var encoded: [UInt8] {
     switch self {
     case .jws(let jws): jws.compact
@@ -95,9 +100,10 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// What a signature of the receipt covers, whatever the spelling of all else: the signing input of a JWS (RFC 7515
-  /// section 5.1), the content octets of an app receipt (RFC 5652 section 5.4), version and purchase-info of a
-  /// transaction receipt, the data beside a signature.
+  /// The content that the receipt's signature covers, which is the same for all encodings of the rest.
+  ///
+  /// It is the signing input of a JWS (RFC 7515 section 5.1), the content octets of an app receipt (RFC 5652 section
+  /// 5.4), the version and purchase-info of a transaction receipt, or the data of a detached receipt.
   package var signedContent: ArraySlice<UInt8> {
     switch self {
     case .jws(let jws): jws.compact[jws.signingInputRange]
@@ -107,7 +113,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Parses text without white space around it, `layers` of wrappings having been removed.
+  /// Parses text without surrounding white space, after `layers` wrappings have been removed.
   private static func parse(
     _ text: [UInt8], isInsideJSON: Bool, layers: Int, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
@@ -154,7 +160,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Parses text that seems to be base64. If it is not, the damage may be undone or named.
+  /// Parses text that looks like base64; if it is not, tries percent-decoding and then diagnoses the damage.
   private static func parseBase64(
     _ text: [UInt8], isInsideJSON: Bool, layers: Int, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
@@ -169,7 +175,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Parses what base64 or hexadecimal held.
+  /// Parses the bytes decoded from base64 or hexadecimal.
   private static func parseDecoded(
     _ bytes: [UInt8], layers: Int, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
@@ -198,30 +204,33 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   }
 }
 
-/// The kinds of signed proof of purchase. The raw values are the names that `receipt-tool` prints.
+/// The kinds of signed proof of purchase.
+///
+/// The raw values are the names that `receipt-tool` prints.
 public enum ReceiptKind: String, Sendable, Hashable, CaseIterable, Codable {
   /// A JWS whose payload is a transaction (`signedTransactionInfo`).
   case signedTransaction = "signed-transaction"
-  /// A JWS whose payload is subscription renewal information (`signedRenewalInfo`).
+  /// A JWS whose payload is the renewal information of a subscription (`signedRenewalInfo`).
   case signedRenewalInfo = "signed-renewal-info"
   /// A JWS whose payload is an app transaction (`signedAppTransactionInfo`).
   case signedAppTransaction = "signed-app-transaction"
-  /// A JWS whose payload is an App Store Server Notification version 2 (`signedPayload`).
+  /// A JWS whose payload is a version 2 App Store Server Notification (`signedPayload`).
   case signedNotification = "signed-notification"
   /// A JWS whose payload is a realtime request of the Retention Messaging API (`signedPayload`).
   case signedRealtimeRequest = "signed-realtime-request"
-  /// The PKCS#7 container of an app, with all its purchases (`receipt-data`).
+  /// The PKCS#7 container of an app receipt with all of the app's purchases (`receipt-data`).
   case appReceipt = "app-receipt"
-  /// The property list of one `SKPaymentTransaction` of iOS 6 and before.
+  /// The property list of a single `SKPaymentTransaction`, from iOS 6 and earlier.
   case transactionReceipt = "transaction-receipt"
-  /// A purchase at Google Play, or an order list of its first years (`INAPP_PURCHASE_DATA`), with its signature.
+  /// A signed Google Play purchase, or an order list from Google Play's first years (`INAPP_PURCHASE_DATA`).
   case googlePlayPurchase = "google-play-purchase"
-  /// A response of Google Play's licensing, with its signature.
+  /// A signed response of Google Play's licensing service.
   case googlePlayLicense = "google-play-license"
-  /// A purchase at Huawei AppGallery (`InAppPurchaseData`), with its signature.
+  /// A signed Huawei AppGallery purchase (`InAppPurchaseData`).
   case huaweiPurchase = "huawei-purchase"
 
-  /// Indicates whether it is data with a signature beside it, by the key of an app and without certificates.
+  /// Indicates whether receipts of this kind have a detached signature, made with an app's key and without
+  /// certificates.
   package var isDetached: Bool {
     switch self {
     case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase: true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A property list of the OpenStep kind, as far as transaction receipts use it: one dictionary of strings.
+/// A property list in the subset of the OpenStep format that transaction receipts use: one dictionary of strings.
 ///
 /// ```
 /// {
@@ -9,9 +9,9 @@
 /// }
 /// ```
 ///
-/// Entries keep their order, and no key occurs twice.
+/// The entries keep their order, and no key occurs twice.
 package struct PropertyList: Sendable, Hashable {
-  /// One key with its value.
+  /// A key and its value.
   package struct Entry: Sendable, Hashable {
     /// The key.
     package var key: String
@@ -28,23 +28,25 @@ package struct PropertyList: Sendable, Hashable {
   /// The entries, in order.
   package var entries: [Entry]
 
-  /// Creates a property list. Of entries with the same key, readers refuse all.
+  /// Creates a property list. Readers reject a list in which two entries have the same key.
   package init(entries: [Entry] = []) { self.entries = entries }
 
-  /// The entries as an object.
+  /// The entries as a JSON object.
   package var jsonValue: JSONValue {
     .object(entries.map { JSONMember(name: $0.key, value: .string($0.value)) })
   }
 
-  /// Parses text in UTF-8. Keys and values may be quoted or bare; escapes are those of OpenStep.
+  /// Parses UTF-8 text.
+  ///
+  /// Keys and values may be quoted or bare. Escapes are those of the OpenStep format.
   ///
   /// - Parameters:
-  ///   - text: The whole text; white space around the dictionary is allowed, comments are not.
-  ///   - limits: Bounds on size and on the number of entries.
+  ///   - text: The whole text. White space around the dictionary is allowed, comments are not.
+  ///   - limits: The limits on size and on the number of entries.
   ///   - part: The name of the text in errors.
-  /// - Throws: ``MalformedReceipt`` with the offset: `unexpected` or `truncated` for broken syntax,
-  ///   `unsupported` for comments, arrays, data and nested dictionaries, `duplicate` (placed at the key),
-  ///   `invalidValue` for an escape, `invalidUTF8`, `trailingData`, `tooLarge`, `empty`.
+  /// - Throws: ``MalformedReceipt`` with the offset. The codes are `unexpected` or `truncated` for invalid syntax;
+  ///   `unsupported` for comments, arrays, data and nested dictionaries; `duplicate` (placed at the key);
+  ///   `invalidValue` for an invalid escape; `invalidUTF8`; `trailingData`; `tooLarge`; and `empty`.
   package init(
     parsing text: [UInt8], limits: ReceiptLimits = .standard, part: String = "property list"
   ) throws(MalformedReceipt) {
@@ -58,7 +60,9 @@ package struct PropertyList: Sendable, Hashable {
     entries = try reader.readDictionary(maximumCount: limits.maximumElementCount, bytes)
   }
 
-  /// The value of a key; `nil` without one. Setting appends a new key, or removes it with `nil`.
+  /// The value of a key; `nil` if there is no such key.
+  ///
+  /// Setting it replaces the value or appends an entry. Setting it to `nil` removes the entry.
   package subscript(key: String) -> String? {
     get { entries.first { $0.key == key }?.value }
     set {
@@ -74,7 +78,7 @@ package struct PropertyList: Sendable, Hashable {
     }
   }
 
-  /// The text as the App Store writes it: an entry a line, indented by a tab, all quoted.
+  /// Returns the text as the App Store writes it: one entry a line, indented with a tab, all strings quoted.
   package func encoded() -> [UInt8] {
     var text: [UInt8] = [UInt8(ascii: "{"), UInt8(ascii: "\n")]
     for entry in entries {

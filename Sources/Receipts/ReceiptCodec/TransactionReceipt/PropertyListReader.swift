@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Reads the text of a ``PropertyList``.
+/// A reader of the text of a ``PropertyList``.
 ///
 /// ```
 /// list   = "{" *( string "=" string ";" ) "}"
@@ -105,7 +105,7 @@ struct PropertyListReader {
   private mutating func readQuoted(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> String {
     position += 1
     let start = position
-    // Nearly all strings have no escape and are taken whole; the rest are put together piece by piece.
+    // Nearly all strings have no escapes and are copied at once; the others are joined from segments.
     var text = ""
     var pieceStart = start
     while true {
@@ -159,7 +159,7 @@ struct PropertyListReader {
     }
   }
 
-  /// `\Uxxxx`: a UTF-16 code unit, two of them for a scalar beyond U+FFFF.
+  /// Reads `\Uxxxx`, a UTF-16 code unit, or a pair of them for a scalar above U+FFFF.
   private mutating func readUnicodeEscape(
     startingAt start: Int, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) -> Unicode.Scalar {
@@ -192,7 +192,9 @@ struct PropertyListReader {
     return unit
   }
 
-  /// One to three octal digits. Beyond ASCII they would mean NeXTSTEP's own encoding, which no receipt uses.
+  /// Reads one to three octal digits.
+  ///
+  /// Values above ASCII are rejected: they mean NeXTSTEP's own encoding, which no receipt uses.
   private mutating func readOctalEscape(
     startingAt start: Int, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) -> Unicode.Scalar {
@@ -225,13 +227,15 @@ struct PropertyListReader {
   }
 }
 
-/// The keys met so far, to refuse repeats. A receipt has so few that comparing them all is faster than
-/// hashing; beyond that, the time must not grow with the square of their number.
+/// The keys already read, to reject duplicates.
+///
+/// A receipt has so few keys that comparing them is faster than hashing. Above `fewest` keys it hashes, so that the
+/// time does not grow quadratically.
 private struct SeenKeys {
   private static let fewest = 32
   private var keys: Set<String> = []
 
-  /// Indicates whether the key is met for the first time, `entries` being those before it.
+  /// Inserts a key that follows `entries`; returns `true` if it was not in the set.
   mutating func insert(_ key: String, after entries: [PropertyList.Entry]) -> Bool {
     if entries.count < Self.fewest { return !entries.contains { $0.key == key } }
     if keys.isEmpty { keys = Set(entries.map(\.key)) }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The textual dates of a transaction receipt: `2012-12-02 07:15:54 Etc/GMT`, and the same instant as
-/// `2012-12-01 23:15:54 America/Los_Angeles`.
+/// The textual dates of a transaction receipt.
+///
+/// A date is written as `2012-12-02 07:15:54 Etc/GMT`, and again as `2012-12-01 23:15:54 America/Los_Angeles`.
 package enum PurchaseInfoDate {
   private static let greenwich = " Etc/GMT"
   private static let losAngeles = " America/Los_Angeles"
 
-  /// Reads a date of Greenwich.
+  /// Parses a date in the time zone `Etc/GMT`.
   static func parse(_ text: String) -> Timestamp? {
     guard text.hasSuffix(greenwich) else { return nil }
     let bytes = Array(text.utf8.dropLast(greenwich.utf8.count))
@@ -14,12 +15,12 @@ package enum PurchaseInfoDate {
       .map { Timestamp(secondsSince1970: $0.secondsSince1970) }
   }
 
-  /// The date of Greenwich, a fraction of the second dropped.
+  /// Returns the date in the time zone `Etc/GMT`, with the fraction of the second dropped.
   package static func greenwich(_ timestamp: Timestamp) -> String {
     text(seconds(timestamp)) + greenwich
   }
 
-  /// The date of Los Angeles, a fraction of the second dropped.
+  /// Returns the date in the time zone `America/Los_Angeles`, with the fraction of the second dropped.
   package static func losAngeles(_ timestamp: Timestamp) -> String {
     let seconds = seconds(timestamp)
     return text(seconds + pacificOffset(at: seconds)) + losAngeles
@@ -34,11 +35,11 @@ package enum PurchaseInfoDate {
       decoding: CivilDateTime(secondsSince1970: seconds).text(separator: UInt8(ascii: " ")), as: UTF8.self)
   }
 
-  /// Seconds that Los Angeles is ahead of Greenwich: 8 hours behind, 7 in summer.
+  /// Returns the offset of Los Angeles from GMT in seconds: -8 hours, or -7 hours in daylight saving time.
   ///
-  /// Summer lasts from 2:00 on the second Sunday of March to 2:00 on the first Sunday of November
-  /// (15 U.S.C. 260a); until 2006, from the first Sunday of April to the last Sunday of October. Before 1987
-  /// there were other rules, but no store.
+  /// Daylight saving time lasts from 2:00 on the second Sunday of March to 2:00 on the first Sunday of November (15
+  /// U.S.C. 260a); until 2006, from the first Sunday of April to the last Sunday of October. The rules before 1987 do
+  /// not matter, because the store did not exist.
   static func pacificOffset(at seconds: Int64) -> Int64 {
     let standard: Int64 = -8 * 3600
     let daylight: Int64 = -7 * 3600
@@ -52,13 +53,13 @@ package enum PurchaseInfoDate {
       firstDay = sunday(onOrAfter: 1, month: 4, year: year)
       lastDay = sunday(onOrAfter: 25, month: 10, year: year)
     }
-    // Summer begins at 2:00 standard time and ends at 2:00 daylight time.
+    // Daylight saving time begins at 2:00 standard time and ends at 2:00 daylight time.
     let begin = firstDay + 2 * 3600 - standard
     let end = lastDay + 2 * 3600 - daylight
     return begin..<end ~= seconds ? daylight : standard
   }
 
-  /// Midnight, as if in Greenwich, of a Sunday within the week that begins on the given day.
+  /// Returns midnight GMT of the first Sunday on or after the given day.
   private static func sunday(onOrAfter day: Int, month: Int, year: Int) -> Int64 {
     guard let date = CivilDateTime(year: year, month: month, day: day) else { return 0 }
     let midnight = date.secondsSince1970

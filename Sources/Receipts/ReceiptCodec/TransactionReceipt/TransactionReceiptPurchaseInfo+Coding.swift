@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 
 extension TransactionReceiptPurchaseInfo {
-  /// The keys, in the order of the App Store.
+  /// The keys, in the App Store's order.
   private enum Key: String, CaseIterable {
     case originalPurchaseDatePST = "original-purchase-date-pst"
     case uniqueIdentifier = "unique-identifier"
@@ -31,7 +31,7 @@ extension TransactionReceiptPurchaseInfo {
     static let names = NameTable(all.map(\.rawValue))
   }
 
-  /// The three keys of one date. In milliseconds the date is exact; the other two are to the second.
+  /// The three keys of a date. The one in milliseconds is exact; the other two are in whole seconds.
   private struct DateKeys {
     let milliseconds: Key
     let greenwich: Key
@@ -50,14 +50,13 @@ extension TransactionReceiptPurchaseInfo {
   ///
   /// - Parameters:
   ///   - text: ``UnverifiedTransactionReceipt/purchaseInfo``.
-  ///   - limits: Bounds on size and on the number of entries.
-  /// - Throws: ``MalformedReceipt`` for a broken property list, or placed at a key:
-  ///   `invalidValue` for what is not a date or a number, and for a date that differs by more than a second
-  ///   from its other spelling; `outOfRange`.
+  ///   - limits: The limits on size and on the number of entries.
+  /// - Throws: ``MalformedReceipt`` for a malformed property list, or placed at a key: `invalidValue` for an invalid
+  ///   date or number, and for two forms of a date that differ by more than a second; `outOfRange`.
   package init(decoding text: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     self.init()
     let list = try PropertyList(parsing: text, limits: limits, part: "purchase-info")
-    // At most six: looking through them is quicker than hashing.
+    // At most six, so a linear search is faster than hashing.
     var dates: [(key: Key, text: String)] = []
     var next = 0
     for entry in list.entries {
@@ -83,7 +82,7 @@ extension TransactionReceiptPurchaseInfo {
       case .purchaseDateMilliseconds, .purchaseDate, .originalPurchaseDateMilliseconds, .originalPurchaseDate,
         .expiresDate, .expiresDateFormatted:
         dates.append((Key.all[index], entry.value))
-      // A third spelling of the same instant, written again from it.
+      // The third form of a date is ignored; encoding derives it from the date again.
       case .purchaseDatePST, .originalPurchaseDatePST, .expiresDateFormattedPST: break
       }
     }
@@ -133,10 +132,10 @@ extension TransactionReceiptPurchaseInfo {
     return number
   }
 
-  /// The text of the inner property list, with the keys and spellings of the App Store: each date three
-  /// times, in milliseconds and to the second in Greenwich and Los Angeles.
+  /// Returns the text of the inner property list, with the App Store's keys and forms.
   ///
-  /// A date outside the years 0 to 9999 is written in milliseconds alone.
+  /// Each date is written three times: in milliseconds, and to the second in GMT and in Los Angeles time. A date
+  /// outside the years 0 to 9999 is written in milliseconds only.
   package func encoded() -> [UInt8] {
     var list = PropertyList()
     Self.write(originalPurchaseDate, as: .originalPurchase, to: &list)
@@ -170,7 +169,7 @@ extension TransactionReceiptPurchaseInfo {
 extension TransactionReceiptPurchaseInfo: Encodable {
   /// Encodes the entries of the property list as an object.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: The encoder's error.
   public func encode(to encoder: any Encoder) throws {
     try PropertyList(parsing: encoded()).jsonValue.encode(to: encoder)
   }

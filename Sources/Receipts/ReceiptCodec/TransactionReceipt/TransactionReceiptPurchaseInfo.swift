@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The purchase of a transaction receipt: the signed inner property list, typed.
+/// The typed contents of a transaction receipt's signed inner property list, which describes one purchase.
 ///
 /// A field is `nil` if the receipt has no such key.
 public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuildable {
@@ -8,7 +8,7 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
   public var bundleId: String?
   /// The version of the app, `bvrs`.
   public var applicationVersion: String?
-  /// The product, `product-id`.
+  /// The product identifier, `product-id`.
   public var productId: String?
   /// The identifier of the product in the App Store, `item-id`.
   public var itemId: String?
@@ -16,29 +16,28 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
   public var appItemId: String?
   /// The identifier of the app's version in the App Store, `version-external-identifier`.
   public var versionExternalIdentifier: String?
-  /// The number of were bought, `quantity`.
+  /// The quantity purchased, `quantity`.
   public var quantity: Int64?
   /// The identifier of this purchase, `transaction-id`.
   public var transactionId: String?
-  /// The identifier of the first purchase of a line of renewals or restores, `original-transaction-id`.
+  /// The identifier of the original purchase that was renewed or restored, `original-transaction-id`.
   public var originalTransactionId: String?
   /// The identifier of the device, `unique-identifier`.
   public var uniqueIdentifier: String?
   /// `identifierForVendor` of the device, `unique-vendor-identifier`.
   public var uniqueVendorIdentifier: String?
-  /// The identifier of the subscription period that was bought, `web-order-line-item-id`.
+  /// The identifier of the subscription period that was purchased, `web-order-line-item-id`.
   public var webOrderLineItemId: String?
-  /// When it was bought, `purchase-date-ms`, or else `purchase-date`.
+  /// The date of the purchase, `purchase-date-ms`, or else `purchase-date`.
   public var purchaseDate: Timestamp?
-  /// When the first purchase of the line was made, `original-purchase-date-ms`, or else
-  /// `original-purchase-date`.
+  /// The date of the original purchase, `original-purchase-date-ms`, or else `original-purchase-date`.
   public var originalPurchaseDate: Timestamp?
-  /// When the subscription expires, `expires-date` (in milliseconds), or else `expires-date-formatted`.
+  /// The date on which the subscription expires, `expires-date` (in milliseconds), or else `expires-date-formatted`.
   public var expiresDate: Timestamp?
-  /// All other entries, in order: for example `is-trial-period` and `in-app-ownership-type`.
+  /// All other entries, in order, such as `is-trial-period` and `in-app-ownership-type`.
   package var additionalEntries: [PropertyList.Entry] = []
 
-  /// Creates purchase information from the fields that all kinds of receipt share, to be signed.
+  /// Creates purchase information, to be signed, from a transaction, the model that all receipt formats share.
   public init(transaction: Transaction = Transaction()) {
     productId = transaction.productId
     quantity = transaction.quantity
@@ -49,7 +48,9 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
     expiresDate = transaction.expiresDate
   }
 
-  /// The purchase in the terms that all kinds of receipt share. This kind has no revocation date.
+  /// The purchase as a transaction, the model that all receipt formats share.
+  ///
+  /// This format has no revocation date.
   public var transaction: Transaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,

@@ -4,27 +4,26 @@ internal import ReceiptBytes
 
 /// Builds transaction receipts.
 package enum TransactionReceiptWriter {
-  /// The bytes to sign: the signature version, then the text of the inner property list.
+  /// Returns the bytes to sign: the signature version and the text of the inner property list.
   package static func signedBytes(signatureVersion: UInt8, purchaseInfo: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [signatureVersion]
     bytes += purchaseInfo
     return bytes
   }
 
-  /// The text of the outer property list. Devices deliver it in base64.
+  /// Returns the text of the outer property list, which devices deliver in base64.
   ///
   /// - Parameters:
-  ///   - signatureVersion: 2 for RSA of 1024 bits with SHA-1, 3 of 2048 bits with SHA-1, 4 of 2048 bits with
-  ///     SHA-256.
+  ///   - signatureVersion: 2 for a 1024-bit RSA key with SHA-1, 3 for a 2048-bit key with SHA-1, 4 for a 2048-bit key
+  ///     with SHA-256.
   ///   - signature: The signature over ``signedBytes(signatureVersion:purchaseInfo:)``.
-  ///   - leafCertificate: The certificate of the signer in DER.
-  ///   - purchaseInfo: The text of the inner property list,
-  ///     ``TransactionReceiptPurchaseInfo/encoded()``.
-  ///   - environment: Written only where it is not production, as the App Store does.
-  ///   - pod: The server group.
+  ///   - leafCertificate: The signer's certificate in DER.
+  ///   - purchaseInfo: The text of the inner property list, ``TransactionReceiptPurchaseInfo/encoded()``.
+  ///   - environment: The environment, which is written only if it is not production, as in App Store receipts.
+  ///   - pod: The App Store's server group.
   /// - Returns: The text.
-  /// - Throws: ``MalformedReceipt`` at the key `signature`: `unsupported` for an unknown version,
-  ///   `invalidValue` for a signature of the wrong length or a certificate that is not DER.
+  /// - Throws: ``MalformedReceipt`` at the key `signature`: `unsupported` for an unknown version, or `invalidValue` if
+  ///   the signature has the wrong length or the certificate is not DER.
   package static func encode(
     signatureVersion: UInt8, signature: [UInt8], leafCertificate: [UInt8], purchaseInfo: [UInt8],
     environment: ReceiptEnvironment = .production, pod: String = "100"

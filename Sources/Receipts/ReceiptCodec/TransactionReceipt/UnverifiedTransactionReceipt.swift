@@ -2,35 +2,37 @@
 
 internal import ReceiptBytes
 
-/// A transaction receipt of iOS 6 and before (`SKPaymentTransaction.transactionReceipt`) as it came: parsed,
-/// nothing of it verified.
+/// A transaction receipt from iOS 6 and earlier (`SKPaymentTransaction.transactionReceipt`): parsed, but not verified.
 ///
-/// The receipt is a property list of the OpenStep kind with the keys `signature`, `purchase-info`, `pod`,
+/// The receipt is a property list in the OpenStep format with the keys `signature`, `purchase-info`, `pod`,
 /// `signing-status` and, outside production, `environment`. Only `purchase-info` is signed.
 public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The property list exactly as received.
   public let encoded: [UInt8]
   /// The entries of the property list.
   package let propertyList: PropertyList
-  /// The version of the signature, which is signed: 2 is RSA of 1024 bits with SHA-1, 3 of 2048 bits with
-  /// SHA-1, 4 of 2048 bits with SHA-256.
+  /// The version of the signature, which the signature covers.
+  ///
+  /// 2 is a 1024-bit RSA key with SHA-1, 3 a 2048-bit key with SHA-1, and 4 a 2048-bit key with SHA-256.
   package let signatureVersion: UInt8
-  /// The signature, PKCS#1 version 1.5.
+  /// The signature in PKCS#1 version 1.5.
   package let signature: [UInt8]
-  /// The certificate of the signer in DER. No intermediate is embedded.
+  /// The signer's certificate in DER. The receipt contains no intermediate certificate.
   package let leafCertificate: [UInt8]
-  /// The text of the inner property list exactly as signed.
+  /// The text of the inner property list, exactly as signed.
   package let purchaseInfo: [UInt8]
 
-  /// Parses the text of the outer property list. For base64 around it see ``UnverifiedReceipt``.
+  /// Parses the text of the outer property list.
+  ///
+  /// For base64 around it, see ``UnverifiedReceipt``.
   ///
   /// - Parameters:
   ///   - propertyListText: The whole text.
-  ///   - limits: Bounds on size and on the number of entries.
-  /// - Throws: ``MalformedReceipt`` for a broken property list; placed at the key
-  ///   `signature` or `purchase-info`: `missing`, `unsupported` for an unknown signature version, `truncated`
-  ///   or `trailingData` for a signature of the wrong length, `invalidValue` where the certificate is not
-  ///   DER; and `invalidBase64` with the offset into the value.
+  ///   - limits: The limits on size and on the number of entries.
+  /// - Throws: ``MalformedReceipt`` for a malformed property list, or placed at the key `signature` or `purchase-info`.
+  ///   The codes are then `missing`; `unsupported` for an unknown signature version; `truncated` or `trailingData` if
+  ///   the signature has the wrong length; `invalidValue` if the certificate is not DER; and `invalidBase64`, with the
+  ///   offset into the value.
   public init(
     parsing propertyListText: [UInt8], limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
@@ -50,37 +52,39 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
     return try Base64.decode(Array(text.utf8), allowingWhitespace: true, part: key)
   }
 
-  /// The bytes that the signature covers: the version, then ``purchaseInfo``.
+  /// The bytes that the signature covers: the version and ``purchaseInfo``.
   package var signedBytes: [UInt8] {
     TransactionReceiptWriter.signedBytes(signatureVersion: signatureVersion, purchaseInfo: purchaseInfo)
   }
 
-  /// Indicates whether the key `environment` is present. Its absence means production, but anyone can remove it.
+  /// Indicates whether the key `environment` is present.
+  ///
+  /// Its absence means production, but anyone can remove it.
   package var hasEnvironmentKey: Bool { propertyList["environment"] != nil }
 
-  /// The environment that the receipt claims. It is not signed, and nothing that is signed says it.
+  /// The environment that the receipt claims. Neither this key nor any other statement of the environment is signed.
   package var claimedEnvironment: ReceiptEnvironment {
     propertyList["environment"].map(ReceiptEnvironment.init(rawValue:)) ?? .production
   }
 
-  /// The App Store's server group that made the receipt. Not signed.
+  /// The App Store's server group that made the receipt. It is not signed.
   package var pod: String? { propertyList["pod"] }
 
-  /// `0` in every receipt seen. Not signed.
+  /// The value of `signing-status`: `0` in all known receipts. It is not signed.
   package var signingStatus: String? { propertyList["signing-status"] }
 
   /// Decodes the inner property list.
   ///
-  /// - Parameter limits: Bounds on the number of entries.
+  /// - Parameter limits: The limits on size and on the number of entries.
   /// - Returns: The purchase.
-  /// - Throws: ``MalformedReceipt``, placed at the key that is wrong, or at an offset into the text.
+  /// - Throws: ``MalformedReceipt``, placed at the key at fault or at an offset into the text.
   public func decoded(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> Unverified<TransactionReceiptPurchaseInfo> {
     Unverified(try decodePurchaseInfo(limits: limits))
   }
 
-  /// As ``decoded(limits:)``, for the verifier.
+  /// Decodes the inner property list like ``decoded(limits:)``, for the verifier.
   package func decodePurchaseInfo(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> TransactionReceiptPurchaseInfo {
@@ -88,10 +92,12 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   }
 }
 
-/// The value of the key `signature`, decoded: version (1 byte), signature, length of the certificate
-/// (4 bytes, most significant first), certificate, nothing more.
+/// The decoded value of the key `signature`.
+///
+/// It consists of the version (1 byte), the signature, the length of the certificate (4 bytes, most significant first)
+/// and the certificate.
 enum SignatureBlob {
-  /// The number of bytes in the signature of a version; `nil` for an unknown version.
+  /// Returns the number of bytes of a version's signature; `nil` for an unknown version.
   static func signatureLength(ofVersion version: UInt8) -> Int? {
     switch version {
     case 2: 128
@@ -128,7 +134,7 @@ enum SignatureBlob {
     return (version, Array(blob[1..<lengthStart]), certificate)
   }
 
-  /// Checks that a certificate is one SEQUENCE and nothing after it.
+  /// Throws unless the certificate is a SEQUENCE with nothing after it.
   static func requireDER(_ certificate: [UInt8]) throws(MalformedReceipt) {
     do throws(MalformedReceipt) {
       let bytes = certificate.span

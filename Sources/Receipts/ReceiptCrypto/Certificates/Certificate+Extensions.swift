@@ -3,13 +3,13 @@
 internal import COpenSSL
 
 extension Certificate {
-  /// One extension of a certificate (RFC 5280 section 4.2).
+  /// An extension of a certificate (RFC 5280 section 4.2).
   public struct Extension: Sendable, Hashable {
-    /// Its identifier in dotted form.
+    /// The object identifier in dotted form.
     public var oid: String
-    /// Indicates whether who does not know it must refuse the certificate.
+    /// Indicates whether a verifier that does not know the extension must reject the certificate.
     public var isCritical: Bool
-    /// Its value in DER: the content of the OCTET STRING.
+    /// The value in DER: the contents of the OCTET STRING.
     public var value: [UInt8]
 
     /// Creates an extension.
@@ -20,7 +20,7 @@ extension Certificate {
     }
   }
 
-  /// All extensions, in the order of the certificate.
+  /// The extensions, in the order of the certificate.
   public var extensions: [Extension] {
     let count = unsafe X509_get_ext_count(backing.certificate)
     guard count > 0 else { return [] }
@@ -34,26 +34,26 @@ extension Certificate {
     }
   }
 
-  /// Indicates whether the certificate has the extension with this identifier, in dotted form.
+  /// Returns `true` if the certificate has the extension with this object identifier, in dotted form.
   public func hasExtension(_ oid: String) -> Bool {
-    // To make an object of the text would allocate, and could fail.
+    // Compare text: creating an OpenSSL object from it would allocate and could fail.
     (0..<(unsafe X509_get_ext_count(backing.certificate))).contains { index in
       unsafe OpenSSLObject.dotted(X509_EXTENSION_get_object(X509_get_ext(backing.certificate, index))) == oid
     }
   }
 
-  /// Indicates whether basicConstraints says `cA TRUE`.
+  /// Indicates whether basicConstraints has `cA TRUE`.
   public var isCertificateAuthority: Bool {
     unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_CA) != 0
   }
 
-  /// The number of intermediate certificates may follow in a path, where basicConstraints limits it.
+  /// The number of intermediate certificates that may follow in a path; `nil` if basicConstraints does not limit it.
   public var pathLengthConstraint: Int? {
     let length = unsafe X509_get_pathlen(backing.certificate)
     return length >= 0 ? length : nil
   }
 
-  /// The uses of the key; `nil` if the extension is absent, which allows everything.
+  /// The permitted uses of the key; `nil` if the extension is absent, and all uses are permitted.
   public var keyUsage: KeyUsage? {
     guard unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_KUSAGE) != 0 else {
       return nil
@@ -68,7 +68,7 @@ extension Certificate {
     }
   }
 
-  /// The key identifier of the issuer.
+  /// The key identifier of the issuer's key.
   public var authorityKeyIdentifier: [UInt8]? {
     unsafe X509_get0_authority_key_id(backing.certificate).map {
       unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))

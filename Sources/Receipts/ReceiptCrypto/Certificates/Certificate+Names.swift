@@ -3,11 +3,14 @@
 internal import COpenSSL
 
 extension Certificate {
-  /// The subject as an RFC 4514 string, for instance `CN=Apple Root CA,O=Apple Inc.,C=US`. For people: to
-  /// compare names use ``subjectDER``.
+  /// The subject as an RFC 4514 string, such as `CN=Apple Root CA,O=Apple Inc.,C=US`.
+  ///
+  /// It is for display; to compare names, use ``subjectDER``.
   public var subject: String { unsafe Self.text(of: X509_get_subject_name(backing.certificate)) }
 
-  /// The issuer as an RFC 4514 string. For people: to compare names use ``issuerDER``.
+  /// The issuer as an RFC 4514 string.
+  ///
+  /// It is for display; to compare names, use ``issuerDER``.
   public var issuer: String { unsafe Self.text(of: X509_get_issuer_name(backing.certificate)) }
 
   /// The subject's first common name.
@@ -30,21 +33,21 @@ extension Certificate {
     unsafe Self.entry(NID_organizationName, of: X509_get_issuer_name(backing.certificate))
   }
 
-  /// The encoded `Name` of the subject, exactly as in the certificate.
+  /// The `Name` of the subject in DER, exactly as in the certificate.
   public var subjectDER: [UInt8] { unsafe Self.encoding(of: X509_get_subject_name(backing.certificate)) }
 
-  /// The encoded `Name` of the issuer, exactly as in the certificate.
+  /// The `Name` of the issuer in DER, exactly as in the certificate.
   public var issuerDER: [UInt8] { unsafe Self.encoding(of: X509_get_issuer_name(backing.certificate)) }
 
-  /// Indicates whether subject and issuer are the same name. It says nothing about the signature.
+  /// Indicates whether subject and issuer have the same name; this does not imply a valid signature.
   public var isSelfIssued: Bool {
     unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_SI) != 0
   }
 
   private static func text(of name: OpaquePointer?) -> String {
     guard let name = unsafe name else { return "" }
-    // RFC 2253 escaping, less the escaping of characters beyond ASCII; a string that cannot be converted to
-    // UTF-8 makes all of them be shown in hexadecimal.
+    // RFC 2253 escaping, except that non-ASCII characters are not escaped. If a string cannot be converted to UTF-8,
+    // all strings are shown in hexadecimal.
     let readable = COpenSSL_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
     for flags in [readable, readable | UInt(ASN1_STRFLGS_DUMP_ALL)] {
       let bytes = unsafe OpenSSLBytes.written { bio in

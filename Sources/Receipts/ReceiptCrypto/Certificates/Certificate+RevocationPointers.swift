@@ -18,8 +18,9 @@ extension Certificate {
     }
   }
 
-  /// The URLs at which the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13), as
-  /// far as they are given as URLs.
+  /// The URLs at which the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13).
+  ///
+  /// Distribution points that are not URLs are omitted.
   public var crlURLs: [String] {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
@@ -30,7 +31,7 @@ extension Certificate {
     for index in 0..<max(0, unsafe OPENSSL_sk_num(points)) {
       guard let point = unsafe OPENSSL_sk_value(points, index)?.assumingMemoryBound(to: DIST_POINT.self),
         let name = unsafe point.pointee.distpoint,
-        // 0 is fullName, 1 a name relative to the issuer.
+        // 0 is fullName; 1 is a name relative to the issuer.
         unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname
       else { continue }
       unsafe addresses += Self.urls(in: names)

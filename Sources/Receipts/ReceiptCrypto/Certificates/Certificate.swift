@@ -3,38 +3,39 @@
 internal import COpenSSL
 internal import ReceiptBytes
 
-/// An X.509 certificate (RFC 5280). Two are equal when their DER is.
+/// An X.509 certificate (RFC 5280). Two certificates are equal if their DER is.
 ///
-/// Holding one says nothing about trust: ``isSigned(by:)`` checks one signature, and which root is believed
-/// is for the verifier to say.
+/// A certificate is not trusted by itself: ``isSigned(by:)`` checks a single signature, and the verifier determines the
+/// trusted roots.
 public struct Certificate: Sendable {
   let backing: CertificateBacking
 
-  /// Reads one certificate in DER, with nothing after it.
+  /// Decodes a certificate in DER, with nothing after it.
   ///
-  /// Beyond what OpenSSL demands, it must be DER throughout, with a version that goes with its fields, dates in the
-  /// two forms of RFC 5280 section 4.1.2.5, and no extension twice.
+  /// The checks are stricter than OpenSSL's: all of it must be DER, the version must fit the fields, the dates must
+  /// have the two forms of RFC 5280 section 4.1.2.5, and no extension may occur twice.
   ///
-  /// - Throws: ``CryptoError/Code/malformedCertificate`` where it is not one, or breaks these rules: then the place
-  ///   is the byte where.
+  /// - Throws: ``CryptoError/Code/malformedCertificate`` if it is not a certificate, or violates these rules; for a
+  ///   violation the place is its byte offset.
   public init(der: [UInt8]) throws(CryptoError) {
     backing = try CertificateBacking(der: der)
   }
 
-  /// The certificate's bytes as they were read.
+  /// The certificate's DER, exactly as decoded.
   public var der: [UInt8] { backing.der }
 
-  /// The certificate as a `CERTIFICATE` block.
+  /// The certificate as a PEM block with the label `CERTIFICATE`.
   public var pem: String { PEMBlock.encode(der, label: "CERTIFICATE") }
 
-  /// SHA-256 of the whole DER, 32 bytes: what a root is pinned by.
+  /// The SHA-256 of the whole DER, 32 bytes, by which roots are pinned.
   public var sha256Fingerprint: [UInt8] { backing.fingerprint }
 
-  /// ``sha256Fingerprint`` in 64 lower-case hexadecimal digits.
+  /// The ``sha256Fingerprint`` as 64 lower-case hexadecimal digits.
   public var sha256FingerprintHex: String { Hexadecimal.encode(backing.fingerprint) }
 
-  /// The content octets of the serial number's INTEGER, most significant first, exactly as in the
-  /// certificate: a number whose first bit is set has a zero octet before it.
+  /// The contents octets of the serial number's INTEGER, most significant first, exactly as in the certificate.
+  ///
+  /// If the first bit of the number is set, a zero octet precedes it.
   public var serialNumber: [UInt8] {
     let encoded = unsafe OpenSSLBytes.encoded {
       unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(backing.certificate), $0)
@@ -42,25 +43,26 @@ public struct Certificate: Sendable {
     return encoded.flatMap { DERSequence.contents(of: .integer, in: $0) }.map(Array.init) ?? []
   }
 
-  /// The serial number in lower-case hexadecimal, two digits an octet, without the zero octet that may lead
-  /// ``serialNumber``.
+  /// The serial number in lower-case hexadecimal, two digits for each octet, without a leading zero octet.
   public var serialNumberHex: String {
     let octets = serialNumber
     return Hexadecimal.encode(octets.count > 1 && octets[0] == 0 ? octets[1...] : octets[...])
   }
 
-  /// First second of validity, in seconds since 1970-01-01T00:00:00Z.
+  /// The first second of validity, in seconds since 1970-01-01T00:00:00Z.
   public var notBefore: Int64 { backing.notBefore }
 
-  /// Last second of validity, in seconds since 1970-01-01T00:00:00Z.
+  /// The last second of validity, in seconds since 1970-01-01T00:00:00Z.
   public var notAfter: Int64 { backing.notAfter }
 
-  /// The subject's public key. One that cannot be decoded is of kind `other` and verifies nothing.
+  /// The subject's public key.
+  ///
+  /// A key that cannot be decoded has the kind `other` and verifies no signature.
   public var publicKey: PublicKey {
     PublicKey(subjectPublicKeyInfo: backing.subjectPublicKeyInfo, backing: backing.publicKey)
   }
 
-  /// The algorithm of the issuer's signature, in dotted form: `1.2.840.10045.4.3.2` is ECDSA with SHA-256.
+  /// The object identifier of the signature algorithm; `1.2.840.10045.4.3.2`, for example, is ECDSA with SHA-256.
   public var signatureAlgorithmOID: String {
     var algorithm: UnsafePointer<X509_ALGOR>?
     unsafe X509_get0_signature(nil, &algorithm, backing.certificate)
@@ -69,9 +71,10 @@ public struct Certificate: Sendable {
     return unsafe OpenSSLObject.dotted(object)
   }
 
-  /// Indicates whether `issuer`'s key made this certificate's signature. Names, dates and extensions are not looked at.
+  /// Returns `true` if the issuer's key made this certificate's signature.
   ///
-  /// `false` too for algorithms and keys that are not supported.
+  /// It checks neither names nor dates nor extensions. It returns `false` for algorithms and keys that are not
+  /// supported.
   public func isSigned(by issuer: Certificate) -> Bool {
     guard let key = issuer.publicKey.backing, key.isSupported else { return false }
     ErrorQueue.clear()
@@ -81,12 +84,12 @@ public struct Certificate: Sendable {
 }
 
 extension Certificate: Hashable {
-  /// Indicates whether both have the same DER.
+  /// Returns `true` if both certificates have the same DER.
   public static func == (lhs: Certificate, rhs: Certificate) -> Bool {
     lhs.backing === rhs.backing || lhs.backing.der == rhs.backing.der
   }
 
-  /// Hashes the fingerprint, which is available and shorter than the DER.
+  /// Hashes the fingerprint, which is already computed and shorter than the DER.
   public func hash(into hasher: inout Hasher) { hasher.combine(backing.fingerprint) }
 }
 
@@ -96,13 +99,14 @@ extension Certificate: CustomStringConvertible {
 }
 
 extension Certificate {
-  /// Reads a certificate file: one certificate in DER, or PEM with one or more `CERTIFICATE` blocks, in the
-  /// order of the file. Other blocks and text are skipped.
+  /// Reads the certificates of a file: one in DER, or one or more PEM blocks with the label `CERTIFICATE`, in order.
   ///
-  /// - Throws: ``CryptoError/Code/malformedPEM`` where the text is damaged or holds no certificate,
-  ///   ``CryptoError/Code/malformedCertificate`` where one cannot be read.
+  /// Other blocks and text are skipped.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedPEM`` if the text is malformed or contains no certificate, or
+  ///   ``CryptoError/Code/malformedCertificate`` if a certificate cannot be decoded.
   public static func certificates(in file: [UInt8]) throws(CryptoError) -> [Certificate] {
-    // A certificate is a SEQUENCE of more than 127 bytes: its second byte, of the length, is not ASCII.
+    // A certificate is a SEQUENCE of more than 127 bytes, so its second byte, the first of the length, is not ASCII.
     if file.starts(with: [0x30]), file.dropFirst().first ?? 0 >= 0x80 { return [try Certificate(der: file)] }
     var certificates: [Certificate] = []
     for block in try PEMBlock.blocks(in: file) where block.label == "CERTIFICATE" {

@@ -2,7 +2,7 @@
 
 internal import COpenSSL
 
-/// Owns an OpenSSL certificate, freed with the last value that uses it.
+/// Owns an OpenSSL certificate, which is freed with the last reference.
 @safe
 final class CertificateBacking {
   let certificate: OpaquePointer
@@ -11,9 +11,9 @@ final class CertificateBacking {
   let notBefore: Int64
   let notAfter: Int64
 
-  /// `nil` where OpenSSL cannot decode the key.
+  /// The public key; `nil` if OpenSSL cannot decode it.
   let publicKey: KeyBacking?
-  /// The DER of the SubjectPublicKeyInfo; empty if OpenSSL cannot encode it.
+  /// The DER of the SubjectPublicKeyInfo.
   let subjectPublicKeyInfo: [UInt8]
 
   init(der: [UInt8]) throws(CryptoError) {
@@ -34,8 +34,9 @@ final class CertificateBacking {
 
   deinit { unsafe X509_free(certificate) }
 
-  /// Decodes the certificate, and once more where that fails or the key cannot be decoded, which may be for want of
-  /// memory. The second answer counts.
+  /// Decodes the certificate, and tries a second time if the certificate or its key cannot be decoded.
+  ///
+  /// The first attempt may have failed because memory could not be allocated. The second result is returned.
   private static func confirmed(_ der: [UInt8]) throws(CryptoError) -> Decoded {
     var answer = unsafe Result<Decoded, CryptoError>.failure(Libcrypto.outOfMemory)
     func free() {
@@ -60,7 +61,7 @@ final class CertificateBacking {
     return unsafe try answer.get()
   }
 
-  /// Decodes the certificate and its extensions, which also makes it read-only from here on.
+  /// Decodes the certificate and its extensions; OpenSSL does not modify it afterwards.
   private static func decode(_ der: [UInt8]) throws(CryptoError) -> Decoded {
     ErrorQueue.clear()
     let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe X509_free($0) }) {
@@ -91,7 +92,7 @@ final class CertificateBacking {
     }
     guard let subjectPublicKeyInfo = encoded else { throw Libcrypto.outOfMemory }
     guard let key = unsafe X509_get0_pubkey(certificate) else {
-      // libcrypto gives the same answer for a key that is malformed and for one that it has no decoder for.
+      // libcrypto reports a malformed key and a key without a decoder in the same way.
       guard PublicKey.canDecode else {
         throw CryptoError(
           .internalFailure, "libcrypto decodes no public keys; check the providers in openssl.cnf.")
@@ -115,13 +116,13 @@ final class CertificateBacking {
     return (notBefore, notAfter)
   }
 
-  /// Seconds since 1970; `nil` where `time` is not a time.
+  /// Returns the seconds since 1970; `nil` if `time` is not a valid time.
   private static func seconds(_ time: UnsafeRawPointer) -> Int64? {
     var seconds: Int64 = 0
     return unsafe COpenSSL_ASN1_TIME_seconds(time, &seconds) == 1 ? seconds : nil
   }
 }
 
-// Not changed after init: the extensions are decoded there (OpenSSL would otherwise do it at first use), the
-// public key was decoded with the certificate, and the reference count is atomic.
+// The certificate does not change after initialization: its extensions are decoded there (OpenSSL would otherwise
+// decode them at first use), its public key is decoded with the certificate, and the reference count is atomic.
 extension CertificateBacking: @unchecked Sendable {}

@@ -2,10 +2,10 @@
 
 internal import ReceiptBytes
 
-/// Checks of a certificate's bytes that X.690 and RFC 5280 require and OpenSSL omits.
+/// Checks the requirements of X.690 and RFC 5280 for a certificate's bytes that OpenSSL does not check.
 ///
-/// Encoding the certificate again would prove nothing: OpenSSL keeps the tbsCertificate as it came and writes these
-/// bytes out.
+/// Encoding the certificate again would prove nothing, because OpenSSL keeps the bytes of the tbsCertificate and writes
+/// them unchanged.
 ///
 /// ```
 /// TBSCertificate ::= SEQUENCE {
@@ -21,9 +21,9 @@ struct CertificateStructure {
 
   private let der: [UInt8]
 
-  /// Checks a certificate that OpenSSL has decoded, so that its fields are those of the grammar above.
+  /// Checks a certificate that OpenSSL has decoded; its fields therefore match the grammar above.
   ///
-  /// - Throws: ``CryptoError/Code/malformedCertificate`` with the offset of the element that is wrong.
+  /// - Throws: ``CryptoError/Code/malformedCertificate`` with the offset of the element at fault.
   static func check(_ der: [UInt8]) throws(CryptoError) { try CertificateStructure(der: der).check() }
 
   private func check() throws(CryptoError) {
@@ -36,7 +36,7 @@ struct CertificateStructure {
       var explicit = reader(of: try next(&fields).contents)
       let number = try next(&explicit)
       let value = der[number.contents]
-      // The number is one less than the version. A DEFAULT value is not encoded (X.690 section 11.5).
+      // The number is the version minus one. DER does not encode a DEFAULT value (X.690 section 11.5).
       guard value == [1] || value == [2] else {
         throw fault(
           at: number, "The version is neither 2 nor 3, nor 1 by being absent (RFC 5280 section 4.1.2.1).")
@@ -65,7 +65,7 @@ struct CertificateStructure {
     }
   }
 
-  /// RFC 5280 section 4.1.2.5.
+  /// Checks a date of the validity (RFC 5280 section 4.1.2.5).
   private func checkTime(_ time: ASN1Element) throws(CryptoError) {
     let isUTCTime = time.tag == .utcTime
     let text = der[time.contents]
@@ -80,7 +80,7 @@ struct CertificateStructure {
     }
   }
 
-  /// RFC 5280 section 4.2.
+  /// Checks the extensions (RFC 5280 section 4.2).
   private func checkExtensions(_ list: ASN1Element) throws(CryptoError) {
     var rest = reader(of: list.contents)
     var seen: Set<ArraySlice<UInt8>> = []
@@ -109,14 +109,14 @@ struct CertificateStructure {
     } while try !rest.isAtEnd(der.span)
   }
 
-  /// A BOOLEAN DEFAULT FALSE is encoded where it is TRUE alone (X.690 section 11.5).
+  /// Checks that a BOOLEAN DEFAULT FALSE is TRUE: DER does not encode the default (X.690 section 11.5).
   private func checkIsTrue(_ element: ASN1Element, _ name: String) throws(CryptoError) {
     guard der[element.contents] != [0] else {
       throw fault(at: element, "The \(name) is FALSE, which DER does not encode (X.690 section 11.5).")
     }
   }
 
-  /// Checks every element, and those inside it.
+  /// Checks the encoding of every element, nested ones included.
   private func checkEncoding(
     of range: Range<Int>, inSet: Bool = false, depth: Int = 0
   ) throws(CryptoError) {
@@ -142,7 +142,7 @@ struct CertificateStructure {
 
   private func reader(of range: Range<Int>) -> Reader { Reader(range, part: "certificate") }
 
-  /// The next element; an error is placed at its first byte.
+  /// Reads the next element; errors are placed at the element's first byte.
   private func next(_ reader: inout Reader) throws(CryptoError) -> ASN1Element {
     let start = reader.position
     do throws(CryptoError) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a certificate's key may be used for: the keyUsage extension of RFC 5280 section 4.2.1.3. Bit `n` of
-/// the BIT STRING is the value `1 << n`.
+/// The permitted uses of a certificate's key: the keyUsage extension (RFC 5280 section 4.2.1.3).
+///
+/// Bit `n` of the BIT STRING is the value `1 << n`.
 public struct KeyUsage: OptionSet, Sendable, Hashable {
-  /// The bits, counted as in RFC 5280.
+  /// The bits, numbered as in RFC 5280.
   public let rawValue: UInt16
 
   /// Creates a set from its bits.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// Signing anything but certificates and revocation lists.
+  /// Signing data other than certificates and revocation lists.
   public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
-  /// Signing what the signer shall not deny later (contentCommitment).
+  /// Signing data that the signer must not be able to repudiate (contentCommitment).
   public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
   /// Encrypting keys.
   public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
@@ -23,13 +24,14 @@ public struct KeyUsage: OptionSet, Sendable, Hashable {
   public static let keyCertSign = KeyUsage(rawValue: 1 << 5)
   /// Signing revocation lists.
   public static let cRLSign = KeyUsage(rawValue: 1 << 6)
-  /// Key agreement for encryption alone.
+  /// Key agreement, for encryption only.
   public static let encipherOnly = KeyUsage(rawValue: 1 << 7)
-  /// Key agreement for decryption alone.
+  /// Key agreement, for decryption only.
   public static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 
-  /// From OpenSSL's layout, which has the first octet of the BIT STRING in the low byte, its first bit
-  /// highest.
+  /// Creates a set from OpenSSL's layout.
+  ///
+  /// The low byte is the first octet of the BIT STRING, and the octet's first bit is its highest.
   init(openSSL bits: UInt32) {
     var value: UInt16 = 0
     for bit in 0..<8 where bits & (0x80 >> UInt32(bit)) != 0 { value |= 1 << UInt16(bit) }

@@ -2,9 +2,9 @@
 
 internal import COpenSSL
 
-/// Hashes bytes that are all in memory.
+/// Hashes bytes that are in memory.
 public enum Digest {
-  /// The digest of `bytes`.
+  /// Returns the digest of `bytes`.
   public static func hash(_ bytes: Span<UInt8>, using algorithm: DigestAlgorithm) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: algorithm.byteCount) { buffer, count in
       unsafe hash(bytes, using: algorithm, into: buffer)
@@ -12,12 +12,12 @@ public enum Digest {
     }
   }
 
-  /// The digest of `bytes`.
+  /// Returns the digest of `bytes`.
   public static func hash(_ bytes: [UInt8], using algorithm: DigestAlgorithm) -> [UInt8] {
     hash(bytes.span, using: algorithm)
   }
 
-  /// Calls `body` with the digest of `bytes`, which is on the stack.
+  /// Calls `body` with the digest of `bytes`, without a heap allocation.
   static func withHash<Result>(
     of bytes: Span<UInt8>, using algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
   ) -> Result {
@@ -40,14 +40,14 @@ public enum Digest {
       case .sha512: unsafe COpenSSL_SHA512(input.baseAddress, input.count, buffer.baseAddress)
       }
     }
-    // Not reachable: computed on the stack, these functions have no way to fail.
+    // Unreachable: these functions use only the stack and cannot fail.
     precondition(status == 1, "libcrypto could not compute \(algorithm)")
   }
 }
 
-/// Comparison that does not tell by its duration where two secrets differ.
+/// Compares secrets in a time that does not reveal where they differ.
 public enum ConstantTime {
-  /// Indicates whether both are of equal length and content. The time depends on the lengths alone.
+  /// Returns `true` if both have the same length and content; the time depends only on the lengths.
   public static func equals(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     return unsafe CRYPTO_memcmp(a, b, a.count) == 0

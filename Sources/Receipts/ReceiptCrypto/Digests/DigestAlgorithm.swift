@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A hash function of FIPS 180-4.
 ///
-/// SHA-1 is here because receipts of 2011 to 2023 are signed with it; where it is acceptable is for the
-/// verification policy to say.
+/// SHA-1 is included because receipts from 2011 to 2023 are signed with it. The verification policy determines when it
+/// is acceptable.
 public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// SHA-1, 20 bytes.
   case sha1
@@ -38,19 +38,21 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Indicates whether libcrypto offers the algorithm to signatures: a process may run with providers, such as FIPS,
-  /// that leave one out.
+  /// Indicates whether libcrypto provides the algorithm for signatures.
+  ///
+  /// The process's providers, such as FIPS, may omit an algorithm.
   package var isAvailable: Bool { unsafe implementation != nil }
 
-  /// The error if it is not available.
+  /// The error to throw if the algorithm is not available.
   package var unavailable: CryptoError {
     CryptoError(
       .internalFailure, "libcrypto offers no \(rawValue); check the providers in openssl.cnf, and memory.")
   }
 
-  /// Fetched once a process: `EVP_sha256()` and its like make OpenSSL 3 look the implementation up again on
-  /// every use, which doubles the cost of hashing a short message. `nil` if libcrypto does not have it, or lacks
-  /// memory to say so.
+  /// The implementation; `nil` if libcrypto does not provide it or cannot allocate memory.
+  ///
+  /// It is fetched once for each process. `EVP_sha256()` and similar functions make OpenSSL 3 look it up at every use,
+  /// which doubles the cost of hashing a short message.
   var implementation: OpaquePointer? {
     switch self {
     case .sha1: unsafe FetchedDigest.pointer(FetchedDigest.sha1, "SHA1")
@@ -70,7 +72,7 @@ private final class FetchedDigest {
 
   private let pointer: OpaquePointer
 
-  /// The algorithm fetched before, or fetched now: a failure is not remembered.
+  /// Returns the stored pointer, or fetches it. A failure is not stored.
   static func pointer(_ fetched: borrowing AtomicLazyReference<FetchedDigest>, _ name: String)
     -> OpaquePointer?
   {
@@ -84,5 +86,5 @@ private final class FetchedDigest {
   deinit { unsafe EVP_MD_free(pointer) }
 }
 
-// An EVP_MD never changes once fetched, and its reference count is atomic.
+// An EVP_MD does not change after it is fetched, and its reference count is atomic.
 extension FetchedDigest: @unchecked Sendable {}

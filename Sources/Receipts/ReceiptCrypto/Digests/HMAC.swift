@@ -2,11 +2,11 @@
 
 internal import COpenSSL
 
-/// Authenticates messages with a key that both sides have (RFC 2104).
+/// Computes message authentication codes with a shared key (RFC 2104).
 package enum HMAC {
-  /// The authentication code of `message`, as long as a digest of the algorithm.
+  /// Returns the authentication code of `message`, which has the length of the algorithm's digest.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL offers no such digest, or lacks memory.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL does not provide the digest or cannot allocate memory.
   package static func code(
     for message: [UInt8], key: [UInt8], using algorithm: DigestAlgorithm
   ) throws(CryptoError) -> [UInt8] {

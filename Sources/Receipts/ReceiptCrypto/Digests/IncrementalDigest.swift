@@ -2,13 +2,13 @@
 
 internal import COpenSSL
 
-/// Hashes bytes that arrive in pieces.
+/// Hashes bytes that arrive in chunks.
 @safe
 public struct IncrementalDigest: ~Copyable {
   private let context: OpaquePointer
   private let algorithm: DigestAlgorithm
 
-  /// Starts an empty message.
+  /// Begins an empty message.
   public init(_ algorithm: DigestAlgorithm) {
     guard let context = unsafe EVP_MD_CTX_new() else { preconditionFailure("out of memory") }
     unsafe self.context = context
@@ -40,5 +40,5 @@ public struct IncrementalDigest: ~Copyable {
   }
 }
 
-// The context has one owner, and moves between threads only together with it.
+// The context has a single owner, and moves between threads only together with it.
 extension IncrementalDigest: @unchecked Sendable {}

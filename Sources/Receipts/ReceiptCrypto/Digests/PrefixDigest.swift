@@ -2,11 +2,11 @@
 
 internal import COpenSSL
 
-/// SHA-256 of messages that all begin alike: the beginning is hashed once.
+/// Computes SHA-256 of messages with a common prefix, which is hashed only once.
 package struct PrefixDigest: Sendable {
   private let state: COpenSSL_SHA256_state
 
-  /// Hashes the beginning.
+  /// Hashes the prefix.
   package init(_ prefix: Span<UInt8>) {
     var state = COpenSSL_SHA256_state()
     let status = unsafe prefix.withUnsafeBufferPointer { input in
@@ -16,7 +16,7 @@ package struct PrefixDigest: Sendable {
     self.state = state
   }
 
-  /// The digest of the beginning followed by `rest`.
+  /// Returns the digest of the prefix followed by `rest`.
   package func hash(ofPrefixAnd rest: Span<UInt8>) -> SHA256Digest {
     var state = state
     var words: PrefixedSHA256.Words = (0, 0, 0, 0)

@@ -2,36 +2,36 @@
 
 internal import COpenSSL
 
-/// SHA-256 of a prefix and what follows it, without an allocation: what the hashes of a Merkle tree are made of.
+/// Computes SHA-256 of a prefix and further bytes without an allocation, as for the hashes of a Merkle tree.
 package enum PrefixedSHA256 {
-  /// The 32 bytes of a digest as they lie in memory, in four words.
+  /// The 32 bytes of a digest in memory order, as four words.
   package typealias Words = (UInt64, UInt64, UInt64, UInt64)
 
-  /// The digest of `prefix` followed by `bytes`; of `bytes` alone without a prefix.
+  /// Returns the digest of `prefix` followed by `bytes`, or of `bytes` if there is no prefix.
   package static func hash(prefix: UInt8?, _ bytes: Span<UInt8>) -> Words {
     unsafe bytes.withUnsafeBytes { unsafe hash(prefix: prefix, $0) }
   }
 
-  /// The digest of `prefix` followed by `bytes`.
+  /// Returns the digest of `prefix` followed by `bytes`.
   package static func hash(prefix: Span<UInt8>, _ bytes: Span<UInt8>) -> Words {
     unsafe prefix.withUnsafeBytes { prefix in
       unsafe bytes.withUnsafeBytes { unsafe hash(prefix, $0) }
     }
   }
 
-  /// The digest of `prefix` followed by the 64 bytes of two digests.
+  /// Returns the digest of `prefix` followed by the 64 bytes of two digests.
   package static func hash(prefix: UInt8?, _ left: Words, _ right: Words) -> Words {
     unsafe withUnsafeBytes(of: (left, right)) { unsafe hash(prefix: prefix, $0) }
   }
 
-  /// The digest of `prefix` followed by the 32 bytes of a digest.
+  /// Returns the digest of `prefix` followed by the 32 bytes of a digest.
   package static func hash(prefix: UInt8?, _ digest: Words) -> Words {
     unsafe withUnsafeBytes(of: digest) { unsafe hash(prefix: prefix, $0) }
   }
 
-  /// An existing digest, as ``hash(prefix:_:)`` gives it; `nil` unless it has 32 bytes.
+  /// Converts a digest to the form that ``hash(prefix:_:)`` returns; `nil` unless it has 32 bytes.
   package static func words(of digest: some Collection<UInt8>) -> Words? {
-    // One call for all of the bytes: of a collection that is not known here, each costs several.
+    // Access all bytes in one call: for a generic collection each access to a byte costs several.
     let known = digest.withContiguousStorageIfAvailable { unsafe words(in: UnsafeRawBufferPointer($0)) }
     if let known { return known }
     return unsafe Array(digest).withUnsafeBytes { unsafe words(in: $0) }
@@ -50,7 +50,7 @@ package enum PrefixedSHA256 {
     var words: Words = (0, 0, 0, 0)
     let status = unsafe COpenSSL_SHA256(
       prefix.baseAddress, prefix.count, bytes.baseAddress, bytes.count, &words)
-    // Not reachable by input: hashing has no way to fail.
+    // Unreachable: SHA-256 cannot fail.
     precondition(status == 1, "libcrypto could not compute SHA-256")
     return words
   }

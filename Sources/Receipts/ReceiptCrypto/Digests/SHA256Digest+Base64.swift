@@ -2,15 +2,15 @@
 
 internal import ReceiptBytes
 
-/// Base64 of a digest, eight symbols at a time: an entry of an audit trail has six, and there may be millions of entries.
+/// Converts a digest to and from base64, eight symbols at a time.
 ///
-/// A word of eight lanes of six bits each, the first symbol highest, is turned into eight symbols with
-/// arithmetic alone. No lane ever carries into another.
+/// An entry of an audit trail has six digests, and there may be millions of entries. A word of eight 6-bit lanes, the
+/// first symbol highest, is converted to eight symbols by arithmetic only. No lane carries into another.
 extension SHA256Digest {
-  /// The length of the text: 42 symbols of six bits, one of four, and the padding.
+  /// The length of the text: 42 symbols of six bits, one of four bits, and the padding.
   @inlinable package static var base64Count: Int { 44 }
 
-  /// The text in base64 with padding.
+  /// The digest in base64 with padding.
   public var base64: String {
     let groups = base64Groups
     var text: [UInt8] = []
@@ -23,7 +23,7 @@ extension SHA256Digest {
     return String(decoding: text.prefix(Self.base64Count), as: UTF8.self)
   }
 
-  /// The symbols, eight a word, the first highest; of the last word only the first four count.
+  /// The symbols, eight in each word, the first highest. The last word has only four, the padding included.
   @inlinable @inline(__always)
   package var base64Groups: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
     let (a, b, c, d) = words
@@ -34,12 +34,12 @@ extension SHA256Digest {
       Self.symbols(of: (b & 0xFFFF_FFFF) << 16 | c >> 48),
       Self.symbols(of: c & 0xFFFF_FFFF_FFFF),
       Self.symbols(of: d >> 16),
-      // Three symbols, then the padding.
+      // Three symbols and the padding.
       last & 0xFFFF_FF00_0000_0000 | UInt64(UInt8(ascii: "=")) << 32
     )
   }
 
-  /// The digest whose text begins at `index`; `nil` if it ends early or is not the one spelling.
+  /// Decodes the digest at `index`; `nil` if the text ends early or is not canonical base64.
   @inlinable @inline(__always)
   package init?(base64 text: Span<UInt8>, at index: Int) {
     guard index >= 0, text.count - index >= Self.base64Count else { return nil }
@@ -48,7 +48,7 @@ extension SHA256Digest {
       UInt64(bigEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: index + offset, as: UInt64.self))
     }
     let (s0, s1, s2, s3, s4) = (symbols(0), symbols(8), symbols(16), symbols(24), symbols(32))
-    // The last four symbols are read with the four before them.
+    // The last four symbols are loaded together with the four before them.
     let s5 = symbols(36) << 32
     let (v0, v1, v2) = (Self.value(of: s0), Self.value(of: s1), Self.value(of: s2))
     let (v3, v4, v5) = (Self.value(of: s3), Self.value(of: s4), Self.value(of: s5))
@@ -56,7 +56,7 @@ extension SHA256Digest {
       words: (
         v0 << 16 | v1 >> 32, v1 << 32 | v2 >> 16, v2 << 48 | v3, v4 << 16 | v5 >> 32 & 0xFFFF
       ))
-    // Whatever is no symbol has some value too: what is spelt again says whether it was right.
+    // Bytes that are not symbols decode to some value too, so encode again and compare.
     let groups = base64Groups
     let differences =
       (groups.0 ^ s0) | (groups.1 ^ s1) | (groups.2 ^ s2) | (groups.3 ^ s3) | (groups.4 ^ s4)
@@ -66,13 +66,13 @@ extension SHA256Digest {
 
   @inlinable package static var lanes: UInt64 { 0x0101_0101_0101_0101 }
 
-  /// A one in each lane that is at least `bound`. Lanes and bound are below 128.
+  /// Returns a word with a one in each lane that is at least `bound`. Lanes and bound are below 128.
   @inlinable @inline(__always)
   package static func atLeast(_ bound: UInt64, _ lanes: UInt64) -> UInt64 {
     ((lanes &+ Self.lanes &* (128 - bound)) >> 7) & Self.lanes
   }
 
-  /// The eight symbols of 48 bits.
+  /// Returns the eight symbols that encode 48 bits.
   @inlinable @inline(__always)
   package static func symbols(of bits: UInt64) -> UInt64 {
     var word = bits & 0xFFFF_FFFF_FFFF
@@ -84,7 +84,7 @@ extension SHA256Digest {
       &- atLeast(62, word) &* 15 &+ atLeast(63, word) &* 3
   }
 
-  /// The 48 bits of eight symbols; any bits for other bytes.
+  /// Returns the 48 bits that eight symbols encode; unspecified bits for bytes that are not symbols.
   @inlinable @inline(__always)
   package static func value(of symbols: UInt64) -> UInt64 {
     let ascii = symbols & 0x7F7F_7F7F_7F7F_7F7F

@@ -2,7 +2,7 @@
 
 internal import COpenSSL
 
-/// Owns an Ed25519 key of OpenSSL, public or private.
+/// Owns an OpenSSL Ed25519 key, public or private.
 @safe
 final class Ed25519Backing {
   let key: OpaquePointer
@@ -11,7 +11,7 @@ final class Ed25519Backing {
 
   deinit { unsafe EVP_PKEY_free(key) }
 
-  /// The 32 bytes of the public key.
+  /// Returns the 32 bytes of the public key; `nil` if OpenSSL fails.
   func publicBytes() -> [UInt8]? {
     var complete = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Ed25519PublicKey.byteCount) { buffer, count in
@@ -24,6 +24,6 @@ final class Ed25519Backing {
   }
 }
 
-// The key is not changed after it was made, and OpenSSL allows such a key to be used by several threads at once;
-// each call has a context of its own.
+// The key does not change after its creation. OpenSSL allows several threads to use such a key at once, and each call
+// has its own context.
 extension Ed25519Backing: @unchecked Sendable {}

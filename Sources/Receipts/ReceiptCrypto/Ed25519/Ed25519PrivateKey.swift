@@ -2,26 +2,26 @@
 
 internal import COpenSSL
 
-/// A private key of Ed25519 (RFC 8032 section 5.1). It is never printed.
+/// An Ed25519 private key (RFC 8032 section 5.1), which is never printed.
 public struct Ed25519PrivateKey: Sendable {
-  /// The public key that belongs to it.
+  /// The corresponding public key.
   public let publicKey: Ed25519PublicKey
 
   private let backing: Ed25519Backing
 
-  /// Makes a new key.
+  /// Generates a new key.
   ///
-  /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` where OpenSSL offers no Ed25519.
+  /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
   public static func generate() throws(CryptoError) -> Ed25519PrivateKey {
     var seed = Random.bytes(32)
     defer { OpenSSLBytes.wipe(&seed) }
     return try Ed25519PrivateKey(rawRepresentation: seed)
   }
 
-  /// Takes over the 32 secret bytes that RFC 8032 section 5.1.5 begins with.
+  /// Creates a key from its 32 secret bytes (RFC 8032 section 5.1.5).
   ///
-  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes,
-  ///   ``CryptoError/Code/unsupportedAlgorithm`` where OpenSSL offers no Ed25519.
+  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes, or
+  ///   ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
   public init(rawRepresentation: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
     guard rawRepresentation.count == 32 else {
@@ -35,15 +35,15 @@ public struct Ed25519PrivateKey: Sendable {
     try unsafe self.init(takingOwnership: key)
   }
 
-  /// Reads the first private key of a PEM text: PKCS#8 (`PRIVATE KEY`, RFC 8410 section 7), or encrypted PKCS#8
-  /// (`ENCRYPTED PRIVATE KEY`).
+  /// Reads the first private key of a PEM text.
+  ///
+  /// The key is in PKCS#8 (`PRIVATE KEY`, RFC 8410 section 7) or encrypted PKCS#8 (`ENCRYPTED PRIVATE KEY`).
   ///
   /// - Parameters:
   ///   - pem: The text; other blocks in it are skipped.
-  ///   - passphrase: What opens an encrypted key; ignored for any other.
-  /// - Throws: ``CryptoError`` with the code `malformedPEM`, `malformedKey`, `passphraseRequired`,
-  ///   `wrongPassphrase`, `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey` (a key of
-  ///   another kind).
+  ///   - passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
+  /// - Throws: ``CryptoError`` with the code `malformedPEM`, `malformedKey`, `passphraseRequired`, `wrongPassphrase`,
+  ///   `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey` (a key of another kind).
   public init(pem: String, passphrase: [UInt8]? = nil) throws(CryptoError) {
     var der = try PrivateKey.der(inPEM: pem)
     defer { OpenSSLBytes.wipe(&der) }
@@ -66,17 +66,19 @@ public struct Ed25519PrivateKey: Sendable {
     publicKey = try Ed25519PublicKey(rawRepresentation: publicBytes)
   }
 
-  /// The key as a PKCS#8 block: `PRIVATE KEY`, or with a passphrase `ENCRYPTED PRIVATE KEY` (PBES2: PBKDF2 with
-  /// HMAC-SHA-256 and 600,000 iterations, AES-256-CBC). Write it to a file that others cannot read.
+  /// Returns the key as a PEM block in PKCS#8, encrypted if there is a passphrase.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode or encrypt it.
+  /// The label is `PRIVATE KEY`, or `ENCRYPTED PRIVATE KEY` with a passphrase (PBES2: PBKDF2 with HMAC-SHA-256 and
+  /// 600,000 iterations, AES-256-CBC). Write it to a file that others cannot read.
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode or encrypt the key.
   public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
     try unsafe PrivateKey.pkcs8PEM(of: backing.key, passphrase: passphrase)
   }
 
-  /// Signs `message`: pure Ed25519, 64 bytes, always the same for the same message.
+  /// Signs `message` with pure Ed25519, and returns the 64 bytes of the deterministic signature.
   ///
-  /// - Throws: ``CryptoError/Code/signingFailed`` where OpenSSL cannot sign.
+  /// - Throws: ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign.
   public func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
     ErrorQueue.clear()
     let context = unsafe EVP_MD_CTX_new()
@@ -93,10 +95,10 @@ public struct Ed25519PrivateKey: Sendable {
 }
 
 extension Ed25519PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The public key, never the private one.
+  /// A description with the public key, never the private key.
   public var description: String { "Ed25519PrivateKey(of \(publicKey))" }
-  /// The public key, never the private one.
+  /// A description with the public key, never the private key.
   public var debugDescription: String { description }
-  /// Shows the public key and nothing else.
+  /// A mirror that shows only the public key.
   public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }

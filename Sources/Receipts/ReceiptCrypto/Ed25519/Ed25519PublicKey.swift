@@ -3,22 +3,24 @@
 internal import COpenSSL
 internal import ReceiptBytes
 
-/// A public key of Ed25519 (RFC 8032 section 5.1). Two keys are equal when their 32 bytes are.
+/// An Ed25519 public key (RFC 8032 section 5.1). Two keys are equal if their 32 bytes are.
 public struct Ed25519PublicKey: Sendable {
   /// The length of a public key, in bytes.
   public static let byteCount = 32
   /// The length of a signature, in bytes.
   public static let signatureByteCount = 64
 
-  /// The 32 bytes of RFC 8032 section 5.1.5.
+  /// The 32 bytes of the key (RFC 8032 section 5.1.5).
   public let rawRepresentation: [UInt8]
 
   private let backing: Ed25519Backing
 
-  /// Takes over the 32 bytes of RFC 8032 section 5.1.5. Bytes that are no point of the curve verify nothing.
+  /// Creates a key from its 32 bytes (RFC 8032 section 5.1.5).
   ///
-  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes,
-  ///   ``CryptoError/Code/unsupportedAlgorithm`` where OpenSSL offers no Ed25519.
+  /// If the bytes are not a point on the curve, the key verifies no signature.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes, or
+  ///   ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
   public init(rawRepresentation: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
     guard rawRepresentation.count == Self.byteCount else {
@@ -33,7 +35,7 @@ public struct Ed25519PublicKey: Sendable {
     unsafe backing = Ed25519Backing(takingOwnership: key)
   }
 
-  /// 32 bytes are refused for one reason.
+  /// Returns the error for 32 bytes that OpenSSL rejects; a missing Ed25519 is the only possible cause.
   static func unavailable() -> CryptoError {
     ErrorQueue.error(
       .unsupportedAlgorithm,
@@ -41,10 +43,10 @@ public struct Ed25519PublicKey: Sendable {
     )
   }
 
-  /// Indicates whether `signature` is this key's signature of `message`: pure Ed25519, 64 bytes.
+  /// Returns `true` if `signature` is this key's signature of `message`: pure Ed25519, 64 bytes.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer, for instance for want
-  ///   of memory. Nothing follows for the signature.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer, for example because it
+  ///   could not allocate memory. The signature may be valid or not.
   public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) throws(CryptoError) -> Bool {
     guard signature.count == Self.signatureByteCount else { return false }
     func isMatch() throws(CryptoError) -> Bool {
@@ -64,7 +66,7 @@ public struct Ed25519PublicKey: Sendable {
 }
 
 extension Ed25519PublicKey: Hashable {
-  /// Indicates whether both have the same bytes.
+  /// Returns `true` if both keys have the same bytes.
   public static func == (lhs: Ed25519PublicKey, rhs: Ed25519PublicKey) -> Bool {
     lhs.rawRepresentation == rhs.rawRepresentation
   }
@@ -74,6 +76,6 @@ extension Ed25519PublicKey: Hashable {
 }
 
 extension Ed25519PublicKey: CustomStringConvertible {
-  /// The bytes in hexadecimal.
+  /// The key's bytes in hexadecimal.
   public var description: String { "Ed25519PublicKey(\(Hexadecimal.encode(rawRepresentation)))" }
 }

@@ -2,9 +2,9 @@
 
 package import ReceiptBytes
 
-/// The outermost elements of DER, which tell formats of keys apart. Keys themselves are decoded by OpenSSL.
+/// Reads the outermost elements of DER, which distinguish key formats. OpenSSL decodes the keys themselves.
 package enum DERSequence {
-  /// The elements of the SEQUENCE that fills `der` to the last byte; `nil` for anything else.
+  /// Returns the elements of a SEQUENCE that fills all of `der`; `nil` for any other input.
   package static func elements(of der: [UInt8]) -> [ASN1Element]? {
     let bytes = der.span
     var top = ASN1Reader<CryptoASN1Errors>(der.indices, part: "DER")
@@ -20,7 +20,7 @@ package enum DERSequence {
     }
   }
 
-  /// The contents of the one element that `der` is; `nil` for anything else.
+  /// Returns the contents of a single element that fills all of `der`; `nil` for any other input.
   package static func contents(of tag: ASN1Tag, in der: [UInt8]) -> ArraySlice<UInt8>? {
     var reader = ASN1Reader<CryptoASN1Errors>(der.indices, part: "DER")
     do throws(CryptoError) {
@@ -33,7 +33,7 @@ package enum DERSequence {
   }
 }
 
-/// The errors of the ASN.1 of certificates and keys.
+/// Creates the errors for malformed ASN.1 in certificates and keys.
 enum CryptoASN1Errors: ASN1Errors {
   static func error(
     _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String

@@ -2,10 +2,11 @@
 
 internal import COpenSSL
 
-/// Bytes that go to and come from OpenSSL.
+/// Converts between byte arrays and OpenSSL's buffers.
 enum OpenSSLBytes {
-  /// The DER that an `i2d_…` function writes; `nil` if it fails. `encode` is called twice, with `nil` to
-  /// learn the length.
+  /// Returns the DER that an `i2d_…` function writes; `nil` if it fails.
+  ///
+  /// `encode` is called twice, the first time with `nil` to determine the length.
   static func encoded(
     _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
   ) -> [UInt8]? {
@@ -20,8 +21,9 @@ enum OpenSSLBytes {
     return complete ? bytes : nil
   }
 
-  /// Decodes with a `d2i_…` function, which must consume every byte of `bytes`; `nil` if it fails or
-  /// leaves bytes over, which are then freed with `free`.
+  /// Decodes with a `d2i_…` function, which must consume all of `bytes`.
+  ///
+  /// Returns `nil` if it fails or leaves bytes over; in the latter case the object is freed with `free`.
   static func decoded(
     _ bytes: [UInt8], free: (OpaquePointer) -> Void,
     _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
@@ -38,14 +40,14 @@ enum OpenSSLBytes {
     }
   }
 
-  /// A copy of the content of an ASN.1 string type.
+  /// Returns a copy of the content of an ASN.1 string type.
   static func content(of string: UnsafeRawPointer) -> [UInt8] {
     var length = 0
     guard let data = unsafe COpenSSL_ASN1_STRING_get0_data(string, &length) else { return [] }
     return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
   }
 
-  /// The bytes that `write` prints to a memory BIO; `nil` if it fails.
+  /// Returns the bytes that `write` prints to a memory BIO; `nil` if it fails.
   static func written(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
     defer { unsafe BIO_free(bio) }
@@ -56,7 +58,7 @@ enum OpenSSLBytes {
     return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
   }
 
-  /// Overwrites a secret before its memory is given back.
+  /// Overwrites a secret before its memory is freed.
   static func wipe(_ bytes: inout [UInt8]) {
     unsafe bytes.withUnsafeMutableBufferPointer { buffer in
       unsafe OPENSSL_cleanse(buffer.baseAddress, buffer.count)

@@ -2,9 +2,9 @@
 
 internal import COpenSSL
 
-/// Object identifiers between OpenSSL's objects and their dotted form.
+/// Converts object identifiers between OpenSSL's objects and the dotted form.
 enum OpenSSLObject {
-  /// The dotted form of an OpenSSL object; empty without one, or it is absurdly long.
+  /// Returns the dotted form of an OpenSSL object; empty if there is no object, or the text has 512 characters or more.
   static func dotted(_ object: OpaquePointer?) -> String {
     guard let object = unsafe object else { return "" }
     return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
@@ -14,7 +14,7 @@ enum OpenSSLObject {
     }
   }
 
-  /// Calls `body` with the OpenSSL object of a dotted form; `nil` where `text` is not one.
+  /// Calls `body` with the OpenSSL object for a dotted form; returns `nil` if `text` is not a dotted form.
   static func withObject<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -> Result? {
     guard let object = unsafe OBJ_txt2obj(text, 1) else {
       ErrorQueue.clear()

@@ -2,23 +2,26 @@
 
 internal import ReceiptBytes
 
-/// The textual encoding of RFC 7468:
+/// A block of the textual encoding of RFC 7468.
+///
+/// For example:
 ///
 ///     -----BEGIN CERTIFICATE-----
 ///     MIIBtjCCAVugAwIBAgITBmyf1XSXNmY/Owua2eiedgPySjAKBggqhkjOPQQDAjA5
 ///     -----END CERTIFICATE-----
 ///
-/// Text before, between and after blocks is skipped, as section 2 asks, so the output of
-/// `openssl x509 -text` can be read as it is.
+/// Text before, between and after blocks is skipped, as section 2 requires, so the output of `openssl x509 -text` is
+/// accepted.
 struct PEMBlock: Sendable {
-  /// The label after `BEGIN`, for instance `CERTIFICATE`.
+  /// The label after `BEGIN`, such as `CERTIFICATE`.
   let label: String
-  /// Indicates whether headers such as `DEK-Info` precede the base64, as in the encrypted keys of old OpenSSL.
+  /// Indicates whether headers such as `DEK-Info` precede the base64, as in keys that old versions of OpenSSL
+  /// encrypted.
   let hasHeaders: Bool
-  /// The decoded bytes; empty in a block with headers.
+  /// The decoded bytes; empty if the block has headers.
   var bytes: [UInt8]
 
-  /// Every block of `text`, in order.
+  /// Returns all blocks of a text, in order.
   static func blocks(in text: [UInt8]) throws(CryptoError) -> [PEMBlock] {
     let text = ByteOrderMark.dropped(from: text)
     var blocks: [PEMBlock] = []

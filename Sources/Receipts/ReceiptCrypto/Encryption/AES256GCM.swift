@@ -4,22 +4,22 @@ internal import COpenSSL
 
 /// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) through OpenSSL's EVP, without associated data.
 ///
-/// A sealed message is the nonce (12 bytes), the ciphertext, which is as long as the message, and the tag (16 bytes). One
-/// value serves many messages one after the other, each under a key of its own.
+/// A sealed message consists of the nonce (12 bytes), the ciphertext, which has the length of the message, and the tag
+/// (16 bytes). One value can seal and open many messages, one after the other, each with its own key.
 @safe
 package struct AES256GCM: ~Copyable {
   /// The length of a nonce, in bytes.
   package static let nonceByteCount = 12
   /// The length of a tag, in bytes.
   package static let tagByteCount = 16
-  /// By how many bytes a sealed message is longer than the message.
+  /// The number of bytes by which a sealed message is longer than the message.
   package static let overhead = nonceByteCount + tagByteCount
 
   private let context: OpaquePointer
 
-  /// Prepares for messages.
+  /// Creates a cipher context.
   package init() {
-    // Not reachable by input: there is no memory, or OpenSSL was built without AES.
+    // Only fails if memory cannot be allocated, or if OpenSSL was built without AES.
     guard let context = unsafe EVP_CIPHER_CTX_new(),
       unsafe EVP_CipherInit_ex(context, EVP_aes_256_gcm(), nil, nil, nil, 1) == 1
     else { preconditionFailure("libcrypto has no AES-256-GCM") }
@@ -28,13 +28,13 @@ package struct AES256GCM: ~Copyable {
 
   deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-  /// Appends a message, sealed.
+  /// Seals a message and appends it to `output`.
   ///
   /// - Parameters:
   ///   - message: The message, of less than 2^31 bytes.
-  ///   - key: 32 bytes.
-  ///   - nonce: 12 bytes that no other message has under this key.
-  ///   - output: Where the sealed message is appended.
+  ///   - key: The key, 32 bytes.
+  ///   - nonce: A nonce of 12 bytes that no other message has under this key.
+  ///   - output: The array to which the sealed message is appended.
   package mutating func seal(
     _ message: Span<UInt8>, key: PrefixedSHA256.Words, nonce: Span<UInt8>, into output: inout [UInt8]
   ) {
@@ -54,7 +54,7 @@ package struct AES256GCM: ~Copyable {
     }
   }
 
-  /// The message of a sealed one; `nil` if it was not sealed with this key, or was altered since.
+  /// Returns the message in a sealed message; `nil` if it was not sealed with this key or was modified.
   package mutating func open(_ sealed: Span<UInt8>, key: PrefixedSHA256.Words) -> [UInt8]? {
     let count = sealed.count - Self.overhead
     guard count >= 0 else { return nil }
@@ -65,7 +65,7 @@ package struct AES256GCM: ~Copyable {
         let nonce = sealed.extracting(0..<Self.nonceByteCount)
         let tag = unsafe UnsafeMutableRawPointer(mutating: input + (sealed.count - Self.tagByteCount))
         let ciphertext = sealed.extracting(Self.nonceByteCount..<Self.nonceByteCount + count)
-        // An empty message has no memory of its own.
+        // An empty array has no memory, so a variable stands in for it.
         var none: UInt8 = 0
         isGenuine = unsafe withUnsafeMutablePointer(to: &none) { none in
           unsafe crypt(
@@ -105,5 +105,5 @@ package struct AES256GCM: ~Copyable {
   }
 }
 
-// The context has one owner, and moves between threads only together with it.
+// The context has a single owner, and moves between threads only together with it.
 extension AES256GCM: @unchecked Sendable {}

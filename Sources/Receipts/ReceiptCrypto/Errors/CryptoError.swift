@@ -2,43 +2,43 @@
 
 public import ReceiptBytes
 
-/// A key, certificate or signing operation that failed: what went wrong and what to do about it.
+/// The error of a failed operation with a key, certificate or signature.
 ///
-/// An invalid signature is not an error: verification returns `false`.
+/// An invalid signature is not an error: verification then returns `false`.
 public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// The stable code of an error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Not one X.509 certificate in DER, or one that contradicts itself.
+    /// The input is not a single X.509 certificate in DER, or the certificate contradicts itself.
     case malformedCertificate = "malformed-certificate"
-    /// Not a key in a format that is read here, or its parts do not belong together.
+    /// The input is not a key in a supported format, or the key's parts do not match.
     case malformedKey = "malformed-key"
-    /// Not PEM (RFC 7468), or no block of the kind that is needed.
+    /// The input is not PEM (RFC 7468), or has no block of the required kind.
     case malformedPEM = "malformed-pem"
     /// The private key does not belong to the certificate.
     case keyMismatch = "key-mismatch"
-    /// The passphrase does not open the encrypted key.
+    /// The passphrase does not decrypt the key.
     case wrongPassphrase = "wrong-passphrase"
     /// The key is encrypted and no passphrase was given.
     case passphraseRequired = "passphrase-required"
-    /// A key of a kind or size that cannot be used here.
+    /// The key is of a kind or size that is not supported.
     case unsupportedKey = "unsupported-key"
-    /// An algorithm that does not go with the key, or is not offered here.
+    /// The algorithm does not fit the key, or is not available.
     case unsupportedAlgorithm = "unsupported-algorithm"
-    /// A certificate template that cannot be encoded as X.509.
+    /// The certificate template cannot be encoded as X.509.
     case invalidTemplate = "invalid-template"
-    /// OpenSSL refused to sign.
+    /// OpenSSL failed to sign.
     case signingFailed = "signing-failed"
-    /// OpenSSL failed where it should not, for instance for want of memory.
+    /// OpenSSL failed unexpectedly, for example because it could not allocate memory.
     case internalFailure = "internal-failure"
   }
 
-  /// The kind of fault.
+  /// The code of the error.
   public let code: Code
-  /// The place: a byte offset into the DER, such as `byte 12`; empty if the fault has no single place.
+  /// The place of the error: a byte offset into the DER, such as `byte 12`; empty if there is no single place.
   public let place: String
-  /// One or two sentences for a person: what was found, and what to do.
+  /// A description of the error and of what to do about it, in one or two sentences.
   public let message: String
-  /// The errors of OpenSSL, oldest first; empty if the fault was found without it.
+  /// OpenSSL's errors, oldest first; empty if the error did not come from OpenSSL.
   public let openSSLErrors: [OpenSSLError]
 
   /// Creates an error.
@@ -51,7 +51,7 @@ public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringC
     self.openSSLErrors = openSSLErrors
   }
 
-  /// The message, with its place and the last thing OpenSSL had to say.
+  /// The message with its place and OpenSSL's last error.
   public var description: String {
     let located = place.isEmpty ? message : "\(message) (\(place))"
     guard let last = openSSLErrors.last else { return located }

@@ -2,13 +2,13 @@
 
 internal import COpenSSL
 
-/// One entry of OpenSSL's error queue.
+/// An entry of OpenSSL's error queue.
 public struct OpenSSLError: Sendable, Hashable, CustomStringConvertible {
-  /// The packed error code, as `openssl errstr` takes it in hexadecimal.
+  /// The packed error code, which `openssl errstr` accepts in hexadecimal.
   public let code: UInt
-  /// The part of OpenSSL that reported it, for instance "asn1 encoding routines".
+  /// The part of OpenSSL that reported the error, such as "asn1 encoding routines".
   public let library: String
-  /// The reason, for instance "wrong tag".
+  /// The reason, such as "wrong tag".
   public let reason: String
 
   /// The library and the reason.
@@ -22,8 +22,10 @@ public struct OpenSSLError: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The error queue of the calling thread. A caller empties it before a call and drains it after a failure,
-/// in one synchronous function: the queue belongs to the thread, not to the task.
+/// The error queue of the calling thread.
+///
+/// A caller clears it before a call and drains it after a failure, within one synchronous function, because the queue
+/// belongs to the thread and not to the task.
 enum ErrorQueue {
   static func clear() { ERR_clear_error() }
 
@@ -36,17 +38,17 @@ enum ErrorQueue {
     }
   }
 
-  /// Indicates whether these errors say that the input itself was refused.
+  /// Returns `true` if the errors mean that OpenSSL rejected the input.
   static func isRefusal(_ errors: [OpenSSLError]) -> Bool {
     errors.contains { COpenSSL_ERR_is_refusal($0.code) == 1 } && !isInability(errors)
   }
 
-  /// Indicates whether these errors say that something could not be computed, from which nothing follows for the input.
+  /// Returns `true` if the errors mean that OpenSSL could not compute the result, whether the input is valid or not.
   static func isInability(_ errors: [OpenSSLError]) -> Bool {
     errors.contains { COpenSSL_ERR_is_inability($0.code) == 1 }
   }
 
-  /// The error if a signature could not be checked.
+  /// Returns the error to throw if a signature could not be verified.
   static func inability(_ errors: [OpenSSLError], digest: DigestAlgorithm) -> CryptoError {
     let policy =
       digest == .sha1

@@ -9,11 +9,13 @@ internal import Synchronization
   typealias Mutex = SanitizedMutex
 #endif
 
-/// Numbers and points to calculate with: some 10 KB, whose allocation would cost as much as a signature does.
+/// Temporary numbers and points for a verification: about 10 KB, whose allocation would take as long as a signature.
 @safe
 final class FixedKeyScratch {
-  /// So many signatures share one inversion. It takes a tenth of the time of one verification, so that more
-  /// than a few dozen gain nothing that can be measured.
+  /// The number of signatures that share one inversion.
+  ///
+  /// An inversion takes a tenth of the time of one verification, so more than a few dozen signatures gain nothing
+  /// measurable.
   static let capacity = 32
 
   let pointer: OpaquePointer
@@ -26,10 +28,12 @@ final class FixedKeyScratch {
   deinit { unsafe COpenSSL_FixedKey_scratch_free(pointer) }
 }
 
-// It is used by one thread at a time: the one that took it from the pool.
+// Only one thread at a time uses a value: the thread that took it from the pool.
 extension FixedKeyScratch: @unchecked Sendable {}
 
-/// The scratch that no thread is using. There is never more of it than threads that verified at one time.
+/// The scratch values that no thread is using.
+///
+/// There are never more values than threads that have verified at the same time.
 final class FixedKeyScratchPool: Sendable {
   static let shared = FixedKeyScratchPool()
 
@@ -37,7 +41,7 @@ final class FixedKeyScratchPool: Sendable {
 
   private let idle = Mutex<[FixedKeyScratch]>([])
 
-  /// `nil` if there is no memory for more.
+  /// Takes a value from the pool, or creates one; `nil` if memory cannot be allocated.
   func take() -> FixedKeyScratch? {
     idle.withLock { $0.popLast() } ?? FixedKeyScratch()
   }

@@ -2,16 +2,18 @@
 
 internal import COpenSSL
 
-/// Owns the table of one key's multiples.
+/// Owns the table of a key's multiples.
 @safe
 final class FixedKeyTable {
-  /// The memory of a table, rounded up: 37 rows of 64 points of 64 bytes are 151,552 bytes; two
-  /// descriptions of the curve and what rounding to pages adds come to less than 20,000.
+  /// The memory of a table in bytes, rounded up.
+  ///
+  /// 37 rows of 64 points of 64 bytes are 151,552 bytes. Two descriptions of the curve and rounding to pages add less
+  /// than 20,000 bytes.
   static let byteCount = 171_552
 
   private let table: OpaquePointer
 
-  /// `nil` where OpenSSL cannot make a table of such a key.
+  /// Creates the table of a key; `nil` if the key is not on P-256 or OpenSSL fails.
   init?(_ key: PublicKey) {
     guard let backing = key.backing, backing.kind == .p256 else { return nil }
     ErrorQueue.clear()
@@ -22,8 +24,9 @@ final class FixedKeyTable {
 
   deinit { unsafe COpenSSL_FixedKey_table_free(table) }
 
-  /// Verifies as many signatures as there are answers, at most ``FixedKeyScratch/capacity``. `false` where
-  /// OpenSSL failed: then the answers say nothing.
+  /// Verifies as many signatures as there are answers, at most ``FixedKeyScratch/capacity``.
+  ///
+  /// Returns `false` if OpenSSL failed; the answers are then meaningless.
   func verify(
     _ signatures: UnsafePointer<UInt8>, _ digests: UnsafePointer<UInt8>,
     into answers: UnsafeMutableBufferPointer<Bool>
@@ -40,6 +43,6 @@ final class FixedKeyTable {
   }
 }
 
-// The table is never changed once made, and OpenSSL reads a curve from several threads at once, as it does the
-// one inside every key.
+// The table does not change after its creation. OpenSSL reads a curve from several threads at once, as it does the one
+// in every key.
 extension FixedKeyTable: @unchecked Sendable {}

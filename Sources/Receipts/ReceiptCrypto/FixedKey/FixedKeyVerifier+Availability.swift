@@ -4,12 +4,13 @@ internal import COpenSSL
 internal import ReceiptBytes
 
 extension FixedKeyVerifier {
-  /// Indicates whether this libcrypto can do it: it has the curve method and the deprecated functions that are needed,
-  /// and they find right what is right and wrong what is wrong. Found out once a process, when first asked for,
-  /// which takes as long as one table.
+  /// Indicates whether this libcrypto supports verification by table.
+  ///
+  /// It must have the curve method and the required deprecated functions, and give the correct results for known valid
+  /// and invalid signatures. The check runs once in a process, at first use, and takes as long as creating one table.
   package static let isAvailable = COpenSSL_FixedKey_available() && passesKnownAnswers()
 
-  /// The signature of "sample" in RFC 6979 appendix A.2.5.
+  /// Checks the signature of "sample" in RFC 6979 appendix A.2.5, and altered copies of it.
   private static func passesKnownAnswers() -> Bool {
     guard let key = try? PublicKey(pem: KnownAnswer.key), let table = FixedKeyTable(key),
       let signature = try? Base64.decode(Array(KnownAnswer.signature.utf8), allowingWhitespace: true)

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Verification under one P-256 key, several times faster than the ordinary call, by tables of the key's
-/// multiples that OpenSSL computes.
+/// Verifies signatures of one P-256 key several times faster than the ordinary call.
 ///
-/// It answers exactly as ``PublicKey/isValidSignature(_:forDigest:using:)`` does with
-/// ``SignatureAlgorithm/ecdsaP256SHA256``, and asks that where OpenSSL fails. The time that it takes depends on
-/// the signature, the digest and the key, which are all public.
+/// It uses tables of the key's multiples that OpenSSL computes. Its results equal those of
+/// ``PublicKey/isValidSignature(_:forDigest:using:)`` with ``SignatureAlgorithm/ecdsaP256SHA256``, which it calls if
+/// OpenSSL fails. Its time depends on the signature, the digest and the key, which are all public.
 ///
-/// Any number of threads may use one at a time.
+/// Any number of threads may use a verifier at the same time.
 package final class FixedKeyVerifier: Sendable {
   /// The length of a signature, r ‖ s, in bytes.
   package static let signatureByteCount = 64
   /// The length of a digest, in bytes.
   package static let digestByteCount = 32
 
-  /// The memory of the verifier, in bytes, rounded up; without the key, which it shares.
+  /// The verifier's memory in bytes, rounded up, without the key, which it shares.
   package let byteCount: Int
 
   private let key: PublicKey
   private let table: FixedKeyTable?
 
-  /// Makes the table, which takes as long as some hundreds of ordinary verifications: only for a key that has
-  /// been proved genuine and is used that often.
+  /// Creates the table of a key.
   ///
-  /// `nil` where ``isAvailable`` is `false`, the key is not a valid one of P-256, or OpenSSL declines.
+  /// That takes as long as some hundreds of ordinary verifications, so create one only for a key that has been verified
+  /// and is used that often.
+  ///
+  /// Returns `nil` if ``isAvailable`` is `false`, the key is not a valid P-256 key, or OpenSSL fails.
   package init?(_ key: PublicKey) {
     guard Self.isAvailable, let table = FixedKeyTable(key) else { return nil }
     self.key = key
@@ -31,24 +32,25 @@ package final class FixedKeyVerifier: Sendable {
     self.byteCount = FixedKeyTable.byteCount
   }
 
-  /// One that finds its table failing every time, and so is left with the ordinary call. For tests.
+  /// Creates a verifier without a table, which always uses the ordinary call. For tests.
   package init(failingFor key: PublicKey) {
     self.key = key
     self.table = nil
     self.byteCount = 0
   }
 
-  /// For the check that ``isAvailable`` is the result of.
+  /// Creates a verifier for the check that determines ``isAvailable``.
   init(_ key: PublicKey, table: FixedKeyTable) {
     self.key = key
     self.table = table
     self.byteCount = FixedKeyTable.byteCount
   }
 
-  /// Indicates whether `signature`, 64 bytes r ‖ s, is the key's signature of the message whose SHA-256 is `digest`.
-  /// `false` too where either is of another length.
+  /// Returns `true` if `signature`, 64 bytes r ‖ s, is the key's signature of the message with this SHA-256 digest.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
+  /// Returns `false` if either has another length.
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer.
   package func isValid(_ signature: Span<UInt8>, forDigest digest: Span<UInt8>) throws(CryptoError) -> Bool {
     guard signature.count == Self.signatureByteCount, digest.count == Self.digestByteCount else {
       return false
@@ -61,7 +63,7 @@ package final class FixedKeyVerifier: Sendable {
     return try key.isValidSignature(signature, forDigest: digest, using: .ecdsaP256SHA256)
   }
 
-  /// The same of the message with this digest.
+  /// Returns `true` if `signature`, 64 bytes r ‖ s, is the key's signature of the message with this SHA-256 digest.
   package func isValid(_ signature: Span<UInt8>, forDigest digest: SHA256Digest) throws(CryptoError) -> Bool {
     let result = digest.withBytes { digest in
       Result { () throws(CryptoError) in try isValid(signature, forDigest: digest) }
@@ -69,15 +71,16 @@ package final class FixedKeyVerifier: Sendable {
     return try result.get()
   }
 
-  /// Indicates whether each of `count` signatures is the key's signature of the message whose digest stands at the same
-  /// place: somewhat faster than one by one. Each answer is that of its own signature alone.
+  /// Verifies several signatures, each with the digest at the same index.
+  ///
+  /// It is somewhat faster than verifying them one by one. Each answer depends only on its own signature.
   ///
   /// - Parameters:
-  ///   - signatures: 64 bytes r ‖ s each, without a gap.
-  ///   - digests: SHA-256, 32 bytes each, without a gap.
-  ///   - count: How many there are of each: any number.
-  /// - Returns: `count` answers. All are `false` where the lengths do not go with `count`.
-  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute one of them.
+  ///   - signatures: The signatures, 64 bytes r ‖ s each, without gaps.
+  ///   - digests: The SHA-256 digests, 32 bytes each, without gaps.
+  ///   - count: The number of signatures and of digests, without a limit.
+  /// - Returns: `count` answers. All are `false` if the lengths do not match `count`.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute one of them.
   package func validities(
     signatures: Span<UInt8>, digests: Span<UInt8>, count: Int
   ) throws(CryptoError) -> [Bool] {
@@ -106,7 +109,7 @@ package final class FixedKeyVerifier: Sendable {
     return answers
   }
 
-  /// `false` where there is no table, or OpenSSL failed. The lengths were checked.
+  /// Verifies signatures whose lengths have been checked; returns `false` if there is no table or OpenSSL failed.
   private func verifyByTable(
     _ signatures: Span<UInt8>, _ digests: Span<UInt8>, into answers: UnsafeMutableBufferPointer<Bool>
   ) -> Bool {

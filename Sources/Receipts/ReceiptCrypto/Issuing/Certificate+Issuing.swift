@@ -6,11 +6,11 @@ internal import ReceiptBytes
 extension Certificate {
   /// Issues a certificate for `publicKey`.
   ///
-  /// Nothing is asked about the issuer's right to issue: tests need chains that no verifier accepts.
+  /// It does not check that the issuer may issue certificates, because tests need chains that no verifier accepts.
   ///
-  /// - Throws: ``CryptoError`` with the code `keyMismatch` where the issuer's key does not belong to its
-  ///   certificate (or, for a root, to `publicKey`), `invalidTemplate` where the template cannot be encoded,
-  ///   `signingFailed` where OpenSSL cannot sign.
+  /// - Throws: ``CryptoError`` with the code `keyMismatch` if the issuer's key does not match its certificate (or, for
+  ///   a root, `publicKey`), `invalidTemplate` if the template cannot be encoded, or `signingFailed` if OpenSSL cannot
+  ///   sign.
   public static func issue(
     _ template: CertificateTemplate, for publicKey: PublicKey, by issuer: CertificateIssuer
   ) throws(CryptoError) -> Certificate {

@@ -3,7 +3,7 @@
 internal import COpenSSL
 internal import ReceiptBytes
 
-/// Owns a certificate while its fields are set.
+/// Owns a certificate whose fields are being set.
 @safe
 final class CertificateBuilder {
   private let certificate: OpaquePointer
@@ -29,7 +29,7 @@ final class CertificateBuilder {
     try setValidity(template.notBefore, template.notAfter)
   }
 
-  /// `nil` for the subject itself.
+  /// Sets the issuer's name; `nil` means that the subject is the issuer.
   func setIssuer(_ issuer: Certificate?) throws(CryptoError) {
     let name = unsafe X509_get_subject_name(issuer?.backing.certificate ?? certificate)
     guard unsafe X509_set_issuer_name(certificate, name) == 1 else {
@@ -92,7 +92,7 @@ final class CertificateBuilder {
     }
   }
 
-  /// SHA-1 of the key's bits.
+  /// Returns the SHA-1 of the key's bits.
   func subjectKeyIdentifier() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: DigestAlgorithm.sha1.byteCount)
     unsafe X509_pubkey_digest(certificate, DigestAlgorithm.sha1.implementation, &bytes, nil)
@@ -104,7 +104,7 @@ final class CertificateBuilder {
     guard unsafe X509_sign(certificate, key.backing.key, implementation) > 0,
       let der = unsafe OpenSSLBytes.encoded({ unsafe i2d_X509(certificate, $0) })
     else { throw ErrorQueue.error(.signingFailed, "OpenSSL could not sign the certificate with \(key).") }
-    // Read back, so that what was issued has passed every check that a received certificate passes.
+    // Decode the certificate again, so that it has passed all checks of a received certificate.
     return try Certificate(der: der)
   }
 
@@ -121,13 +121,13 @@ final class CertificateBuilder {
   }
 
   private func setValidity(_ notBefore: Int64, _ notAfter: Int64) throws(CryptoError) {
-    // 1950-01-01T00:00:00Z to 9999-12-31T23:59:59Z: what UTCTime and GeneralizedTime can say together.
+    // 1950-01-01T00:00:00Z to 9999-12-31T23:59:59Z: the range of UTCTime and GeneralizedTime together.
     let expressible: ClosedRange<Int64> = -631_152_000...253_402_300_799
     guard expressible.contains(notBefore), expressible.contains(notAfter), notBefore <= notAfter else {
       throw CryptoError(
         .invalidTemplate, "Validity must lie in the years 1950 to 9999 and end after it begins.")
     }
-    // ASN1_TIME_set writes UTCTime to the end of 2049 and GeneralizedTime from then on (RFC 5280, 4.1.2.5).
+    // ASN1_TIME_set writes UTCTime until the end of 2049 and GeneralizedTime afterwards (RFC 5280, 4.1.2.5).
     let start = unsafe ASN1_TIME_set(nil, time_t(notBefore))
     defer { unsafe ASN1_TIME_free(start) }
     let end = unsafe ASN1_TIME_set(nil, time_t(notAfter))

@@ -1,49 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The contents of a new certificate (X.509 version 3, RFC 5280 section 4).
+/// The contents of a certificate to be issued (X.509 version 3, RFC 5280 section 4).
 public struct CertificateTemplate: Sendable, Hashable {
-  /// Indicates whether the subject may issue certificates: the basicConstraints extension, which is critical.
+  /// The critical basicConstraints extension, which states whether the subject may issue certificates.
   public enum BasicConstraints: Sendable, Hashable {
-    /// No extension, which means that it may not.
+    /// No extension: the subject may not issue certificates.
     case absent
     /// `cA FALSE`.
     case endEntity
-    /// `cA TRUE`, with a limit to the intermediates that may follow, or none.
+    /// `cA TRUE`, with an optional limit on the number of intermediate certificates that may follow.
     case certificateAuthority(pathLength: Int?)
   }
 
-  /// The subject of the certificate.
+  /// The subject's name.
   public var subject: DistinguishedName
-  /// The serial number, 1 to 20 octets, most significant first, not zero. An issuer must not use one twice.
+  /// The serial number: 1 to 20 octets, most significant first, not zero.
+  ///
+  /// An issuer must not use a serial number twice.
   public var serialNumber: [UInt8]
-  /// First second of validity, since 1970-01-01T00:00:00Z. Years 1950 to 9999.
+  /// The first second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
   public var notBefore: Int64
-  /// Last second of validity, since 1970-01-01T00:00:00Z. Years 1950 to 9999.
+  /// The last second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
   public var notAfter: Int64
-  /// Indicates whether the subject may issue certificates.
+  /// The basicConstraints extension, which states whether the subject may issue certificates.
   public var basicConstraints: BasicConstraints = .absent
-  /// The uses of the key (critical); empty for no extension.
+  /// The permitted uses of the key, in a critical extension; empty to omit the extension.
   public var keyUsage: KeyUsage = []
-  /// Identifiers of what the key is for in an extendedKeyUsage extension, in dotted form; empty for none.
+  /// The purposes of the key in an extendedKeyUsage extension, as dotted object identifiers; empty to omit it.
   public var extendedKeyUsages: [String] = []
-  /// Identifiers of extensions that say something by being there: not critical, value NULL. Apple marks
-  /// certificates in this way.
+  /// The object identifiers of extensions whose presence alone has a meaning; they are not critical and have the value
+  /// NULL.
+  ///
+  /// Apple marks certificates in this way.
   public var markers: [String] = []
-  /// Any other extensions, encoded by the caller.
+  /// Further extensions, encoded by the caller.
   public var additionalExtensions: [Certificate.Extension] = []
-  /// Indicates whether subject and authority key identifiers are added. They are SHA-1 of the key, as in RFC 5280
-  /// section 4.2.1.2, method 1.
+  /// Indicates whether subject and authority key identifiers are added.
+  ///
+  /// They are the SHA-1 of the key, method 1 of RFC 5280 section 4.2.1.2.
   public var includesKeyIdentifiers: Bool = true
-  /// The digest of the issuer's signature.
+  /// The digest algorithm of the issuer's signature.
   public var digest: DigestAlgorithm = .sha256
 
-  /// Creates a template for a certificate without extensions but key identifiers; set what else it needs.
+  /// Creates a template for a certificate whose only extensions are the key identifiers; set its properties for others.
   ///
   /// - Parameters:
-  ///   - subject: Whose certificate it is.
-  ///   - serialNumber: 1 to 20 octets; 16 random ones by default.
-  ///   - notBefore: First second of validity, since 1970.
-  ///   - notAfter: Last second of validity, since 1970.
+  ///   - subject: The subject's name.
+  ///   - serialNumber: The serial number, 1 to 20 octets; 16 random octets by default.
+  ///   - notBefore: The first second of validity, since 1970.
+  ///   - notAfter: The last second of validity, since 1970.
   public init(
     subject: DistinguishedName, serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber(),
     notBefore: Int64, notAfter: Int64
@@ -54,7 +59,7 @@ public struct CertificateTemplate: Sendable, Hashable {
     self.notAfter = notAfter
   }
 
-  /// 16 random octets; the first is not zero, and its highest bit is not set.
+  /// Returns 16 random octets; the first octet is not zero, and its highest bit is not set.
   public static func randomSerialNumber() -> [UInt8] {
     var octets = Random.bytes(16)
     octets[0] = octets[0] & 0x7F | 0x40
@@ -62,11 +67,11 @@ public struct CertificateTemplate: Sendable, Hashable {
   }
 }
 
-/// The signer of a new certificate.
+/// The signer of a certificate to be issued.
 public enum CertificateIssuer: Sendable {
-  /// The subject itself, with the private key of its public key: a root.
+  /// The subject itself, with the private key that matches its public key: a root certificate.
   case itself(PrivateKey)
-  /// An authority.
+  /// A certificate authority, with its certificate and private key.
   case authority(Certificate, PrivateKey)
 
   var key: PrivateKey {

@@ -2,19 +2,20 @@
 
 internal import COpenSSL
 
-/// The parts of a subject's name that are used here. Encoded in the order of the properties, as UTF8String
-/// (the country as PrintableString).
+/// The name of a certificate's subject, with the attributes that are used here.
+///
+/// They are encoded in the order of the properties, the country as PrintableString and the others as UTF8String.
 public struct DistinguishedName: Sendable, Hashable {
-  /// Two letters of ISO 3166.
+  /// The two-letter country code of ISO 3166.
   public var country: String?
   /// The legal name of the organization, at most 64 characters.
   public var organization: String?
-  /// A unit inside it, at most 64 characters.
+  /// A unit of the organization, at most 64 characters.
   public var organizationalUnit: String?
-  /// The common name, at most 64 characters.
+  /// The common name, which describes the certificate's purpose, at most 64 characters.
   public var commonName: String?
 
-  /// Creates a name; parts left out do not occur in it.
+  /// Creates a name; attributes that are `nil` are omitted.
   public init(
     country: String? = nil, organization: String? = nil, organizationalUnit: String? = nil,
     commonName: String? = nil
@@ -25,7 +26,7 @@ public struct DistinguishedName: Sendable, Hashable {
     self.commonName = commonName
   }
 
-  /// Appends the parts to an OpenSSL name.
+  /// Appends the attributes to an OpenSSL name.
   func append(to name: OpaquePointer) throws(CryptoError) {
     let parts: [(nid: Int32, label: String, value: String?)] = [
       (NID_countryName, "country", country), (NID_organizationName, "organization", organization),

@@ -2,13 +2,12 @@
 
 internal import COpenSSL
 
-/// Owns an OpenSSL key, public or private, and freed with the last value that uses it.
+/// Owns an OpenSSL key, public or private, which is freed with the last reference.
 ///
-/// Beside the `EVP_PKEY` it keeps the `EC_KEY` or `RSA` inside it. Signing and verifying go to those
-/// directly: for a raw P-256 signature that costs 58 µs, where `EVP_PKEY_verify` costs 59 µs on a context of
-/// its own, which threads cannot share, and 64 to 71 µs where the context is copied or made for the call;
-/// the raw signature would have to be encoded as DER besides. No other way is faster, and this one needs no
-/// pool.
+/// It keeps the `EVP_PKEY` and the `EC_KEY` or `RSA` in it, which are used directly to sign and verify. Verifying a raw
+/// P-256 signature then takes 58 µs. `EVP_PKEY_verify` takes 59 µs with a context of its own, which threads cannot
+/// share, and 64 to 71 µs if the context is copied or created for the call; it also needs the raw signature encoded as
+/// DER. No other way is faster, and this one needs no pool.
 @safe
 final class KeyBacking {
   @safe
@@ -21,10 +20,12 @@ final class KeyBacking {
   let key: OpaquePointer
   let concrete: Concrete
   let kind: PublicKey.Kind
-  /// Indicates whether signatures of this key are looked at: one of the named curves, or RSA within the bounds.
+  /// Indicates whether signatures of this key can be valid: it is on a named curve, or an RSA key within the bounds.
   let isSupported: Bool
 
-  /// `subjectPublicKeyInfo` is the DER of the public part. Throws where memory is wanting; the key is freed then.
+  /// Takes ownership of a key; `subjectPublicKeyInfo` is the DER of its public part.
+  ///
+  /// If memory cannot be allocated, it throws and frees the key.
   init(takingOwnership key: OpaquePointer, subjectPublicKeyInfo: [UInt8]) throws(CryptoError) {
     unsafe self.key = key
     if let curve = NamedCurve(subjectPublicKeyInfo: subjectPublicKeyInfo) {
@@ -68,13 +69,15 @@ final class KeyBacking {
   }
 }
 
-// The key is not changed after it was made, and OpenSSL allows such a key to be used by several threads at
-// once: reference counts are atomic, and the only things filled in later (an RSA key's Montgomery context and
-// blinding) are guarded by the key's own lock.
+// The key does not change after its creation. OpenSSL allows several threads to use such a key at once: its reference
+// counts are atomic, and the key's own lock guards the only data that is added later, an RSA key's Montgomery context
+// and blinding.
 extension KeyBacking: @unchecked Sendable {}
 
-/// Which RSA keys are used. Receipts of 2011 to 2014 are signed with 1024 bits; beyond 8192 bits, or with a
-/// large public exponent, one hostile certificate could cost milliseconds of verification.
+/// The RSA keys that are accepted.
+///
+/// Receipts from 2011 to 2014 are signed with 1024 bits. Above 8192 bits, or with a large public exponent, a single
+/// hostile certificate could cost milliseconds of verification.
 enum RSABounds {
   static let modulusBits = 1024...8192
 

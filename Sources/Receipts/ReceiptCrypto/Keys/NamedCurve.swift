@@ -2,14 +2,14 @@
 
 internal import ReceiptBytes
 
-/// The curves of RFC 5480 that are used here, recognised by the bytes of a SubjectPublicKeyInfo:
+/// A supported curve of RFC 5480, recognized by the bytes of a SubjectPublicKeyInfo.
 ///
 ///     SubjectPublicKeyInfo ::= SEQUENCE {
 ///       algorithm         SEQUENCE { id-ecPublicKey, namedCurve OBJECT IDENTIFIER },
 ///       subjectPublicKey  BIT STRING }   -- 04 ‖ x ‖ y, or 02 or 03 ‖ x
 ///
-/// Curves given by explicit parameters (the hole of CVE-2020-0601), the point at infinity and the hybrid form
-/// of points match none of these.
+/// Curves given by explicit parameters (the vulnerability CVE-2020-0601), the point at infinity and the hybrid form of
+/// points do not match.
 enum NamedCurve: CaseIterable {
   case p256, p384, p521
 
@@ -47,7 +47,7 @@ enum NamedCurve: CaseIterable {
     }
   }
 
-  /// Content of the AlgorithmIdentifier: id-ecPublicKey (1.2.840.10045.2.1) and the curve's identifier.
+  /// The contents of the AlgorithmIdentifier: id-ecPublicKey (1.2.840.10045.2.1) and the curve's identifier.
   private var algorithm: [UInt8] {
     let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
     return switch self {

@@ -4,13 +4,14 @@ internal import COpenSSL
 internal import ReceiptBytes
 
 extension PrivateKey {
-  /// Reads the first private key of a PEM text: PKCS#8 (`PRIVATE KEY`, the format of App Store Connect's
-  /// `.p8` files), encrypted PKCS#8 (`ENCRYPTED PRIVATE KEY`), SEC 1 (`EC PRIVATE KEY`) or PKCS#1
-  /// (`RSA PRIVATE KEY`).
+  /// Reads the first private key of a PEM text.
+  ///
+  /// The key is in PKCS#8 (`PRIVATE KEY`, the format of App Store Connect's `.p8` files), encrypted PKCS#8 (`ENCRYPTED
+  /// PRIVATE KEY`), SEC 1 (`EC PRIVATE KEY`) or PKCS#1 (`RSA PRIVATE KEY`).
   ///
   /// - Parameters:
   ///   - pem: The text; other blocks in it are skipped.
-  ///   - passphrase: What opens an encrypted key; ignored for any other.
+  ///   - passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
   /// - Throws: ``CryptoError`` with the code `malformedPEM`, `malformedKey`, `passphraseRequired`,
   ///   `wrongPassphrase`, `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey`.
   public init(pem: String, passphrase: [UInt8]? = nil) throws(CryptoError) {
@@ -19,7 +20,7 @@ extension PrivateKey {
     try self.init(der: der, passphrase: passphrase)
   }
 
-  /// The first private key of a PEM text.
+  /// Returns the DER of the first private key of a PEM text.
   static func der(inPEM pem: String) throws(CryptoError) -> [UInt8] {
     let labels = ["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
     var blocks = try PEMBlock.blocks(in: Array(pem.utf8))
@@ -42,14 +43,14 @@ extension PrivateKey {
   ///
   /// - Parameters:
   ///   - der: The key.
-  ///   - passphrase: What opens an encrypted key; ignored for any other.
+  ///   - passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
   /// - Throws: ``CryptoError`` with the code `malformedKey`, `passphraseRequired`, `wrongPassphrase`,
   ///   `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey`.
   public init(der: [UInt8], passphrase: [UInt8]? = nil) throws(CryptoError) {
     try unsafe self.init(takingOwnership: Self.decode(der, passphrase: passphrase))
   }
 
-  /// Decodes a private key of any kind, which the caller owns.
+  /// Decodes a private key of any kind; the caller owns the result.
   static func decode(_ der: [UInt8], passphrase: [UInt8]?) throws(CryptoError) -> OpaquePointer {
     guard let format = PrivateKeyFormat(der) else {
       throw CryptoError(
@@ -120,11 +121,11 @@ extension PrivateKey {
     return unsafe EVP_PKCS82PKEY(information)
   }
 
-  /// So that a hostile key file cannot keep a process busy for long.
+  /// The maximum number of PBKDF2 iterations, so that a hostile key file cannot keep a process busy for long.
   private static let maximumIterations: Int64 = 10_000_000
 }
 
-/// The DER formats of private keys, told apart by their first elements:
+/// The DER formats of private keys, distinguished by their first elements.
 ///
 ///     PrivateKeyInfo           SEQUENCE { INTEGER, SEQUENCE { … } , …      RFC 5208
 ///     EncryptedPrivateKeyInfo  SEQUENCE { SEQUENCE { … }, OCTET STRING }   RFC 5208

@@ -3,15 +3,17 @@
 internal import COpenSSL
 
 extension PrivateKey {
-  /// The key as PKCS#8 in DER, not encrypted: who has these bytes has the key.
+  /// Returns the key as unencrypted PKCS#8 in DER; treat these bytes as a secret.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode it.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode the key.
   public func pkcs8DER() throws(CryptoError) -> [UInt8] { try unsafe Self.pkcs8DER(of: backing.key) }
 
-  /// The key as a PKCS#8 block: `PRIVATE KEY`, or with a passphrase `ENCRYPTED PRIVATE KEY` (PBES2: PBKDF2
-  /// with HMAC-SHA-256 and 600,000 iterations, AES-256-CBC).
+  /// Returns the key as a PEM block in PKCS#8, encrypted if there is a passphrase.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode or encrypt it.
+  /// The label is `PRIVATE KEY`, or `ENCRYPTED PRIVATE KEY` with a passphrase (PBES2: PBKDF2 with HMAC-SHA-256 and
+  /// 600,000 iterations, AES-256-CBC).
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode or encrypt the key.
   public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
     try unsafe Self.pkcs8PEM(of: backing.key, passphrase: passphrase)
   }
@@ -42,7 +44,7 @@ extension PrivateKey {
     let information = unsafe EVP_PKEY2PKCS8(key)
     defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
     var salt = Random.bytes(16)
-    // OpenSSL draws the initialization vector itself.
+    // OpenSSL generates the initialization vector.
     let encryption = unsafe PKCS5_pbe2_set_iv(
       EVP_aes_256_cbc(), iterations, &salt, Int32(salt.count), nil, NID_hmacWithSHA256)
     guard let information = unsafe information, let encryption = unsafe encryption else {

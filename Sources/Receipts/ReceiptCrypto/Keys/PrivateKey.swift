@@ -2,31 +2,31 @@
 
 internal import COpenSSL
 
-/// A private key. It is never printed: descriptions and mirrors show its kind alone.
+/// A private key, which is never printed: descriptions and mirrors show only its kind.
 public struct PrivateKey: Sendable {
-  /// The public key that belongs to it.
+  /// The corresponding public key.
   public let publicKey: PublicKey
 
   let backing: KeyBacking
 
-  /// Makes a new P-256 key.
+  /// Generates a new P-256 key.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL fails.
   public static func generateP256() throws(CryptoError) -> PrivateKey {
     try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-256") }
   }
 
-  /// Makes a new P-384 key.
+  /// Generates a new P-384 key.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL fails.
   public static func generateP384() throws(CryptoError) -> PrivateKey {
     try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-384") }
   }
 
-  /// Makes a new RSA key with a modulus of `bits` bits, 1024 to 8192, and the public exponent 65537.
+  /// Generates a new RSA key with a modulus of `bits` bits, 1024 to 8192, and the public exponent 65537.
   ///
-  /// - Throws: ``CryptoError/Code/unsupportedKey`` for another size, ``CryptoError/Code/internalFailure``
-  ///   where OpenSSL cannot.
+  /// - Throws: ``CryptoError/Code/unsupportedKey`` for another size, or ``CryptoError/Code/internalFailure`` if OpenSSL
+  ///   fails.
   public static func generateRSA(bits: Int = 2048) throws(CryptoError) -> PrivateKey {
     guard RSABounds.modulusBits.contains(bits) else {
       throw CryptoError(
@@ -43,7 +43,7 @@ public struct PrivateKey: Sendable {
     return try unsafe PrivateKey(takingOwnership: key)
   }
 
-  /// Takes over a key that OpenSSL decoded or made, and proves by a signature that its parts belong together.
+  /// Takes ownership of a key from OpenSSL, and checks with a signature that its private and public parts match.
   init(takingOwnership key: OpaquePointer) throws(CryptoError) {
     guard let subjectPublicKeyInfo = unsafe OpenSSLBytes.encoded({ unsafe i2d_PUBKEY(key, $0) }) else {
       unsafe EVP_PKEY_free(key)
@@ -81,10 +81,10 @@ extension PublicKey.Kind {
 }
 
 extension PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The kind of key, never the key.
+  /// A description with the kind of key, never the key.
   public var description: String { "PrivateKey(\(publicKey.kind))" }
-  /// The kind of key, never the key.
+  /// A description with the kind of key, never the key.
   public var debugDescription: String { description }
-  /// Shows the kind and nothing else.
+  /// A mirror that shows only the kind of key.
   public var customMirror: Mirror { Mirror(self, children: ["kind": publicKey.kind]) }
 }

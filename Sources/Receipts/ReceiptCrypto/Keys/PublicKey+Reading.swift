@@ -3,14 +3,15 @@
 internal import ReceiptBytes
 
 extension PublicKey {
-  /// Reads a public key file: a SubjectPublicKeyInfo in DER; in PEM (`PUBLIC KEY`); or in base64 without PEM's lines, as
-  /// the Play Console and AppGallery Connect show it. White space in base64 is ignored, and a byte order mark
-  /// in front of a text.
+  /// Reads a public key file that contains a SubjectPublicKeyInfo.
+  ///
+  /// It may be in DER, in PEM (`PUBLIC KEY`), or in base64 without the lines of PEM, as the Play Console and AppGallery
+  /// Connect show it. White space in base64 and a leading byte order mark are ignored.
   ///
   /// - Throws: ``CryptoError/Code/malformedPEM`` or ``CryptoError/Code/malformedKey``.
   public init(inFile contents: [UInt8]) throws(CryptoError) {
     let contents = ByteOrderMark.dropped(from: contents)
-    // DER begins with 0x30, a digit in text, in which a SubjectPublicKeyInfo begins with "M".
+    // DER begins with 0x30, which is a digit in text. The base64 of a SubjectPublicKeyInfo begins with "M".
     if contents.first == 0x30 {
       try self.init(subjectPublicKeyInfo: contents)
       return

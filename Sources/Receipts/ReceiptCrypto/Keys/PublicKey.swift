@@ -3,23 +3,25 @@
 internal import COpenSSL
 internal import ReceiptBytes
 
-/// A public key. Two keys are equal when their DER is.
+/// A public key. Two keys are equal if their DER is.
 public struct PublicKey: Sendable {
-  /// The algorithm of a key.
+  /// The kind of a key.
   public enum Kind: Sendable, Hashable {
-    /// NIST P-256 (prime256v1), by name.
+    /// The named curve NIST P-256 (prime256v1).
     case p256
-    /// NIST P-384 (secp384r1), by name.
+    /// The named curve NIST P-384 (secp384r1).
     case p384
-    /// NIST P-521 (secp521r1), by name.
+    /// The named curve NIST P-521 (secp521r1).
     case p521
-    /// RSA with a modulus of so many bits. Only 1024 to 8192 bits, with a public exponent of at most 32 bits,
-    /// are used to verify; a signature by any other is invalid.
+    /// RSA with a modulus of the given number of bits.
+    ///
+    /// Only keys of 1024 to 8192 bits with a public exponent of at most 32 bits verify signatures. A signature by any
+    /// other RSA key is invalid.
     case rsa(bits: Int)
-    /// Anything else, named as OpenSSL names it. No signature by such a key is valid.
+    /// Any other kind, with OpenSSL's name for it. No signature by such a key is valid.
     case other(String)
 
-    /// The name in reports, such as `RSA-2048`.
+    /// The name of the kind in reports, such as `RSA-2048`.
     package var name: String {
       switch self {
       case .p256: "P-256"
@@ -34,13 +36,13 @@ public struct PublicKey: Sendable {
   /// The DER of the SubjectPublicKeyInfo (RFC 5280 section 4.1).
   public let subjectPublicKeyInfo: [UInt8]
 
-  /// `nil` for a key inside a certificate that OpenSSL cannot decode: it verifies nothing.
+  /// `nil` for a key in a certificate that OpenSSL cannot decode; it verifies no signature.
   let backing: KeyBacking?
 
-  /// Reads a SubjectPublicKeyInfo in DER, with nothing after it.
+  /// Decodes a SubjectPublicKeyInfo in DER, with nothing after it.
   ///
-  /// - Throws: ``CryptoError/Code/malformedKey`` where it is not one, not in DER, or its point is not on the
-  ///   curve.
+  /// - Throws: ``CryptoError/Code/malformedKey`` if it is not a SubjectPublicKeyInfo, not in DER, or its point is not
+  ///   on the curve.
   public init(subjectPublicKeyInfo: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
     let decoded = unsafe OpenSSLBytes.decoded(subjectPublicKeyInfo, free: { unsafe EVP_PKEY_free($0) }) {
@@ -60,8 +62,8 @@ public struct PublicKey: Sendable {
 
   /// Reads the first `PUBLIC KEY` block of a PEM text.
   ///
-  /// - Throws: ``CryptoError/Code/malformedPEM`` if it is missing, ``CryptoError/Code/malformedKey`` where
-  ///   the block holds something else.
+  /// - Throws: ``CryptoError/Code/malformedPEM`` if there is no such block, or ``CryptoError/Code/malformedKey`` if the
+  ///   block contains something else.
   public init(pem: String) throws(CryptoError) {
     let blocks = try PEMBlock.blocks(in: Array(pem.utf8))
     guard let block = blocks.first(where: { $0.label == "PUBLIC KEY" && !$0.hasHeaders }) else {
@@ -77,13 +79,13 @@ public struct PublicKey: Sendable {
     self.backing = backing
   }
 
-  /// The algorithm of the key.
+  /// The kind of the key.
   public var kind: Kind { backing?.kind ?? .other("undecodable") }
 
-  /// The key as a `PUBLIC KEY` block.
+  /// The key as a PEM block with the label `PUBLIC KEY`.
   public var pem: String { PEMBlock.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
 
-  /// SHA-256 of the SubjectPublicKeyInfo, in lower-case hexadecimal.
+  /// The SHA-256 of the SubjectPublicKeyInfo, in lower-case hexadecimal.
   public var sha256FingerprintHex: String {
     Hexadecimal.encode(Digest.hash(subjectPublicKeyInfo, using: .sha256))
   }
@@ -92,7 +94,7 @@ public struct PublicKey: Sendable {
 }
 
 extension PublicKey: Hashable {
-  /// Indicates whether both have the same SubjectPublicKeyInfo.
+  /// Returns `true` if both keys have the same SubjectPublicKeyInfo.
   public static func == (lhs: PublicKey, rhs: PublicKey) -> Bool {
     lhs.subjectPublicKeyInfo == rhs.subjectPublicKeyInfo
   }
@@ -102,7 +104,7 @@ extension PublicKey: Hashable {
 }
 
 extension PublicKey {
-  /// Indicates whether libcrypto decodes a key that is known to be right: the one of RFC 6979 appendix A.2.5.
+  /// Indicates whether libcrypto can decode a valid key, the one of RFC 6979 appendix A.2.5.
   static var canDecode: Bool { (try? PublicKey(subjectPublicKeyInfo: knownKey)) != nil }
 
   private static let knownKey =

@@ -2,15 +2,15 @@
 
 internal import COpenSSL
 
-/// Certification path validation of RFC 5280 section 6, by OpenSSL.
+/// Validates certification paths (RFC 5280 section 6) with OpenSSL.
 package enum CertificationPath {
-  /// Why a path is not valid.
+  /// The reason for which a path is not valid.
   package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// OpenSSL's `X509_V_ERR_…`; ``unspecified`` for what is found here.
+    /// OpenSSL's `X509_V_ERR_…` code, or ``unspecified`` for an error that this type finds itself.
     package let errorCode: Int
-    /// The certificate it was found at: 0 is the leaf, the anchor comes last.
+    /// The index of the certificate at fault in the path, in which the leaf is 0 and the anchor is last.
     package let depth: Int
-    /// The reason in words.
+    /// A description of the reason.
     package let text: String
 
     package var description: String { "\(text) (error \(errorCode) at certificate \(depth))" }
@@ -24,33 +24,36 @@ package enum CertificationPath {
     /// `X509_V_ERR_CERT_SIGNATURE_FAILURE`.
     package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
 
-    /// Indicates whether a security level of the system refused the strength of a digest or key. Which are strong
-    /// enough is decided here, at level 0, so that nothing follows for the certificate.
+    /// Indicates whether the system's security level rejected the strength of a digest or key.
+    ///
+    /// Paths are validated at level 0, and this package determines which strengths are sufficient. So such a failure
+    /// says nothing about the certificate.
     fileprivate var isPolicy: Bool {
       [X509_V_ERR_CA_MD_TOO_WEAK, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_EE_KEY_TOO_SMALL].contains(
         Int32(errorCode))
     }
   }
 
-  /// The most intermediates that are looked at; genuine receipts have one.
+  /// The maximum number of intermediate certificates; genuine receipts have one.
   package static let maximumIntermediates = 8
 
-  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`; exactly these certificates,
-  /// with only `anchor` trusted. A leaf that is itself the anchor is a path of one.
+  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`.
   ///
-  /// Signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown
-  /// critical extensions are checked; the leaf's purpose is not, the caller checks markers. SHA-1 and RSA of
-  /// 1024 bits are let pass, since genuine old chains have them. Nothing is fetched, no store of the system
-  /// is read.
+  /// The path consists of exactly these certificates, and only `anchor` is trusted. If the leaf is the anchor, and
+  /// there are no intermediates, the path is that one certificate.
+  ///
+  /// It checks signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown
+  /// critical extensions. It does not check the leaf's purpose: the caller checks its markers. SHA-1 and 1024-bit RSA
+  /// are accepted, because genuine old chains have them. Nothing is fetched, and the system's trust store is not read.
   ///
   /// - Parameters:
-  ///   - leaf: The certificate that is asked about.
-  ///   - intermediates: What lies between, from the leaf's issuer upwards.
-  ///   - anchor: What is trusted.
-  ///   - secondsSince1970: The time at which all certificates must be valid, first and last second included;
+  ///   - leaf: The certificate to validate.
+  ///   - intermediates: The certificates in between, from the leaf's issuer upwards.
+  ///   - anchor: The trusted certificate.
+  ///   - secondsSince1970: The time at which all certificates must be valid, their first and last second included;
   ///     `nil` to leave validity dates to the caller.
-  /// - Returns: `nil` if the path is valid.
-  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
+  /// - Returns: The reason for which the path is not valid; `nil` if it is valid.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer.
   package static func failure(
     leaf: Certificate, intermediates: [Certificate], anchor: Certificate, at secondsSince1970: Int64?
   ) throws(CryptoError) -> Failure? {
@@ -60,7 +63,7 @@ package enum CertificationPath {
         text: "\(intermediates.count) intermediate certificates, more than \(maximumIntermediates)")
     }
     let path = leaf == anchor && intermediates.isEmpty ? [leaf] : [leaf] + intermediates + [anchor]
-    // Keys beyond the bounds are refused before anything is computed with them.
+    // Reject keys outside the bounds before computing anything with them.
     if let index = path.firstIndex(where: { !$0.publicKey.isSupported }) {
       return Failure(
         errorCode: Failure.unspecified, depth: index, text: "key of kind \(path[index].publicKey.kind)")
@@ -72,11 +75,11 @@ package enum CertificationPath {
       return failure == nil ? () : nil
     }
     guard isValid == nil else { return secondsSince1970.flatMap { expiry(of: path, at: $0) } }
-    // OpenSSL takes a signature whose digest it does not have for a wrong one.
+    // OpenSSL reports a wrong signature if it does not provide the digest.
     for certificate in path.dropLast() {
       if let digest = certificate.signatureDigest, !digest.isAvailable { throw digest.unavailable }
     }
-    // Nor does it tell one that the system forbids from one that is wrong, except in the errors that it leaves.
+    // Only OpenSSL's error queue distinguishes a signature that the system forbids from a wrong one.
     if let failure, path.indices.contains(failure.depth), let digest = path[failure.depth].signatureDigest,
       failure.isPolicy || failure.errorCode == Failure.badSignature && ErrorQueue.isInability(errors)
     {
@@ -85,7 +88,7 @@ package enum CertificationPath {
     return failure
   }
 
-  /// Has libcrypto verify a path. `errors` takes what it left in its queue.
+  /// Verifies a path with libcrypto, and stores in `errors` the errors that libcrypto left in its queue.
   private static func failure(
     of path: [Certificate], _ errors: inout [OpenSSLError]
   ) throws(CryptoError) -> Failure? {
@@ -99,7 +102,7 @@ package enum CertificationPath {
     guard let untrusted = unsafe OPENSSL_sk_new_null() else { throw Libcrypto.outOfMemory }
     defer { unsafe OPENSSL_sk_free(untrusted) }
     for certificate in path.dropFirst().dropLast() {
-      // The stack borrows; `path` keeps the certificates alive until the end of this function.
+      // The stack does not own the certificates; `path` keeps them alive until the end of this function.
       guard unsafe OPENSSL_sk_push(untrusted, UnsafeRawPointer(certificate.backing.certificate)) > 0 else {
         throw Libcrypto.outOfMemory
       }
@@ -107,7 +110,8 @@ package enum CertificationPath {
     guard unsafe X509_STORE_CTX_init(verification, store, leaf.backing.certificate, untrusted) == 1,
       let parameters = unsafe X509_STORE_CTX_get0_param(verification)
     else { throw Libcrypto.outOfMemory }
-    // OpenSSL takes a certificate for expired in its last second already; RFC 5280 section 4.1.2.5 does not.
+    // The dates are checked separately: for OpenSSL a certificate has already expired in its last second, which
+    // contradicts RFC 5280 section 4.1.2.5.
     unsafe TrustStore.configure(parameters, at: nil)
     return try withExtendedLifetime(path) { () throws(CryptoError) in
       guard unsafe X509_verify_cert(verification) == 1 else {
@@ -136,12 +140,13 @@ package enum CertificationPath {
     let code = unsafe X509_STORE_CTX_get_error(verification)
     let depth = unsafe X509_STORE_CTX_get_error_depth(verification)
     return unsafe Failure(
-      // X509_verify_cert can fail for want of memory without saying so.
+      // X509_verify_cert can fail to allocate memory without setting an error.
       errorCode: code == X509_V_OK ? Failure.unspecified : Int(code), depth: Int(depth),
       text: String(cString: X509_verify_cert_error_string(Int(code))))
   }
 
-  /// OpenSSL may find a shorter path, or one in another order, among the same certificates.
+  /// Checks that OpenSSL has built the given path: it may find a shorter one, or another order of the same
+  /// certificates.
   private static func deviation(of verification: OpaquePointer, from path: [Certificate]) -> Failure? {
     let built = unsafe X509_STORE_CTX_get0_chain(verification)
     let count = unsafe Int(OPENSSL_sk_num(built))
@@ -160,7 +165,7 @@ package enum CertificationPath {
 }
 
 extension Certificate {
-  /// The digest of the issuer's signature; `nil` for an algorithm that names none of ours.
+  /// The digest algorithm of the issuer's signature; `nil` if it is not a supported one.
   fileprivate var signatureDigest: DigestAlgorithm? {
     var digest: Int32 = 0
     guard unsafe OBJ_find_sigid_algs(X509_get_signature_nid(backing.certificate), &digest, nil) == 1 else {

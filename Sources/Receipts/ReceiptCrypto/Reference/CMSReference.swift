@@ -2,24 +2,26 @@
 
 internal import COpenSSL
 
-/// OpenSSL's own high-level CMS calls: the other opinion in differential tests, and the mark in benchmarks.
+/// OpenSSL's high-level CMS calls, the reference in differential tests and benchmarks.
+///
 /// No verifier uses them.
 package enum CMSReference {
-  /// `CMS_verify` of a SignedData with its content inside, the signature alone: the signer's certificate is
-  /// taken from the message and nobody vouches for it.
+  /// Verifies the signature of a SignedData with its content inside (`CMS_verify`).
+  ///
+  /// The signer's certificate is taken from the message and is not verified.
   ///
   /// - Returns: The content; `nil` if the message is not valid.
   package static func verify(_ der: [UInt8]) -> [UInt8]? {
     unsafe verify(der, store: nil, flags: UInt32(CMS_BINARY) | UInt32(CMS_NO_SIGNER_CERT_VERIFY))
   }
 
-  /// `CMS_verify` with the signer's path built from the message's certificates to `anchor`.
+  /// Verifies a message, and the signer's path from the message's certificates to `anchor` (`CMS_verify`).
   ///
   /// - Parameters:
   ///   - der: The message.
-  ///   - anchor: What is trusted.
-  ///   - secondsSince1970: When all certificates must be valid, without their last second; `nil` for dates
-  ///     not to be looked at.
+  ///   - anchor: The trusted certificate.
+  ///   - secondsSince1970: The time at which all certificates must be valid, their last second excluded; `nil` to
+  ///     ignore dates.
   /// - Returns: The content; `nil` if the message or the path is not valid.
   package static func verify(_ der: [UInt8], anchor: Certificate, at secondsSince1970: Int64?) -> [UInt8]? {
     guard let store = unsafe TrustStore.make(trusting: anchor) else { return nil }
@@ -29,17 +31,19 @@ package enum CMSReference {
     return unsafe verify(der, store: store, flags: UInt32(CMS_BINARY))
   }
 
-  /// `CMS_sign` with the content inside the message.
+  /// Signs content and puts it into the message (`CMS_sign`).
   ///
   /// - Parameters:
-  ///   - content: What is signed.
+  ///   - content: The content to sign.
   ///   - certificate: The signer's certificate, which is put into the message first.
   ///   - key: The signer's key.
-  ///   - digest: What is hashed with.
+  ///   - digest: The digest algorithm.
   ///   - certificates: Other certificates to put into the message.
-  ///   - signedAttributes: Whether content type, digest and signing time are signed in place of the content.
+  ///   - signedAttributes: `true` to sign the content type, the digest and the signing time instead of the content
+  ///     itself.
   /// - Returns: The message in DER.
-  /// - Throws: ``CryptoError/Code/signingFailed`` where OpenSSL refuses.
+  /// - Throws: ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign, or ``CryptoError/Code/internalFailure`` if it
+  ///   cannot store the content or encode the message.
   package static func sign(
     _ content: [UInt8], certificate: Certificate, key: PrivateKey, digest: DigestAlgorithm,
     certificates: [Certificate] = [], signedAttributes: Bool

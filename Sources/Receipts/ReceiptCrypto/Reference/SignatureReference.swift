@@ -2,9 +2,11 @@
 
 internal import COpenSSL
 
-/// OpenSSL's high-level signature call: the other opinion in differential tests, and the mark in benchmarks.
+/// OpenSSL's high-level signature call, the reference in differential tests and benchmarks.
 package enum SignatureReference {
-  /// `EVP_DigestVerify` with the key's default encoding: DER for ECDSA, PKCS#1 v1.5 for RSA; or with RSASSA-PSS and a
+  /// Returns `true` if `EVP_DigestVerify` accepts a signature.
+  ///
+  /// The signature has the key's default encoding, which is DER for ECDSA and PKCS#1 v1.5 for RSA, or RSASSA-PSS with a
   /// salt of the digest's length.
   package static func isValidSignature(
     _ signature: [UInt8], for message: [UInt8], digest: DigestAlgorithm, key: PublicKey, isPSS: Bool = false

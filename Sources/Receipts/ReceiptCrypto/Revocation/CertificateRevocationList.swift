@@ -2,24 +2,25 @@
 
 internal import COpenSSL
 
-/// An issuer's list of its revoked certificates (RFC 5280 section 5). Holding one says nothing:
-/// ``status(of:issuer:at:)`` checks who signed it and when.
+/// An issuer's list of its revoked certificates (RFC 5280 section 5).
+///
+/// A list is not trusted by itself: ``status(of:issuer:at:)`` checks its signer and its dates.
 public struct CertificateRevocationList: Sendable {
-  /// The longest list that is read, in bytes. Apple's lists of authorities have under a thousand.
+  /// The maximum size of a list, in bytes. Apple's lists for certificate authorities have less than a thousand.
   public static let maximumByteCount = 4 << 20
 
-  /// The list as it was read.
+  /// The list's DER, exactly as decoded.
   public let der: [UInt8]
 
   private let backing: RevocationListBacking
 
-  /// Reads a list.
+  /// Decodes a list.
   ///
-  /// Lists of all kinds of certificates and reasons are read, and such as cover authorities alone or others
-  /// alone. Indirect lists (of several issuers), delta lists and lists of some reasons are refused.
+  /// A list may cover all certificates, only certificate authorities, or only other certificates, and must cover all
+  /// reasons. Indirect lists (of several issuers), delta lists and lists of only some reasons are rejected.
   ///
-  /// - Throws: ``RevocationListError`` with `malformed-list`, `too-large`, `unsupported-extension` or
-  ///   `unsupported-list`.
+  /// - Throws: ``RevocationListError`` with `malformed-list`, `too-large`, `unsupported-extension`, `unsupported-list`
+  ///   or `internal-failure`.
   public init(der: [UInt8]) throws(RevocationListError) {
     guard der.count <= Self.maximumByteCount else {
       throw RevocationListError(.tooLarge, "The list has more than \(Self.maximumByteCount) bytes.")
@@ -30,20 +31,20 @@ public struct CertificateRevocationList: Sendable {
     }
   }
 
-  /// When the list was made, in seconds since 1970.
+  /// The time at which the list was issued, in seconds since 1970.
   public var thisUpdate: Int64 { backing.thisUpdate }
 
-  /// When the next one is there at the latest, in seconds since 1970.
+  /// The latest time at which the next list will be issued, in seconds since 1970; `nil` if it is not stated.
   public var nextUpdate: Int64? { backing.nextUpdate }
 
   /// Returns the status of a certificate according to the list.
   ///
   /// - Parameters:
-  ///   - certificate: Whose status is wanted.
-  ///   - issuer: The certificate of its issuer, which the caller trusts: it must have signed the list.
-  ///   - now: The time, in seconds since 1970. thisUpdate may be up to five minutes later; a list must state
-  ///     nextUpdate (RFC 5280 section 5.1.2.5), and that must not be past.
-  /// - Returns: Good, or revoked: a list knows no other.
+  ///   - certificate: The certificate whose status is requested.
+  ///   - issuer: The certificate of its issuer, which the caller trusts and which must have signed the list.
+  ///   - now: The time, in seconds since 1970. thisUpdate may be up to five minutes later. The list must state
+  ///     nextUpdate (RFC 5280 section 5.1.2.5), which must not be past.
+  /// - Returns: The status, which is good or revoked: a list has no other.
   /// - Throws: ``RevocationListError``.
   public func status(
     of certificate: Certificate, issuer: Certificate, at now: Int64

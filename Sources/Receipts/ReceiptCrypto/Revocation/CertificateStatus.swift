@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
-
-/// The status of a certificate according to its issuer, by OCSP or by a revocation list.
+/// The status of a certificate according to its issuer, from an OCSP response or a revocation list.
 public struct CertificateStatus: Sendable, Hashable {
-  /// Indicates whether the certificate stands.
+  /// The revocation state of a certificate.
   public enum Standing: Sendable, Hashable {
-    /// It is not revoked.
+    /// The certificate is not revoked.
     case good
-    /// It is revoked since an instant, in seconds since 1970, for a reason where one is stated.
+    /// The certificate is revoked since a time, in seconds since 1970, with the reason if it is stated.
     case revoked(at: Int64, reason: CRLReason?)
     /// The responder does not know the certificate.
     case unknown
   }
 
-  /// Indicates whether the certificate stands.
+  /// The revocation state of the certificate.
   public let standing: Standing
-  /// When this was known to be right, in seconds since 1970.
+  /// The time at which the status was known to be correct, in seconds since 1970.
   public let thisUpdate: Int64
-  /// When newer information will be there at the latest, in seconds since 1970. `nil` if it always is:
-  /// then the status must not be kept.
+  /// The latest time at which newer information will be available, in seconds since 1970.
+  ///
+  /// `nil` if newer information is always available; the status must then not be stored.
   public let nextUpdate: Int64?
 
   /// Creates a status.
@@ -30,39 +29,40 @@ public struct CertificateStatus: Sendable, Hashable {
   }
 }
 
-/// Why a certificate was revoked (RFC 5280 section 5.3.1). Other values are kept as they are.
+/// The reason for a revocation (RFC 5280 section 5.3.1). Values without a name are kept.
 public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
   /// The number of the reason.
   public let rawValue: Int
 
-  /// Any reason by its number.
+  /// Creates a reason from its number.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// No reason is given.
+  /// No reason was given.
   public static let unspecified = CRLReason(rawValue: 0)
-  /// The private key is in other hands.
+  /// The private key was compromised.
   public static let keyCompromise = CRLReason(rawValue: 1)
-  /// The private key of an authority is in other hands.
+  /// The private key of a certificate authority was compromised.
   public static let cACompromise = CRLReason(rawValue: 2)
-  /// Names in the certificate are no longer right.
+  /// The names in the certificate are no longer correct.
   public static let affiliationChanged = CRLReason(rawValue: 3)
-  /// Another certificate took its place.
+  /// Another certificate has replaced the certificate.
   public static let superseded = CRLReason(rawValue: 4)
-  /// It is no longer needed.
+  /// The certificate is no longer needed.
   public static let cessationOfOperation = CRLReason(rawValue: 5)
-  /// It is suspended.
+  /// The certificate is suspended.
   public static let certificateHold = CRLReason(rawValue: 6)
-  /// It is no longer suspended.
+  /// The certificate is no longer suspended.
   public static let removeFromCRL = CRLReason(rawValue: 8)
-  /// A right that it certifies was withdrawn.
+  /// A privilege that the certificate states was withdrawn.
   public static let privilegeWithdrawn = CRLReason(rawValue: 9)
-  /// The private key of an attribute authority is in other hands.
+  /// The private key of an attribute authority was compromised.
   public static let aACompromise = CRLReason(rawValue: 10)
 
-  /// Indicates whether the key was in nobody else's hands: what was signed before the revocation was signed rightly.
+  /// `true` if the reason implies that the key was not compromised, so that signatures from before the revocation are
+  /// valid.
   public var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
 
-  /// The name in RFC 5280, or the number.
+  /// The name in RFC 5280, or the number if there is no name.
   public var description: String {
     switch self {
     case .unspecified: "unspecified"
@@ -80,7 +80,7 @@ public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConve
   }
 }
 
-/// The signature algorithms allowed for OCSP responses and revocation lists, as dotted identifiers.
+/// The algorithms with which revocation statements may be signed, as dotted object identifiers.
 enum RevocationSignature {
   /// RSA and ECDSA with SHA-2.
   private static let strong: Set<String> = [
@@ -91,10 +91,15 @@ enum RevocationSignature {
 
   private static let rsaWithSHA1 = ObjectIdentifiers.sha1WithRSAEncryption
 
-  /// A responder signs the nonces of strangers, who could prepare two responses with one SHA-1 digest.
+  /// Returns `true` if an OCSP response may be signed with the algorithm.
+  ///
+  /// SHA-1 is rejected: a responder signs the nonces of strangers, who could prepare two responses with the same SHA-1
+  /// digest.
   static func acceptsInResponse(oid: String) -> Bool { strong.contains(oid) }
 
-  /// A list holds nothing that a stranger chose, so that SHA-1 can still be believed: Apple's first root, of
-  /// 2006, certifies with it.
+  /// Returns `true` if a revocation list may be signed with the algorithm.
+  ///
+  /// SHA-1 is accepted, because a list contains no data that a stranger chose. Apple's first root, from 2006, signs
+  /// with it.
   static func acceptsInList(oid: String) -> Bool { strong.contains(oid) || oid == rsaWithSHA1 }
 }

@@ -3,7 +3,8 @@
 internal import COpenSSL
 
 extension OCSPBasicResponse {
-  /// Signed by the issuer, or by whom the issuer itself authorised (RFC 6960 section 4.2.2.2).
+  /// Throws unless the issuer, or a responder that it has authorized itself, signed the response (RFC 6960 section
+  /// 4.2.2.2).
   func demandSignature(issuer: Certificate, at now: Int64) throws(OCSPError) {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
@@ -16,12 +17,12 @@ extension OCSPBasicResponse {
     }
     guard let candidates = unsafe OPENSSL_sk_new_null() else { throw .outOfMemory }
     defer { unsafe OPENSSL_sk_free(candidates) }
-    // The stack borrows.
+    // The stack does not own the certificate.
     guard unsafe OPENSSL_sk_push(candidates, UnsafeRawPointer(issuer.backing.certificate)) > 0 else {
       throw .outOfMemory
     }
     try withExtendedLifetime(issuer) { () throws(OCSPError) in
-      // Whom the responder identifier names: the issuer, or one of the certificates in the response.
+      // The certificate that the responder identifier names: the issuer's, or one in the response.
       var found: OpaquePointer?
       guard unsafe OCSP_resp_get0_signer(basic, &found, candidates) == 1, let found = unsafe found else {
         throw OCSPError(
@@ -36,7 +37,7 @@ extension OCSPBasicResponse {
       }
       let isMatch: Bool
       do throws(CryptoError) {
-        // Finds the signer in the same way, and checks the signature alone: who it is was decided above.
+        // Finds the signer in the same way, and checks only the signature: the signer was checked above.
         isMatch = try Libcrypto.matches {
           unsafe OCSP_basic_verify(basic, candidates, nil, UInt(OCSP_NOVERIFY))
         }
@@ -84,7 +85,7 @@ extension OCSPBasicResponse {
 }
 
 extension Certificate {
-  /// Indicates whether extendedKeyUsage names OCSPSigning, and keyUsage, where present, allows signatures.
+  /// Indicates whether extendedKeyUsage contains OCSPSigning, and keyUsage, if present, allows signatures.
   fileprivate var isForOCSPSigning: Bool {
     guard unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_XKUSAGE) != 0,
       unsafe X509_get_extended_key_usage(backing.certificate) & UInt32(XKU_OCSP_SIGN) != 0

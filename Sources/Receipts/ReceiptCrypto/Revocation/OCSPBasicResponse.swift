@@ -2,7 +2,7 @@
 
 internal import COpenSSL
 
-/// Owns a BasicOCSPResponse for the length of a call, and checks its parts.
+/// Owns a BasicOCSPResponse during a call, and checks its parts.
 @safe
 final class OCSPBasicResponse {
   let basic: OpaquePointer
@@ -11,7 +11,7 @@ final class OCSPBasicResponse {
 
   deinit { unsafe OCSP_BASICRESP_free(basic) }
 
-  /// Nothing critical is defined for a basic response but the nonce, and nothing for a single one.
+  /// Throws if the response has a critical extension other than the nonce, the only one that is defined.
   func demandKnownExtensions() throws(OCSPError) {
     for index in 0..<max(0, unsafe OCSP_BASICRESP_get_ext_count(basic)) {
       guard let found = unsafe OCSP_BASICRESP_get_ext(basic, index),
@@ -39,14 +39,15 @@ final class OCSPBasicResponse {
     }
   }
 
-  /// The answer about exactly this certificate, if it is the only one and of now.
+  /// Returns the only status in the response for exactly this certificate, if it is current.
   func status(
     of certificate: Certificate, issuer: Certificate, at now: Int64
   ) throws(OCSPError) -> CertificateStatus {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
     let count = max(0, unsafe OCSP_resp_count(basic))
-    // Each costs some hashing, and a responder answers for what was asked, or for one issuer's few.
+    // Each answer needs some hashing, and a responder answers only for the requested certificates or a few of one
+    // issuer.
     guard count <= 64 else {
       throw OCSPError(.malformedResponse, "The response answers for \(count) certificates; 64 are looked at.")
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an OCSP response says nothing about a certificate.
+/// The reason for which an OCSP response does not determine a certificate's status.
 public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// The stable code of an error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Not an OCSP response in DER, one without the basic response of RFC 6960 section 4.2.1, or one whose
-    /// times contradict each other.
+    /// The input is not an OCSP response in DER, has no basic response (RFC 6960 section 4.2.1), or has contradictory
+    /// times.
     case malformedResponse = "malformed-response"
-    /// Longer than ``OCSPResponse/maximumByteCount``.
+    /// The response is larger than ``OCSPResponse/maximumByteCount``.
     case tooLarge = "too-large"
     /// The responder could not read the request (`malformedRequest`).
     case malformedRequest = "malformed-request"
@@ -15,35 +15,35 @@ public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
     case internalError = "internal-error"
     /// The responder is busy (`tryLater`).
     case tryLater = "try-later"
-    /// The responder wants signed requests (`sigRequired`).
+    /// The responder requires signed requests (`sigRequired`).
     case signatureRequired = "signature-required"
-    /// The responder does not answer us, or not for this issuer (`unauthorized`).
+    /// The responder does not answer this client, or not for this issuer (`unauthorized`).
     case unauthorized
-    /// A response status that RFC 6960 does not know.
+    /// The response status is not defined in RFC 6960.
     case unknownResponseStatus = "unknown-response-status"
-    /// Signed by neither the issuer nor a responder that the issuer itself certified for OCSP.
+    /// The signer is neither the issuer nor a responder that the issuer itself certified for OCSP.
     case untrustedResponder = "untrusted-responder"
-    /// The signature is wrong, or made with an algorithm that is not accepted.
+    /// The signature is wrong, or its algorithm is not accepted.
     case badSignature = "bad-signature"
-    /// An extension that must be understood is not.
+    /// The response has an unknown critical extension.
     case unsupportedExtension = "unsupported-extension"
-    /// It does not speak of this certificate, or does so twice.
+    /// The response has no answer for this certificate, or more than one.
     case otherCertificate = "other-certificate"
-    /// It answers another request.
+    /// The response has the nonce of another request.
     case nonceMismatch = "nonce-mismatch"
-    /// It has no nonce, and one was demanded.
+    /// The response has no nonce, and one is required.
     case nonceMissing = "nonce-missing"
-    /// It is from the future.
+    /// The response is from the future.
     case notYetValid = "not-yet-valid"
-    /// Newer information is there, or should be.
+    /// The response is out of date: newer information is available, or should be.
     case stale
-    /// OpenSSL failed where it should not, for instance for want of memory.
+    /// OpenSSL failed unexpectedly, for example because it could not allocate memory.
     case internalFailure = "internal-failure"
   }
 
-  /// The kind of fault.
+  /// The code of the error.
   public let code: Code
-  /// One or two sentences for a person.
+  /// A description of the error, in one or two sentences.
   public let message: String
 
   /// Creates an error.
@@ -52,10 +52,10 @@ public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
-  /// Indicates whether the responder asks to be asked again.
+  /// Indicates whether the request can be repeated later.
   public var isRetryable: Bool { code == .tryLater || code == .internalError }
 
-  /// Code and message.
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 
   static let outOfMemory = OCSPError(.internalFailure, "OpenSSL has no memory.")

@@ -3,26 +3,26 @@
 internal import COpenSSL
 internal import ReceiptBytes
 
-/// A request for the status of one certificate (RFC 6960 section 4.1).
+/// A request for the status of a single certificate (RFC 6960 section 4.1).
 public struct OCSPRequest: Sendable {
-  /// The length of nonces that are made here: what RFC 9654 section 2.1 recommends.
+  /// The length of generated nonces, in bytes, as RFC 9654 section 2.1 recommends.
   public static let nonceByteCount = 32
 
-  /// The request in DER, to be sent as `application/ocsp-request`.
+  /// The request in DER, with the media type `application/ocsp-request`.
   public let der: [UInt8]
-  /// The nonce in it; `nil` for none.
+  /// The request's nonce; `nil` if it has none.
   public let nonce: [UInt8]?
 
   /// Creates a request.
   ///
   /// - Parameters:
-  ///   - certificate: Whose status is asked for.
+  ///   - certificate: The certificate whose status is requested.
   ///   - issuer: The certificate of its issuer.
-  ///   - hash: What issuer and key are named by. SHA-1 by default, which every responder understands; nothing
-  ///     rests on it.
-  ///   - nonce: 1 to 128 bytes that the response must repeat, so that an old one is of no use; 32 random ones
-  ///     by default. `nil` for none, which lets responders and caches send a response made before.
-  /// - Throws: ``OCSPError/Code/internalFailure`` where OpenSSL fails, or the nonce is too long.
+  ///   - hash: The digest algorithm that identifies issuer and key. It is SHA-1 by default, which every responder
+  ///     supports; no security depends on it.
+  ///   - nonce: 1 to 128 bytes that the response must repeat, so that an old response is not accepted; 32 random bytes
+  ///     by default. `nil` lets responders and caches send a response made before.
+  /// - Throws: ``OCSPError/Code/internalFailure`` if OpenSSL fails, or the nonce does not have 1 to 128 bytes.
   public init(
     certificate: Certificate, issuer: Certificate, hash: DigestAlgorithm = .sha1,
     nonce: [UInt8]? = Random.bytes(nonceByteCount)
@@ -32,7 +32,7 @@ public struct OCSPRequest: Sendable {
     guard let request = unsafe OCSP_REQUEST_new() else { throw .outOfMemory }
     defer { unsafe OCSP_REQUEST_free(request) }
     guard let identifier = unsafe OCSPIdentifier.make(certificate, issuer, hash) else { throw .outOfMemory }
-    // The request owns the identifier from here on.
+    // The request now owns the identifier.
     guard unsafe OCSP_request_add0_id(request, identifier) != nil else {
       unsafe OCSP_CERTID_free(identifier)
       throw .outOfMemory
@@ -53,18 +53,18 @@ public struct OCSPRequest: Sendable {
   }
 }
 
-/// The name of a certificate in OCSP: CertID.
+/// Creates and compares CertIDs, which identify certificates in OCSP.
 enum OCSPIdentifier {
-  /// The caller frees it with `OCSP_CERTID_free`.
+  /// Creates an identifier; the caller must free it with `OCSP_CERTID_free`.
   static func make(_ certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm)
     -> OpaquePointer?
   {
-    // Without a digest OpenSSL would take SHA-1.
+    // Without a digest OpenSSL would use SHA-1.
     guard let digest = unsafe hash.implementation else { return nil }
     return unsafe OCSP_cert_to_id(digest, certificate.backing.certificate, issuer.backing.certificate)
   }
 
-  /// Indicates whether the identifier is this certificate's, by any of our hashes.
+  /// Returns `true` if the identifier names this certificate, with any supported digest.
   static func matches(_ identifier: OpaquePointer, _ certificate: Certificate, _ issuer: Certificate) -> Bool
   {
     var algorithm: OpaquePointer?
@@ -78,7 +78,7 @@ enum OCSPIdentifier {
   }
 }
 
-/// The nonce extension (RFC 9654), whose value is an OCTET STRING inside the one of every extension.
+/// Decodes the nonce extension (RFC 9654), whose value is an OCTET STRING inside the extension's OCTET STRING.
 enum OCSPNonce {
   static func value(of found: OpaquePointer) -> [UInt8]? {
     guard let data = unsafe X509_EXTENSION_get_data(found) else { return nil }

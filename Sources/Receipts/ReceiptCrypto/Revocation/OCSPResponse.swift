@@ -2,24 +2,26 @@
 
 internal import COpenSSL
 
-/// A responder's answer (RFC 6960 section 4.2). Holding one says nothing:
-/// ``status(of:issuer:nonce:requiresNonce:at:)`` checks who signed it, when, and about which certificate.
+/// A responder's answer (RFC 6960 section 4.2).
+///
+/// A response is not trusted by itself: ``status(of:issuer:nonce:requiresNonce:at:)`` checks its signer, its dates and
+/// its certificate.
 public struct OCSPResponse: Sendable {
-  /// The longest response that is read, in bytes; genuine ones have one to four thousand.
+  /// The maximum size of a response, in bytes; genuine responses have one to four thousand.
   public static let maximumByteCount = 1 << 16
-  /// The time by which a responder's clock may be ahead of ours, in seconds.
+  /// The number of seconds by which a responder's clock may be ahead.
   public static let allowedClockSkew: Int64 = 300
-  /// The greatest age of a response without nextUpdate, in seconds: RFC 6960 leaves it open.
+  /// The maximum age of a response without nextUpdate, in seconds; RFC 6960 does not define one.
   public static let maximumAgeWithoutNextUpdate: Int64 = 86_400
 
-  /// The response as it was read.
+  /// The response's DER, exactly as decoded.
   public let der: [UInt8]
 
-  /// Reads a response.
+  /// Decodes a response.
   ///
-  /// - Throws: ``OCSPError`` with `malformed-response` or `too-large`, and with what the responder says
-  ///   instead of an answer: `malformed-request`, `internal-error`, `try-later`, `signature-required`,
-  ///   `unauthorized`, `unknown-response-status`.
+  /// - Throws: ``OCSPError`` with `malformed-response`, `too-large` or `internal-failure`, or with the responder's own
+  ///   error: `malformed-request`, `internal-error`, `try-later`, `signature-required`, `unauthorized` or
+  ///   `unknown-response-status`.
   public init(der: [UInt8]) throws(OCSPError) {
     guard der.count <= Self.maximumByteCount else {
       throw OCSPError(.tooLarge, "The response has more than \(Self.maximumByteCount) bytes.")
@@ -32,17 +34,18 @@ public struct OCSPResponse: Sendable {
 
   /// Returns the status of a certificate according to the response.
   ///
-  /// It must be signed by the issuer, or by a certificate that the issuer itself issued with the extended key
-  /// usage OCSPSigning and that is valid now; by no other, whatever its chain (RFC 6960 section 4.2.2.2).
+  /// The signer must be the issuer, or a responder whose certificate the issuer itself issued, with the extended key
+  /// usage OCSPSigning; that certificate must be valid now. No other signer is accepted, whatever its chain (RFC 6960
+  /// section 4.2.2.2).
   ///
   /// - Parameters:
-  ///   - certificate: Whose status is wanted.
+  ///   - certificate: The certificate whose status is requested.
   ///   - issuer: The certificate of its issuer, which the caller trusts.
-  ///   - nonce: The request's. A response with another is refused.
-  ///   - requiresNonce: Whether a response without one is refused too. Responders that make responses ahead,
-  ///     Apple's among them, leave it out.
+  ///   - nonce: The request's nonce. A response with another nonce is rejected.
+  ///   - requiresNonce: `true` to reject a response without a nonce too. Responders that sign responses in advance,
+  ///     such as Apple's, omit it.
   ///   - now: The time, in seconds since 1970. thisUpdate may be up to five minutes later.
-  /// - Returns: What the signer says, be it good or not.
+  /// - Returns: The status that the signer states, which may be good or not.
   /// - Throws: ``OCSPError``.
   public func status(
     of certificate: Certificate, issuer: Certificate, nonce: [UInt8]? = nil, requiresNonce: Bool = false,
@@ -60,7 +63,7 @@ public struct OCSPResponse: Sendable {
   }
 }
 
-/// Owns a decoded response for the length of a call.
+/// Owns a decoded response during a call.
 @safe
 final class OCSPResponseBacking {
   private let response: OpaquePointer

@@ -2,7 +2,7 @@
 
 internal import COpenSSL
 
-/// Owns an OpenSSL revocation list, freed with the last value that uses it.
+/// Owns an OpenSSL revocation list, which is freed with the last reference.
 @safe
 final class RevocationListBacking {
   private let list: OpaquePointer
@@ -85,7 +85,7 @@ final class RevocationListBacking {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
     var entry: OpaquePointer?
-    // The list is sorted at the first lookup, under its own lock.
+    // OpenSSL sorts the list at the first lookup, under the list's own lock.
     let found = unsafe X509_CRL_get0_by_cert(list, &entry, certificate.backing.certificate)
     guard found == 1, let entry = unsafe entry else { return .good }
     let instant = unsafe X509_REVOKED_get0_revocationDate(entry).map { unsafe UnsafeRawPointer($0) }
@@ -106,7 +106,9 @@ final class RevocationListBacking {
     return seconds
   }
 
-  /// An entry may say that it is another issuer's, critically; nothing critical but the scope is known.
+  /// Throws if the list or an entry has a critical extension other than the list's scope.
+  ///
+  /// An entry of another issuer, for example, has a critical extension that names the issuer.
   private static func demandKnownExtensions(of list: OpaquePointer) throws(RevocationListError) {
     for index in 0..<max(0, unsafe X509_CRL_get_ext_count(list)) {
       guard let found = unsafe X509_CRL_get_ext(list, index),
@@ -136,5 +138,6 @@ final class RevocationListBacking {
   }
 }
 
-// Not changed after init but for the order of its entries, which OpenSSL sets once under the list's lock.
+// The list does not change after initialization, except for the order of its entries. OpenSSL sorts them once, under
+// the list's lock.
 extension RevocationListBacking: @unchecked Sendable {}

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a revocation list says nothing about a certificate.
+/// The reason for which a revocation list does not determine a certificate's status.
 public struct RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// The stable code of an error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Not a certificate revocation list in DER, or one whose times contradict each other.
+    /// The input is not a certificate revocation list in DER, or has contradictory times.
     case malformedList = "malformed-list"
-    /// Longer than ``CertificateRevocationList/maximumByteCount``.
+    /// The list is larger than ``CertificateRevocationList/maximumByteCount``.
     case tooLarge = "too-large"
-    /// It has a critical extension that is not known here, as those of indirect and delta lists are.
+    /// The list has an unknown critical extension, such as those of indirect and delta lists.
     case unsupportedExtension = "unsupported-extension"
-    /// It is an indirect or a delta list, or one of a part of the reasons.
+    /// The list is an indirect or delta list, or covers only some of the reasons.
     case unsupportedList = "unsupported-list"
-    /// It is another issuer's, or the issuer may not sign lists.
+    /// The list belongs to another issuer, or the issuer may not sign lists.
     case otherIssuer = "other-issuer"
-    /// It is the issuer's, and does not cover certificates such as this one.
+    /// The list belongs to the issuer but does not cover this kind of certificate.
     case otherScope = "other-scope"
-    /// The signature is wrong, or made with an algorithm that is not accepted.
+    /// The signature is wrong, or its algorithm is not accepted.
     case badSignature = "bad-signature"
-    /// It is from the future.
+    /// The list is from the future.
     case notYetValid = "not-yet-valid"
-    /// A newer list is there, or should be.
+    /// The list is out of date: a newer one is available, or should be.
     case stale
-    /// OpenSSL failed where it should not, for instance for want of memory.
+    /// OpenSSL failed unexpectedly, for example because it could not allocate memory.
     case internalFailure = "internal-failure"
   }
 
-  /// The kind of fault.
+  /// The code of the error.
   public let code: Code
-  /// One or two sentences for a person.
+  /// A description of the error, in one or two sentences.
   public let message: String
 
   /// Creates an error.
@@ -39,6 +39,6 @@ public struct RevocationListError: Error, Sendable, Hashable, CustomStringConver
 
   static let outOfMemory = RevocationListError(.internalFailure, "OpenSSL has no memory.")
 
-  /// Code and message.
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 }

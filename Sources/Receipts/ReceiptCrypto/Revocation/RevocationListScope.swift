@@ -2,11 +2,11 @@
 
 internal import COpenSSL
 
-/// Which certificates a list covers: issuingDistributionPoint (RFC 5280 section 5.2.5).
+/// The certificates that a list covers, from its issuingDistributionPoint extension (RFC 5280 section 5.2.5).
 struct RevocationListScope: Sendable {
   private var isOfAuthoritiesAlone = false
   private var isOfOthersAlone = false
-  /// The URLs at which the list is published; `nil` if it does not state them, and then it is of all.
+  /// The URLs at which the list is published; `nil` if they are not stated, and the list covers all certificates.
   private var urls: [String]?
 
   init(of list: OpaquePointer) throws(RevocationListError) {
@@ -29,7 +29,7 @@ struct RevocationListScope: Sendable {
     isOfAuthoritiesAlone = unsafe point.pointee.onlyCA > 0
     isOfOthersAlone = unsafe point.pointee.onlyuser > 0
     if let name = unsafe point.pointee.distpoint {
-      // 0 is fullName, 1 a name relative to the issuer.
+      // 0 is fullName; 1 is a name relative to the issuer.
       guard unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname else {
         throw RevocationListError(.unsupportedList, "The list is published under a relative name.")
       }
@@ -37,7 +37,9 @@ struct RevocationListScope: Sendable {
     }
   }
 
-  /// A list that is published at one place covers the certificates that point there.
+  /// Returns `true` if the list covers the certificate.
+  ///
+  /// If the list states its URLs, it covers only certificates whose distribution points include one of them.
   func covers(_ certificate: Certificate) -> Bool {
     if isOfAuthoritiesAlone && !certificate.isCertificateAuthority { return false }
     if isOfOthersAlone && certificate.isCertificateAuthority { return false }

@@ -5,8 +5,8 @@ internal import COpenSSL
 extension PrivateKey {
   /// Signs `message`.
   ///
-  /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` where the algorithm does not go with the key,
-  ///   ``CryptoError/Code/signingFailed`` where OpenSSL cannot sign.
+  /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` if the algorithm does not fit the key, or
+  ///   ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign.
   public func signature(
     for message: [UInt8], using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> [UInt8] {

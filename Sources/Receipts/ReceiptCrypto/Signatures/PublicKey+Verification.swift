@@ -3,13 +3,13 @@
 internal import COpenSSL
 
 extension PublicKey {
-  /// Indicates whether `signature` is this key's signature of `message`.
+  /// Returns `true` if `signature` is this key's signature of `message`.
   ///
-  /// `false` too where the algorithm does not go with the key, or the signature is not encoded exactly as the
-  /// algorithm says.
+  /// Returns `false` if the algorithm does not fit the key, or the signature is not encoded exactly as the algorithm
+  /// requires.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer: it lacks memory, or
-  ///   the digest. Nothing follows for the signature.
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer, because it could not
+  ///   allocate memory or does not provide the digest. The signature may be valid or not.
   public func isValidSignature(
     _ signature: Span<UInt8>, for message: Span<UInt8>, using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
@@ -20,17 +20,18 @@ extension PublicKey {
     return try result.get()
   }
 
-  /// Indicates whether `signature` is this key's signature of `message`: see
-  /// ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
+  /// Returns `true` if `signature` is this key's signature of `message`.
   ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
+  /// See ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer.
   public func isValidSignature(
     _ signature: [UInt8], for message: [UInt8], using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     try isValidSignature(signature.span, for: message.span, using: algorithm)
   }
 
-  /// Indicates whether `signature` is this key's signature of the message whose digest is `digest`.
+  /// Returns `true` if `signature` is this key's signature of the message with this digest.
   package func isValidSignature(
     _ signature: Span<UInt8>, forDigest digest: Span<UInt8>, using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
@@ -46,12 +47,12 @@ extension PublicKey {
           case (.ecdsaP256SHA256, .ec(let key)):
             return unsafe backing.kind == .p256 ? Self.verifyRaw(signature, digest, key) : .invalid
           case (.ecdsa, .ec(let key)):
-            // Refuses everything but DER: it decodes, encodes again and compares (ecdsa_ossl.c).
+            // OpenSSL accepts only DER: it decodes, encodes again and compares (ecdsa_ossl.c).
             let status = unsafe COpenSSL_ECDSA_verify(
               digest.baseAddress, Int32(digest.count), signature.baseAddress, signatureLength, key)
             return status >= 0 ? Answer(status == 1) : .failed
           case (.rsaPKCS1v15(let hash), .rsa(let key)):
-            // Builds the one encoding that is right and compares, so nothing of the padding is left to parse.
+            // OpenSSL builds the only correct encoding and compares, so it does not parse any padding.
             let status = unsafe COpenSSL_RSA_verify(
               hash.nid, digest.baseAddress, UInt32(digest.count), signature.baseAddress,
               UInt32(signatureLength), key)
@@ -79,12 +80,13 @@ extension PublicKey {
     guard !ErrorQueue.isInability(errors) else {
       throw ErrorQueue.inability(errors, digest: algorithm.digestAlgorithm)
     }
-    // Some encodings are refused without an error.
+    // Some encodings are rejected without an error.
     return confirmed == .valid
   }
 
-  /// The digest that a signature of RSASSA-PKCS1-v1_5 by this key covers; `nil` where it is no such signature. It says
-  /// what was signed, not that a message is genuine: for explanations alone.
+  /// Returns the digest that an RSASSA-PKCS1-v1_5 signature by this key covers; `nil` if it is not such a signature.
+  ///
+  /// Use it only to explain a failure: it shows what was signed, but not that a message is genuine.
   package func digest(in signature: ArraySlice<UInt8>, of algorithm: DigestAlgorithm) -> [UInt8]? {
     guard let backing, backing.isSupported, case .rsa(let bits) = backing.kind else { return nil }
     ErrorQueue.clear()
@@ -104,7 +106,7 @@ extension PublicKey {
 
   private enum Answer {
     case valid, invalid
-    /// The error queue tells whether the signature was refused, or could not be looked at.
+    /// The error queue shows whether the signature was rejected or could not be checked.
     case failed
 
     init(_ isValid: Bool) { self = isValid ? .valid : .invalid }
@@ -112,7 +114,7 @@ extension PublicKey {
     var unlessFailed: Answer? { self == .failed ? nil : self }
   }
 
-  /// r ‖ s, 32 bytes each. OpenSSL itself refuses r and s outside 1 ..< n.
+  /// Verifies r ‖ s, 32 bytes each. OpenSSL itself rejects r and s outside 1 ..< n.
   private static func verifyRaw(
     _ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>, _ key: OpaquePointer
   ) -> Answer {
@@ -131,7 +133,7 @@ extension PublicKey {
   }
 }
 
-/// The algorithm and the encoding of a signature.
+/// A signature algorithm with its encoding.
 public enum SignatureAlgorithm: Sendable, Hashable {
   /// ECDSA over P-256 and SHA-256, encoded as the 64 bytes r ‖ s: `ES256` of RFC 7518 section 3.4.
   case ecdsaP256SHA256
@@ -143,7 +145,7 @@ public enum SignatureAlgorithm: Sendable, Hashable {
   /// RSASSA-PSS of RFC 8017 section 8.1: MGF1 with the same digest, and a salt of the digest's length.
   case rsaPSS(DigestAlgorithm)
 
-  /// The digest of the message that is signed.
+  /// The digest algorithm for the message.
   public var digestAlgorithm: DigestAlgorithm {
     switch self {
     case .ecdsaP256SHA256: .sha256
