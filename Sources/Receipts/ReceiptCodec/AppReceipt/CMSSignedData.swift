@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The CMS container of an app receipt (RFC 5652 section 5); `SignedData` in PKCS#7 version 1.5 too.
 ///
 /// ```
@@ -35,7 +37,7 @@ package struct CMSSignedData: Sendable, Hashable {
   ///   - certificates: The chain in DER, leaf first.
   ///   - issuer: The issuer of the signer's certificate, a `Name` in DER.
   ///   - serialNumber: The contents octets of that certificate's serial number.
-  ///   - signatureAlgorithm: The dotted object identifier of the algorithm, ``rsaEncryption`` by default.
+  ///   - signatureAlgorithm: The dotted object identifier of the algorithm, RSA with PKCS#1 version 1.5 by default.
   ///   - signature: The signature over `content`.
   package init(
     content: ArraySlice<UInt8>, digestAlgorithm: String, certificates: [ArraySlice<UInt8>],
@@ -88,7 +90,7 @@ package struct CMSSignerInfo: Sendable, Hashable {
   package var signedAttributes: CMSSignedAttributes?
   /// The signature algorithm, as a dotted object identifier.
   ///
-  /// It is ``CMSSignedData/rsaEncryption`` in App Store receipts, and ``CMSSignedData/sha256WithRSAEncryption`` in
+  /// It is `rsaEncryption` in App Store receipts, and `sha256WithRSAEncryption` in
   /// those of Xcode.
   package var signatureAlgorithm: String
   /// The signature.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The status of a certificate according to its issuer, from an OCSP response or a revocation list.
 public struct CertificateStatus: Sendable, Hashable {
   /// The revocation state of a certificate.
