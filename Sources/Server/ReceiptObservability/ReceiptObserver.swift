@@ -14,16 +14,16 @@
   /// Neither receipts nor customers are logged: reasons, places and identifiers of transactions are. <doc:Metrics> lists
   /// the metrics. One may be used from any number of tasks at once.
   public struct ReceiptObserver: Sendable {
-    /// Where it logs.
+    /// The logger.
     public var logger: Logger
-    /// Where it counts and measures.
+    /// The factory of its metrics.
     let factory: any MetricsFactory
 
     /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - logger: Where it logs.
-    ///   - factory: Where it counts and measures; by default the one that `MetricsSystem` was bootstrapped with.
+    ///   - logger: The logger.
+    ///   - factory: The factory of its metrics; by default the one that `MetricsSystem` was bootstrapped with.
     public init(logger: Logger, factory: any MetricsFactory = MetricsSystem.factory) {
       self.logger = logger
       self.factory = factory

@@ -45,7 +45,8 @@
         let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
         answer = promise.futureResult
         context.write(data, promise: promise)
-        // What is still arriving would make the close a reset, which takes the answer with it: the client closes.
+        // If the request is still arriving, closing would reset the connection, and the client could lose the
+        // response. The client closes then.
         guard isLast, isRequestComplete else { return }
         context.flush()
         close(context: context, mode: .all, promise: nil)

@@ -10,9 +10,9 @@
   /// costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the database is
   /// unreachable within ``maximumAgeWhileUnavailable``.
   package final class KeyRing: Sendable {
-    /// How old the keys in memory may be before they are read again.
+    /// The age after which the keys in memory are read again.
     package static let maximumAge: Duration = .seconds(5)
-    /// How old they may be while the database cannot be reached: verification needs no database.
+    /// The age up to which they are used while the database is unreachable: verification needs no database.
     package static let maximumAgeWhileUnavailable: Duration = .seconds(60)
 
     /// A key, without its secret.
@@ -26,7 +26,7 @@
 
     /// Why a key is not created.
     package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
-      /// What is wrong of it: `name`, `app` or `scopes`.
+      /// The invalid member: `name`, `app` or `scopes`.
       package let member: String
       package let message: String
 
@@ -66,9 +66,9 @@
       self.clock = clock
     }
 
-    /// Who presents a key; `nil` if there is no such key, or it was revoked.
+    /// Authenticates a presented key; `nil` if the key does not exist or was revoked.
     ///
-    /// - Throws: ``DatabaseError`` where the keys cannot be read: then nobody is let in.
+    /// - Throws: ``DatabaseError`` if the keys cannot be read. The request must be refused then.
     package func principal(presenting text: some StringProtocol) async throws -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
       try await refresh(after: maximumAge)
@@ -81,7 +81,9 @@
       return principal(key, presenting: presented)
     }
 
-    /// Who presents a key, where the keys in memory are young enough to tell; `nil` does not mean that nobody has this key.
+    /// Authenticates a presented key with the keys in memory, if they are recent enough.
+    ///
+    /// `nil` does not mean that the key is invalid.
     func knownPrincipal(presenting text: some StringProtocol) -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
       let key = state.withLock { state in

@@ -42,7 +42,7 @@
       self.maximumCount = maximumCount
     }
 
-    /// What has arrived of all of them.
+    /// The number of bytes received so far of all these requests.
     var byteCount: Int { state.withLock { $0.byteCount } }
 
     /// A request from an address begins to arrive.

@@ -13,7 +13,7 @@
     /// For how long an erasure is left to the process that began it, in seconds. Two that do the same do no harm.
     static let lease: Double = 60
 
-    /// What was erased.
+    /// The numbers of erased purchases and entries.
     package struct Outcome: Sendable, Hashable {
       /// Original transactions and purchase tokens.
       package var purchases = 0
@@ -156,7 +156,7 @@
 
     // MARK: Digests
 
-    /// What stands for a customer, from the digest of app and customer.
+    /// The keyed digest that stands for a customer, from the digest of app and customer.
     private static func id(_ digest: String, in session: any DatabaseSession) throws -> String {
       Hexadecimal.encode(try ServiceSecret(in: session).digest("erased customer", digest))
     }
@@ -229,8 +229,10 @@
       }
     }
 
-    /// Whether an app recorded an entry: by the app that the receipt states, or, if its signature was not found right, by
-    /// the policy that it was verified under.
+    /// Returns `true` if an app recorded an entry.
+    ///
+    /// The entry's bundle identifier decides. If it has none, because the signature was not verified, the policy of the
+    /// verdict decides.
     private static func isRecorded(_ recorded: RecordedEntry, by app: ServedApp, in view: TrailView) throws
       -> Bool
     {
@@ -238,7 +240,7 @@
       guard entry.bundle == nil else { return app.isAbout(entry) }
       guard let digest = entry.policy else { return false }
       if app.policies.values.contains(where: { $0.recorder?.policyDigest == digest }) { return true }
-      // A policy of before the configuration was changed is known by the apps that it admits.
+      // A policy from before a change of the configuration is recognized by the apps that it admits.
       let admitted = try (view.policy(digest) ?? "").split(separator: "\n").filter { $0.hasPrefix("bundle ") }
         .map { String($0.dropFirst("bundle ".count)) }
       return app.configuration.policies.values.contains { verifier in

@@ -13,7 +13,7 @@
     /// The greatest number of accounts that are taken from one receipt.
     private static let maximumAccountCount = 64
 
-    /// Whether the name of a customer can be read in a receipt. Letters of a UUID count in both cases.
+    /// Returns `true` if a receipt contains a customer's name, also in base64. UUIDs are compared without regard to case.
     static func contain(_ customer: String, in receipt: [UInt8]) -> Bool {
       let isUUID = isUUID(customer)
       let name = isUUID ? customer.utf8.map(lowercased) : Array(customer.utf8)
@@ -94,7 +94,7 @@
       }
     }
 
-    /// What is spelled canonically in lower case alone.
+    /// Returns `true` if the canonical spelling is in lower case, as for UUIDs.
     private static func isUUID(_ text: String) -> Bool {
       RecordingOptions.canonicalCustomer(text.uppercased()) != text.uppercased()
     }
@@ -108,13 +108,14 @@
   struct EncodedLayers: IteratorProtocol {
     /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
     private static let maximumNesting = 4
-    /// How many bytes are decoded at most for each byte given, so that the work is in proportion to their number, whatever
-    /// they are. Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four nestings.
+    /// The maximum number of bytes decoded for each input byte, so that the work is linear in the size of any input.
+    ///
+    /// Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four nestings.
     static let maximumDecodedBytesPerByte = 11
 
     private var pending: [(bytes: [UInt8], nesting: Int)]
     private let minimumRunByteCount: Int
-    /// How many bytes may still be decoded.
+    /// The number of bytes that may still be decoded.
     private var budget: Int
 
     init(_ bytes: [UInt8], minimumRunByteCount: Int) {

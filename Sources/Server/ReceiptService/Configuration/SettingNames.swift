@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  /// The names of settings, and what is wrong with a name that is none of them.
+  /// The names of settings, and the error messages for other names.
   ///
   /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and one
   /// in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a setting
@@ -10,11 +10,11 @@
     /// Names of environment variables begin so.
     package static let environmentPrefix = "RECEIPT_SERVER_"
 
-    /// What a variable of the environment is.
+    /// The classification of an environment variable.
     package enum Variable: Sendable, Hashable {
       /// A setting.
       case setting
-      /// It is meant as a setting, and is none; why, and what to do.
+      /// A variable that is meant as a setting but is not one; with the reason and the remedy.
       case mistake(String)
       /// Something else, which is ignored.
       case unrelated
@@ -30,7 +30,7 @@
       variables = Dictionary(grouping: names, by: Self.variable)
     }
 
-    /// What is wrong with a name in a file or on the command line; `nil` if there is such a setting.
+    /// The error message for a name in a file or on the command line; `nil` if there is such a setting.
     package func mistake(in name: String) -> String? {
       names.contains(name) ? nil : Self.noSuchSetting + hint(name, among: names)
     }
@@ -42,10 +42,10 @@
       return names.sorted().first { Self.folded($0) == folded }
     }
 
-    /// Whether a setting's name begins with a name and a dot.
+    /// Returns `true` if the name of any setting begins with the given name and a dot.
     package func isGroup(_ name: String) -> Bool { names.contains { $0.hasPrefix(name + ".") } }
 
-    /// What a variable is whose name begins with ``environmentPrefix``, in any case.
+    /// Classifies a variable whose name begins with ``environmentPrefix``, in any case.
     ///
     /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a service
     /// is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.
@@ -68,7 +68,7 @@
       return isAmongSettings || !hint.isEmpty ? .mistake(Self.noSuchSetting + hint) : .unrelated
     }
 
-    /// Whether Kubernetes sets a variable: those of each service in a namespace, in the style of Docker links
+    /// Returns `true` for a variable that Kubernetes sets for a service of the namespace, in the style of Docker links
     /// (<https://kubernetes.io/docs/tutorials/services/connecting-applications-service/#environment-variables>).
     package static func isOfKubernetes(_ variable: String, value: String) -> Bool {
       guard variable.hasPrefix(environmentPrefix) else { return false }
@@ -128,7 +128,7 @@
       name.lowercased().filter { $0.isLetter || $0.isNumber }.map(\.self)
     }
 
-    /// How many characters have to be added, removed or changed; more than `limit` where they are that many.
+    /// The edit distance: the number of characters to add, remove or change; greater than `limit` if it exceeds `limit`.
     private static func distance(_ one: [Character], _ other: [Character], limit: Int) -> Int {
       guard abs(one.count - other.count) <= limit else { return limit + 1 }
       var row = Array(0...other.count)
