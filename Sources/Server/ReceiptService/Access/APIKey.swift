@@ -16,8 +16,8 @@
     case emulator
   }
 
-  /// A key of the API, as it is shown once: `rk_ID_SECRET`, an identifier of 12 hexadecimal digits and 32 random bytes in
-  /// base64url. Stored is the SHA-256 of the secret, which needs no salt and no stretching: nobody guesses 256 bits.
+  /// A key of the API, as it is shown once: `rk_ID_SECRET`, an identifier of 12 hexadecimal digits and 32 random bytes
+  /// in base64url. Stored is the SHA-256 of the secret, which needs no salt and no stretching: nobody guesses 256 bits.
   package struct APIKeyText: Sendable, Hashable, CustomStringConvertible {
     package let id: String
     let secret: String

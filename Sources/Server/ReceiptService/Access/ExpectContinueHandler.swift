@@ -7,8 +7,8 @@
   public import NIOHTTPTypes
 
   /// Has clients that wait for it send the body (RFC 9110, 10.1.1): curl waits a second with bodies of more than a
-  /// megabyte. It waits until the answers to the requests before are written. Clients of HTTP/1.0, which know no 100, get answers
-  /// of HTTP/1.0.
+  /// megabyte. It waits until the answers to the requests before are written. Clients of HTTP/1.0, which know no 100,
+  /// get answers of HTTP/1.0.
   ///
   /// It belongs before handlers that look at answers.
   public final class ExpectContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -67,8 +67,8 @@
     }
   }
 
-  /// Answers clients of HTTP/1.0 in HTTP/1.0 (RFC 9112, 2.3 and 9.3): without 100 and without chunks, on a connection that ends
-  /// with the answer.
+  /// Answers clients of HTTP/1.0 in HTTP/1.0 (RFC 9112, 2.3 and 9.3): without 100 and without chunks, on a connection
+  /// that ends with the answer.
   final class HTTP10Handler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

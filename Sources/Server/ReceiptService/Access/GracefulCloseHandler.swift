@@ -5,9 +5,9 @@
   public import NIOCore
   public import NIOHTTPTypes
 
-  /// Closes a connection when all of an answer is on its way and not before, also where a graceful shutdown wants it closed
-  /// earlier: what a slow client has not taken yet would be cut off. An answer that announces `Connection: close` is the
-  /// last (RFC 9112, 9.6).
+  /// Closes a connection when all of an answer is on its way and not before, also where a graceful shutdown wants it
+  /// closed earlier: what a slow client has not taken yet would be cut off. An answer that announces `Connection:
+  /// close` is the last (RFC 9112, 9.6).
   ///
   /// It belongs behind a ``RequestDeadlineHandler``, which closes the connection of a client that takes nothing.
   public final class GracefulCloseHandler: ChannelDuplexHandler, RemovableChannelHandler {

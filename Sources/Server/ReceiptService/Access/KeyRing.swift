@@ -6,9 +6,9 @@
   internal import ReceiptCrypto
   internal import Synchronization
 
-  /// The keys of the API. They live in the database; each process keeps them in memory for a few seconds, so that a request
-  /// costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the database is
-  /// unreachable within ``maximumAgeWhileUnavailable``.
+  /// The keys of the API. They live in the database; each process keeps them in memory for a few seconds, so that a
+  /// request costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the
+  /// database is unreachable within ``maximumAgeWhileUnavailable``.
   package final class KeyRing: Sendable {
     /// The age after which the keys in memory are read again.
     package static let maximumAge: Duration = .seconds(5)
@@ -181,8 +181,8 @@
         let age = state.loaded.map { now - $0 }
         let isFresh = age.map { $0 < maximumAge } ?? false
         let mayWait = age.map { $0 < maximumAgeWhileUnavailable } ?? false
-        // While one request reads the keys, which takes a moment or else finds the database unreachable, others use the old
-        // ones.
+        // While one request reads the keys, which takes a moment or else finds the database unreachable, others use the
+        // old ones.
         let loads = !isFresh && !(mayWait && state.isLoading)
         if loads { state.isLoading = true }
         return (age, loads)

@@ -6,8 +6,8 @@
 
   /// The open client connections, limited by the file descriptors.
   ///
-  /// When few places are left, connections whose client keeps the server waiting are closed, oldest first. So clients that
-  /// open connections and send nothing do not lock out others.
+  /// When few places are left, connections whose client keeps the server waiting are closed, oldest first. So clients
+  /// that open connections and send nothing do not lock out others.
   package final class OpenConnections: Sendable {
     /// Asks a connection to close if it keeps the server waiting.
     struct Scarcity: Sendable {}

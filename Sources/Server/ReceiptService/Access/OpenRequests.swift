@@ -5,9 +5,10 @@
   internal import NIOCore
   internal import Synchronization
 
-  /// The requests without a key whose body is arriving. They have no place among the requests that are served until they are
-  /// whole, so that nobody who sends slowly keeps others out. What has arrived of all of them together is bounded, and how many
-  /// there are of one address: the oldest is given up, since bodies that are meant arrive at once.
+  /// The requests without a key whose body is arriving. They have no place among the requests that are served until
+  /// they are whole, so that nobody who sends slowly keeps others out. What has arrived of all of them together is
+  /// bounded, and how many there are of one address: the oldest is given up, since bodies that are meant arrive at
+  /// once.
   final class OpenRequests: Sendable {
     private struct Arriving {
       let address: String

@@ -22,8 +22,8 @@
 
     private static let receivedBytesPerSecond: Int64 = 16 << 10
     private static let takenBytesPerSecond: Int64 = 1 << 10
-    /// TCP_NOTSENT_LOWAT: so much of an answer may be in the system and not sent. By default it is megabytes, in which a slow
-    /// client is not told from one that takes nothing.
+    /// TCP_NOTSENT_LOWAT: so much of an answer may be in the system and not sent. By default it is megabytes, in which
+    /// a slow client is not told from one that takes nothing.
     private static let unsentByteCount = 64 << 10
     /// The time that a client may keep the server waiting when connections are scarce.
     private static let scarceTime = TimeAmount.seconds(1)
@@ -40,7 +40,8 @@
     /// Since when the server reads nothing of a request that is arriving.
     private var heldBackSince: NIODeadline?
     private var writtenByteCount: Int64 = 0
-    /// The last sufficient progress of the client: the number of bytes it had read, and when; `nil` while nothing waits.
+    /// The last sufficient progress of the client: the number of bytes it had read, and when; `nil` while nothing
+    /// waits.
     private var progress: (byteCount: Int64, time: NIODeadline)?
     private var timer: Scheduled<Void>?
 

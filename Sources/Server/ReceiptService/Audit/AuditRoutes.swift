@@ -97,8 +97,8 @@
 
     /// The audit entries that a request may see.
     ///
-    /// These are the entries of the app that the request names or that its key is confined to. They are all entries if the
-    /// key is for all apps and the request names no app.
+    /// These are the entries of the app that the request names or that its key is confined to. They are all entries if
+    /// the key is for all apps and the request names no app.
     func audience(of request: Request, _ context: ServiceContext) throws -> EntryAudience {
       guard let principal = context.principal else { return .nobody }
       if principal.app == nil, try queryParameter("app", of: request) == nil { return .all }
@@ -207,8 +207,9 @@
   extension ServedApp {
     /// Returns `true` if an entry is about this app.
     ///
-    /// An entry with a bundle identifier is about the app if one of the app's policies accepts that identifier. An entry
-    /// without one, such as that of a refused receipt, is about the app if the verdict used one of the app's policies.
+    /// An entry with a bundle identifier is about the app if one of the app's policies accepts that identifier. An
+    /// entry without one, such as that of a refused receipt, is about the app if the verdict used one of the app's
+    /// policies.
     func isAbout(_ entry: AuditEntry) -> Bool {
       guard let bundle = entry.bundle else {
         guard let digest = entry.policy else { return false }

@@ -5,8 +5,8 @@
 
   /// The recorded name of receipts that name another account.
   ///
-  /// A backend may name a customer differently than the receipt does. The trail finds entries only by the recorded name.
-  /// To erase an account, the aliases therefore list the other names under which its receipts are recorded.
+  /// A backend may name a customer differently than the receipt does. The trail finds entries only by the recorded
+  /// name. To erase an account, the aliases therefore list the other names under which its receipts are recorded.
   struct CustomerAlias: Sendable, Hashable {
     let app: String
     /// The account that the receipts name.

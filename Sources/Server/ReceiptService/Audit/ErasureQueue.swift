@@ -7,8 +7,9 @@
   internal import ReceiptCrypto
   internal import ReceiptVerification
 
-  /// Erasures of customers. Each is in the database until it is done, so that what one process began another one ends. It is
-  /// named by a keyed digest (``ServiceSecret``): what is left of it must not name the customer, nor let them be guessed.
+  /// Erasures of customers. Each is in the database until it is done, so that what one process began another one ends.
+  /// It is named by a keyed digest (``ServiceSecret``): what is left of it must not name the customer, nor let them be
+  /// guessed.
   package struct ErasureQueue: Sendable {
     /// For how long an erasure is left to the process that began it, in seconds. Two that do the same do no harm.
     static let lease: Double = 60
@@ -41,7 +42,8 @@
       self.apps = apps
     }
 
-    /// Erases a customer of an app: entitlements, changes, webhooks that wait, and the erasable parts of the trail's entries.
+    /// Erases a customer of an app: entitlements, changes, webhooks that wait, and the erasable parts of the trail's
+    /// entries.
     ///
     /// - Parameters:
     ///   - customer: An app account token, or the name under which receipts were presented.

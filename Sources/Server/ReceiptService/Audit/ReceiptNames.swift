@@ -5,15 +5,16 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  /// The names of customers that can be read in a receipt, verified or not, whole or damaged: in its bytes, or in what they
-  /// are the base64 of, as the parts of a JWS, also within one another.
+  /// The names of customers that can be read in a receipt, verified or not, whole or damaged: in its bytes, or in what
+  /// they are the base64 of, as the parts of a JWS, also within one another.
   enum ReceiptNames {
     /// The members by which receipts name an account: those of the App Store's signed data and of Google Play's.
     private static let members = ["appAccountToken", "obfuscatedAccountId"].map { Array($0.utf8) }
     /// The greatest number of accounts that are taken from one receipt.
     private static let maximumAccountCount = 64
 
-    /// Returns `true` if a receipt contains a customer's name, also in base64. UUIDs are compared without regard to case.
+    /// Returns `true` if a receipt contains a customer's name, also in base64. UUIDs are compared without regard to
+    /// case.
     static func contain(_ customer: String, in receipt: [UInt8]) -> Bool {
       let isUUID = isUUID(customer)
       let name = isUUID ? customer.utf8.map(lowercased) : Array(customer.utf8)
@@ -27,8 +28,9 @@
       return accounts(in: receipt).contains(customer)
     }
 
-    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order in which
-    /// they are met. Where no member names one by a UUID, perhaps because it is damaged, every UUID is taken for one.
+    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order in
+    /// which they are met. Where no member names one by a UUID, perhaps because it is damaged, every UUID is taken for
+    /// one.
     static func accounts(in receipt: [UInt8]) -> [String] {
       var named: [String] = []
       var others: [String] = []
@@ -54,8 +56,8 @@
       return named.contains(where: isUUID) ? named : named + others.filter { !named.contains($0) }
     }
 
-    /// The string that is the value of a member whose name ends at a place, or what there is of it. All of it may be in a
-    /// string itself, its quotes escaped.
+    /// The string that is the value of a member whose name ends at a place, or what there is of it. All of it may be in
+    /// a string itself, its quotes escaped.
     private static func text(after place: Int, in bytes: [UInt8]) -> String? {
       var rest = bytes[place...]
       rest = rest.drop { $0 == UInt8(ascii: "\\") }

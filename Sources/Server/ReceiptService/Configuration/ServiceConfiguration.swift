@@ -16,19 +16,19 @@
     public var limits = ServiceLimits()
     /// The audit trail for apps that record their verdicts; `nil` without a trail.
     public var auditLog: AuditLog?
-    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the description
-    /// of the API, and for the console's cookies.
+    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the
+    /// description of the API, and for the console's cookies.
     public var publicURL: String?
     /// A Boolean value that indicates whether browsers may reach the console over `http://`.
     ///
-    /// If it is `false`, or if ``publicURL`` begins with `https://`, the console's cookies are sent only over `https://`. TLS
-    /// may end at a proxy.
+    /// If it is `false`, or if ``publicURL`` begins with `https://`, the console's cookies are sent only over
+    /// `https://`. TLS may end at a proxy.
     public var allowsPlainHTTP = false
     /// A Boolean value that indicates whether the console is served, under `/console`.
     public var servesConsole = true
 
-    /// For how many days notifications and changes are kept, at least ``minimumRetentionDays``; 0 for ever. Changes that a
-    /// webhook waits for or gave up stay.
+    /// For how many days notifications and changes are kept, at least ``minimumRetentionDays``; 0 for ever. Changes
+    /// that a webhook waits for or gave up stay.
     public var retentionDays = 0
 
     /// The fewest days: stores repeat a notification, and webhooks are tried, for some of them.
@@ -64,8 +64,8 @@
       }
     }
 
-    /// Fails if two apps accept receipts of one bundle identifier. Entries of the audit trail belong to an app by their bundle
-    /// identifier: with the key of one such app one could see, prove and erase what the other recorded.
+    /// Fails if two apps accept receipts of one bundle identifier. Entries of the audit trail belong to an app by their
+    /// bundle identifier: with the key of one such app one could see, prove and erase what the other recorded.
     ///
     /// - Throws: ``ServiceConfigurationError``, which names both apps.
     package func requireSeparateApps() throws(ServiceConfigurationError) {
@@ -112,16 +112,16 @@
     public var maximumEventStreamsPerApp = 100
     /// The time, in seconds, within which a webhook endpoint must answer.
     ///
-    /// A delivery belongs to the process that began it for twice this time and four seconds. Then another process takes it
-    /// over.
+    /// A delivery belongs to the process that began it for twice this time and four seconds. Then another process takes
+    /// it over.
     public var webhookTimeout = 15
 
     /// The defaults.
     public init() {}
   }
 
-  /// An app whose receipts are verified: its policies, its notifications, its webhooks. Nothing of it is visible with the
-  /// key of another app.
+  /// An app whose receipts are verified: its policies, its notifications, its webhooks. Nothing of it is visible with
+  /// the key of another app.
   public struct AppConfiguration: Sendable {
     /// The name in URLs and keys: 1 to 64 letters, digits, `-` and `_`.
     public var name: String

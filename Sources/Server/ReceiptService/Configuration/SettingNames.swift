@@ -3,9 +3,9 @@
 #if Server
   /// The names of settings, and the error messages for other names.
   ///
-  /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and one
-  /// in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a setting
-  /// that is ignored in silence does not protect.
+  /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and
+  /// one in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a
+  /// setting that is ignored in silence does not protect.
   package struct SettingNames: Sendable {
     /// Names of environment variables begin so.
     package static let environmentPrefix = "RECEIPT_SERVER_"
@@ -47,8 +47,8 @@
 
     /// Classifies a variable whose name begins with ``environmentPrefix``, in any case.
     ///
-    /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a service
-    /// is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.
+    /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a
+    /// service is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.
     package func judge(variable: String, value: String) -> Variable {
       if Self.isOfKubernetes(variable, value: value) { return .unrelated }
       if let found = variables[variable] {
@@ -128,7 +128,8 @@
       name.lowercased().filter { $0.isLetter || $0.isNumber }.map(\.self)
     }
 
-    /// The edit distance: the number of characters to add, remove or change; greater than `limit` if it exceeds `limit`.
+    /// The edit distance: the number of characters to add, remove or change; greater than `limit` if it exceeds
+    /// `limit`.
     private static func distance(_ one: [Character], _ other: [Character], limit: Int) -> Int {
       guard abs(one.count - other.count) <= limit else { return limit + 1 }
       var row = Array(0...other.count)
