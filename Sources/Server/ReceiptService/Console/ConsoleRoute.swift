@@ -5,15 +5,15 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// A page of the console, or a form of one: from one table of these the router and the tests of access are made.
+  /// A page of the console, or a form of a page. The router and the access tests are made from one table of routes.
   package struct ConsoleRoute: Sendable {
-    /// Who may open it.
+    /// The login that a route requires.
     package enum Access: Sendable, Hashable {
       /// Anybody.
       case open
-      /// Who is logged in.
+      /// A login with any key.
       case login
-      /// Who is logged in with a key that has this scope.
+      /// A login with a key that has this scope.
       case scope(Scope)
     }
 
@@ -40,14 +40,14 @@
     let api: ReceiptAPI
     var request: Request
     let context: ServiceContext
-    /// Who is logged in; `nil` on pages that are open to all.
+    /// The key that is logged in; `nil` on pages that are open to all.
     var principal: Principal?
     /// The secret of the cookie, to which forms are tied.
     var secret: String
-    /// What a form sent, its token checked.
+    /// The submitted form, after the check of its token.
     var form = ConsoleForm()
 
-    /// The token of forms: who cannot read the cookie cannot make one.
+    /// The token of forms. It cannot be made without reading the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
     func may(_ scope: Scope) -> Bool { principal?.may(scope) ?? false }
@@ -81,13 +81,13 @@
       return app
     }
 
-    /// Whose entries of the audit trail are shown: those of the app that was chosen, or all.
+    /// The audit entries to show: those of the chosen app, or all.
     func audience() throws -> EntryAudience {
       guard let principal else { return .nobody }
       return try chosenApp().map { .app($0) } ?? (principal.app == nil ? .all : .nobody)
     }
 
-    /// The choice of an app; `nil` where there is one only.
+    /// The choice of an app; `nil` if there is only one.
     func appChoice(_ chosen: ServedApp?, orAll: Bool = false) -> ChoiceView? {
       guard apps.count > 1 else { return nil }
       return ChoiceView(

@@ -95,7 +95,7 @@
       return try await route.respond(visit)
     }
 
-    /// What browsers are told of every answer: to run and to show nothing that is not of this server.
+    /// Adds headers that allow browsers to run and show only content of this server.
     private func protect(_ response: inout Response) {
       response.headers[.contentSecurityPolicy] =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "

@@ -9,7 +9,7 @@
     let elements: [Element]
     /// The index of the first of them in the list.
     let start: Int
-    /// What stands below them; `nil` if the list fits on one page.
+    /// The footer below the elements; `nil` if the list fits on one page.
     let footer: ListFooter?
 
     /// - Parameters:
@@ -33,7 +33,7 @@
     }
   }
 
-  /// Where in a list a page is, with links to the pages before and after it.
+  /// The position of a page in a list, with links to the previous and the next page.
   struct ListFooter {
     let footerText: String
     let previousTarget: String?

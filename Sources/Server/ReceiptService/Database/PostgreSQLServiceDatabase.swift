@@ -14,10 +14,10 @@
   /// Keep the password out of it where you can: libpq finds it in `~/.pgpass` or in `PGPASSWORD`. A pooler between must
   /// leave sessions whole (PgBouncer's `pool_mode = session`): statements are prepared once for each.
   ///
-  /// A transaction whose connection was lost runs again where it certainly did not take effect; where it was lost during
-  /// the commit that is not known, and the error says so. A commit is on the server's disk when it returns.
+  /// If the connection is lost before the commit, the transaction had no effect and runs again. If it is lost during
+  /// the commit, the outcome is not known, and the error says so. A commit is on the server's disk when it returns.
   package final class PostgreSQLServiceDatabase: ServiceDatabase {
-    /// How often a transaction runs that others are in the way of.
+    /// The maximum number of attempts for a transaction that conflicts with others.
     private static let maximumAttempts = 10
 
     private let location: ServerLocation
@@ -25,9 +25,9 @@
     private let state: Mutex<State>
     private let workers: [Worker]
 
-    /// How long a transaction waits for a connection.
+    /// The time that a transaction waits for a connection.
     private static let maximumWait: Duration = .seconds(10)
-    /// After how long a worker that could not connect tries again, while others are connected.
+    /// The time after which a worker that could not connect tries again, while others are connected.
     private static let restTime: Duration = .seconds(2)
 
     private struct State {
@@ -38,7 +38,7 @@
       var unconnected: [ObjectIdentifier: ContinuousClock.Instant] = [:]
       var isClosed = false
 
-      /// Whether a worker is busy that may go on with what waits.
+      /// Returns `true` if a busy worker is connected and can take over the waiting jobs.
       func isServed(by workers: [Worker]) -> Bool {
         let idle = Set(idle.map { ObjectIdentifier($0) })
         return workers.contains {
@@ -54,7 +54,7 @@
         return index.map { idle.remove(at: $0) }
       }
 
-      /// What a worker does next, which is idle otherwise.
+      /// Returns the next job of a worker; makes the worker idle if there is no job.
       mutating func next(for worker: Worker) -> Job? {
         if waiting.isEmpty {
           idle.append(worker)
@@ -63,7 +63,7 @@
         return waiting.removeFirst()
       }
 
-      /// The worker for a job; `nil` where the job has to wait.
+      /// The worker for a job; `nil` if the job has to wait.
       mutating func takeWorker(of workers: [Worker]) -> Worker? {
         guard let worker = idle.last else { return nil }
         if let since = unconnected[ObjectIdentifier(worker)], .now - since < restTime,
@@ -97,7 +97,8 @@
       let fail: @Sendable (DatabaseError) -> Void
     }
 
-    /// Opens a database; creates its schema and tables where they are missing, also when several processes do so at once.
+    /// Opens a database; creates its schema and tables where they are missing, also when several processes do so at
+    /// once.
     ///
     /// - Parameters:
     ///   - url: `postgresql://`; the schema is `receiptkit_service` where it names none.

@@ -6,8 +6,8 @@
   internal import SQLite
   internal import Synchronization
 
-  /// The database in one SQLite file, used by one process. Transactions that wait at the same time are committed together,
-  /// so that one sync serves all of them; each succeeds or fails by itself.
+  /// The database in one SQLite file, used by one process. Transactions that wait at the same time are committed
+  /// together, so that one sync serves all of them; each succeeds or fails by itself.
   package final class SQLiteServiceDatabase: ServiceDatabase {
     /// "RKSV": the type of the file (`PRAGMA application_id`).
     static let applicationID: Int64 = 0x524B_5356
@@ -42,7 +42,7 @@
       let fail: @Sendable ((any Error)?) -> Void
     }
 
-    /// Opens a file; creates it, readable by its owner alone, where there is none.
+    /// Opens a file. If it does not exist, creates it, readable only by its owner.
     ///
     /// - Throws: ``DatabaseError``.
     package init(at path: String) throws {
@@ -84,7 +84,8 @@
       guard try layout.storedVersion(in: database) != layout.version else { return }
       try database.transaction {
         let version = try layout.storedVersion(in: database)
-        // What somebody added to the schema would not be found by its version's layout any more.
+        // The check must precede the upgrade: afterwards, objects that somebody added to the schema of the earlier
+        // version would no longer be found.
         if version < layout.version {
           try ServiceSchema.layout(applicationID: applicationID, version: version).requireSchema(in: database)
         }
@@ -138,7 +139,7 @@
         var failure: (any Error)?
         do {
           try requireSynchronized()
-          // What is written to a file without a name would be acknowledged and lost.
+          // A commit to a file that was removed or replaced would be acknowledged and lost.
           guard file.status?.identity == identity else {
             throw SQLiteError(
               .inputOutput, at: path,
@@ -195,7 +196,7 @@
             with: Swift.Result {
               try requireSynchronized()
               try writer.use { database in
-                // What was added since the file was opened may have copies of what was erased.
+                // Objects that were added to the schema since the file was opened may contain copies of erased data.
                 try Self.layout.requireSchema(in: database)
                 try database.checkpoint(.truncate)
               }

@@ -3,8 +3,8 @@
 #if Server
   /// The database of a service: notifications that were recorded, ledgers, changes, webhooks that wait, keys, jobs.
   ///
-  /// Statements are written once for SQLite and PostgreSQL: parameters are `?1`, `?2`, …; types are `BIGINT`, `TEXT` and
-  /// `BLOB` (`BYTEA` in PostgreSQL); `FOR UPDATE`, also with `SKIP LOCKED`, is left out where there is one writer
+  /// Statements are written once for SQLite and PostgreSQL: parameters are `?1`, `?2`, …; types are `BIGINT`, `TEXT`
+  /// and `BLOB` (`BYTEA` in PostgreSQL); `FOR UPDATE`, also with `SKIP LOCKED`, is left out where there is one writer
   /// anyhow.
   package protocol ServiceDatabase: Sendable {
     /// Runs `body` in one transaction, which is committed and on disk when this returns, or has no effect where it
@@ -96,7 +96,7 @@
 
   /// A database that cannot do what it was asked.
   package struct DatabaseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What to do about it.
+    /// The kind of failure, which determines the remedy.
     package enum Code: String, Sendable, Hashable {
       /// Nothing was stored: it is full.
       case full

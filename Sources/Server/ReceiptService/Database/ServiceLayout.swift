@@ -69,7 +69,7 @@
     private static func create(
       _ schema: String, _ location: ServerLocation, in session: any DatabaseSession
     ) throws {
-      // Where the schema is there, the user need not be allowed to create one.
+      // If the schema exists, the user does not need permission to create one.
       if try session.run("SELECT to_regnamespace('\(schema)')::text").first?.optionalText(0) == nil {
         try session.run("CREATE SCHEMA \(schema)")
       }
@@ -90,7 +90,7 @@
     let timeout: Duration
 
     func run(_ tables: [String]) throws {
-      // What was attached since the database was opened may have copies of what was erased.
+      // Objects that were attached since the database was opened may contain copies of erased data.
       try ServiceLayout.require(on: connection.connection)
       try waitForOlderTransactions()
       for table in tables { try rewrite(table) }

@@ -6,13 +6,13 @@
   internal import ReceiptBytes
   internal import SQLite
 
-  /// Where a service keeps what it knows: keys, entitlements, changes, webhooks that wait.
+  /// The database in which a service stores its keys, entitlements, changes and queued webhook deliveries.
   public enum ServiceStorage: Sendable, Hashable {
     /// A SQLite file, which is created if it does not exist. It is for one process that serves.
     case sqlite(path: String)
     /// A schema of a PostgreSQL server, for any number of processes:
-    /// `postgresql://receipts@db.example.com/service?schema=receipts`. It is created if it does not exist. The package is to be
-    /// built with the trait `PostgreSQL`.
+    /// `postgresql://receipts@db.example.com/service?schema=receipts`. It is created if it does not exist. The package
+    /// is to be built with the trait `PostgreSQL`.
     case postgreSQL(url: String)
 
     /// Opens the database.

@@ -7,11 +7,11 @@
 
   /// The clock of the machine, without the moments in which it is wrong.
   ///
-  /// It goes on by a clock that nobody sets. Where the machine's clock differs from that by minutes, as after a faulty answer
-  /// of a time server, the time goes on as before, and the other one is believed only when it has stood for a minute. So
-  /// what a clock says that is a year ahead for some seconds is stored nowhere.
+  /// It goes on by a clock that nobody sets. Where the machine's clock differs from that by minutes, as after a faulty
+  /// answer of a time server, the time goes on as before, and the other one is believed only when it has stood for a
+  /// minute. So what a clock says that is a year ahead for some seconds is stored nowhere.
   package final class SteadyClock: Sendable {
-    /// How long another time must stand before it is believed.
+    /// The time for which a differing time must persist before it is believed.
     static let probation = Duration.seconds(60)
 
     private struct State {

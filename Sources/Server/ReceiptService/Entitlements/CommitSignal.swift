@@ -18,10 +18,10 @@
     /// Creates one that nobody waits for.
     package init() {}
 
-    /// How many commits were signalled.
+    /// The number of signalled commits.
     package var count: Int { state.withLock { $0.count } }
 
-    /// Wakes all who wait.
+    /// Resumes all waiters.
     package func signal() {
       let (waiters, followers) = state.withLock { state in
         state.count += 1
@@ -35,7 +35,8 @@
     /// Signals another one from now on, too, which is kept as long as this one.
     package func add(_ follower: CommitSignal) { state.withLock { $0.followers.append(follower) } }
 
-    /// Waits until there were more commits than a number of them, at most for some time, or until the task is cancelled.
+    /// Waits until there were more commits than a number of them, at most for some time, or until the task is
+    /// cancelled.
     package func wait(beyond count: Int, atMost duration: Duration) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await self.wait(beyond: count) }

@@ -4,9 +4,9 @@
   internal import Entitlements
   package import ReceiptCodec
 
-  /// Something that became of an entitlement, as it is told to webhooks and server-sent events.
+  /// A change of an entitlement, as webhooks and server-sent events report it.
   package struct EntitlementChange: Sendable, Hashable {
-    /// What became of it.
+    /// The kind of a change.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
       /// Access, for the first time or again after a refund.
       case granted = "entitlement.granted"
@@ -36,13 +36,13 @@
     package let app: String
     /// The entitlement: the name of the ledger's part.
     package let name: String
-    /// Whose it is, where that is known.
+    /// The customer; `nil` if unknown.
     package let customer: String?
     /// When it was found.
     package let time: Timestamp
-    /// What became of it: a ``Kind``, or one of a later version.
+    /// The raw value of a ``Kind``, or a type from a later version.
     package let type: String
-    /// The JSON that is told.
+    /// The reported JSON.
     package let body: [UInt8]
 
     /// The columns of table `changes` from which it is read.
@@ -62,11 +62,11 @@
   }
 
   extension EntitlementChange.Kind {
-    /// What to call the step from one snapshot to another; `nil` where there is none.
+    /// The kind of the change from one snapshot to another; `nil` if they are equal.
     ///
     /// - Parameters:
-    ///   - old: What was told before; `nil` for nothing.
-    ///   - new: What is to be told.
+    ///   - old: The snapshot reported before; `nil` if there is no such snapshot.
+    ///   - new: The snapshot to report.
     init?(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) {
       guard old?.json != new.json else { return nil }
       let isNewState = old?.state != new.state

@@ -8,17 +8,17 @@
 
   /// Merges what was learned into the ledgers of an app, and enters what changed by it, within one transaction.
   ///
-  /// A change is the difference between what was told of an entitlement last, which is stored with its ledger, and what is
-  /// to be told of it now. So what is late, repeated or out of order tells nothing twice. Each entitlement is locked while
-  /// it is compared; the changes of an app are entered one transaction after the other. A reader that has read up to a
-  /// sequence has therefore missed none before it.
+  /// A change is the difference between what was told of an entitlement last, which is stored with its ledger, and what
+  /// is to be told of it now. So what is late, repeated or out of order tells nothing twice. Each entitlement is locked
+  /// while it is compared; the changes of an app are entered one transaction after the other. A reader that has read up
+  /// to a sequence has therefore missed none before it.
   struct EntitlementFold {
     let session: any DatabaseSession
     let app: String
     /// The names of the app's webhook endpoints.
     let endpoints: [String]
     let now: Timestamp
-    /// How long after a renewal was due without a word the store is asked.
+    /// The time after which the store is asked about a renewal that was due but not reported.
     let silence: Duration
     /// The trace that the changes belong to, as ``TraceHeaders`` stores it.
     var trace: String?
@@ -73,8 +73,8 @@
       _ ledger: EntitlementLedger, _ name: String, _ identifier: String, customer: String?, heard: Timestamp,
       after stored: StoredLedger?
     ) throws -> Bool {
-      // The clocks of two processes differ: what has expired for one must not be active again for the other. A clock that
-      // was ahead by more than that counts for nothing.
+      // The clocks of two processes differ: what has expired for one must not be active again for the other. A clock
+      // that was ahead by more than that counts for nothing.
       let latest = now.addingSeconds(ClockCheck.tolerance)
       let instant = stored.map { $0.evaluated <= latest ? max(now, $0.evaluated) : now } ?? now
       let heard = heard <= latest ? heard : now
@@ -153,8 +153,10 @@
         ?? ledger.playEntitlements.first?.nextChange(after: instant))?.millisecondsRoundedUp
     }
 
-    /// When the store shall be asked: once for a renewal that was due and of which nothing was heard, and again and again
-    /// while the store tries to charge for it.
+    /// The time at which to ask the store, in milliseconds.
+    ///
+    /// The store is asked once about a renewal that was due but not reported, and repeatedly while it retries the
+    /// charge.
     private func reconciliation(_ ledger: EntitlementLedger, heard: Timestamp) -> Int64? {
       guard let renewal = ledger.renewal(at: now, heard: heard) else { return nil }
       let silence = silence / .seconds(1)
@@ -163,14 +165,14 @@
     }
   }
 
-  /// A purchase was presented by somebody else than the customer whom it names. Nobody was entitled by it.
+  /// The error for a purchase that another customer presented than the one that it names. Nothing was granted.
   package struct PresentedByAnother: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "The purchase names another customer than the one who presents it." }
   }
 
   extension EntitlementLedger {
-    /// Writes what one part of a ledger entitles to, as `receipt-tool notifications entitlements` does; `null` while too
-    /// little is known.
+    /// Writes what one part of a ledger entitles to, as `receipt-tool notifications entitlements` does; `null` while
+    /// too little is known.
     func appendEntitlement(to object: inout JSONWriter, at instant: Timestamp) {
       func write(_ type: String, _ members: (inout JSONWriter) -> Void) {
         object.beginObject()
@@ -190,8 +192,8 @@
       }
     }
 
-    /// When a subscription is to be renewed next after what was heard last, or was, and whether the store still tries; `nil`
-    /// where nothing renews.
+    /// When a subscription is to be renewed next after what was heard last, or was, and whether the store still tries;
+    /// `nil` where nothing renews.
     fileprivate func renewal(at instant: Timestamp, heard: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
       if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
         entitlement.transaction.type == .autoRenewableSubscription

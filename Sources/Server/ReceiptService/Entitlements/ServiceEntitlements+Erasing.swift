@@ -6,7 +6,7 @@
   internal import ReceiptCodec
 
   extension ServiceEntitlements {
-    /// Whether anything in the database names a customer.
+    /// Returns `true` if anything in the database names a customer.
     func isKnown(_ customer: String, app: String) async throws -> Bool {
       try await database.read { session in
         try [
@@ -23,8 +23,8 @@
     /// Removes a customer: ledgers, changes, deliveries that wait or are dead, and what else names them.
     ///
     /// A change that is news to another customer as well, such as that an entitlement is now theirs, stays and is
-    /// delivered, without the name of the one who is erased. That a purchase was refunded or revoked stays known without
-    /// the person: see ``Withdrawals``. A notification that comes later brings back what it says.
+    /// delivered, without the name of the one who is erased. That a purchase was refunded or revoked stays known
+    /// without the person: see ``Withdrawals``. A notification that comes later brings back what it says.
     ///
     /// - Parameters:
     ///   - app: The app.
@@ -46,8 +46,8 @@
         try note(session, purchases)
         return (purchases, erasure.tables)
       }
-      // Rewriting tables keeps others waiting: not for customers of whom there was nothing. Where there was something, rows
-      // that were overwritten earlier may have been theirs, too.
+      // Rewriting tables keeps others waiting: not for customers of whom there was nothing. Where there was something,
+      // rows that were overwritten earlier may have been theirs, too.
       let changedTables = changed.isEmpty ? tables : ServiceSchema.personalTables
       if !changedTables.isEmpty { try await database.scrub(changedTables) }
       return purchases

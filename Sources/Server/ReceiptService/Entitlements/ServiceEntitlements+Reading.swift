@@ -11,7 +11,7 @@
     package let name: String
     /// The original transaction, the purchase token, or the app transaction of a customer whose consent was rescinded.
     package let identifier: String
-    /// Whose it is, where that is known.
+    /// The customer; `nil` if unknown.
     package let customer: String?
     /// All that is known of it.
     package let ledger: EntitlementLedger
@@ -80,7 +80,7 @@
       }
     }
 
-    /// What became of one entitlement, by its name, in order.
+    /// The changes of one entitlement, by its name, in order.
     package func history(app: String, name: String) async throws -> [EntitlementChange] {
       try await database.read { session in
         try session.run(

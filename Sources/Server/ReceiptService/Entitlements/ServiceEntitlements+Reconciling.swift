@@ -6,17 +6,18 @@
   package import GooglePlay
   internal import ReceiptCodec
 
-  /// Asks a store about a subscription; `nil` where nobody can be asked about it.
+  /// Asks a store about a subscription; `nil` if no store can be asked about it.
   package typealias StoreQuestion = @Sendable (StoredEntitlement) async throws -> EntitlementLedger?
 
-  /// That a store does not know a subscription.
+  /// The error for a subscription that the store does not know.
   package struct UnknownToStore: Error, Sendable, Hashable, CustomStringConvertible {
     package init() {}
     package var description: String { "The store does not know the subscription." }
   }
 
   extension ServiceEntitlements {
-    /// How long after the first question in vain the next one follows, in seconds; after each further one twice as long.
+    /// The pause after the first failed question, in seconds. It doubles after each further one.
+    ///
     /// Meanwhile other processes leave the subscription to the one that asks about it.
     private static let firstPause: Double = 3_600
     /// The longest pause between two questions.
@@ -24,9 +25,9 @@
     /// After so many questions that a store answered as not knowing the subscription it is not asked any more.
     static let maximumQuestions = 8
 
-    /// How long after a question in vain the next one follows.
+    /// The pause between a failed question and the next one.
     ///
-    /// - Parameter questions: How many there were before that one.
+    /// - Parameter questions: The number of failed questions before that one.
     /// - Returns: Seconds.
     static func pause(afterQuestion questions: Int64) -> Double {
       min(longestPause, firstPause * Double(1 << min(16, max(0, questions))))
@@ -68,7 +69,8 @@
       return silent.count
     }
 
-    /// Claims subscriptions that are to be asked about, each until the next question, with how many questions there were.
+    /// Claims subscriptions that are to be asked about, each until the next question, with how many questions there
+    /// were.
     private func silent(
       app: String, limit: Int, at now: Timestamp
     ) async throws -> [(StoredEntitlement, questions: Int64)] {
@@ -112,7 +114,7 @@
   }
 
   extension AppStoreServerError {
-    /// Whether the App Store says that it has no such purchase.
+    /// `true` if the App Store reports that it has no such purchase.
     fileprivate var isUnknownPurchase: Bool {
       guard case .response(let code, _) = cause else { return false }
       return [
@@ -123,7 +125,7 @@
   }
 
   extension StoredEntitlement {
-    /// What the App Store answers about the subscription (Get All Subscription Statuses); `nil` for one of another store
+    /// Asks the App Store about the subscription (Get All Subscription Statuses); `nil` if it belongs to another store
     /// or environment.
     package func ask(_ client: AppStoreServerClient) async throws -> EntitlementLedger? {
       guard let entitlement = ledger.entitlements.first,
@@ -145,7 +147,7 @@
       return answer
     }
 
-    /// What Google Play answers about the purchase; `nil` for one of another store.
+    /// Asks Google Play about the purchase; `nil` if it belongs to another store.
     package func ask(_ client: GooglePlayClient) async throws -> EntitlementLedger? {
       guard let purchase = ledger.playEntitlements.first else { return nil }
       return try await client.calling(for: purchase.id.packageName).ledger(

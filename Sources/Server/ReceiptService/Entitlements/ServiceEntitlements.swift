@@ -6,18 +6,18 @@
   package import ReceiptCodec
   package import ReceiptVerification
 
-  /// What the customers of each app are entitled to, in the service's database, and what became of it.
+  /// The entitlements of each app's customers and their history, in the service's database.
   ///
-  /// What was learned, what changed by it and the webhooks that tell it are one commit. Any number of processes may use one
-  /// database.
+  /// New facts, the changes that result from them and the webhooks that report the changes are one commit. Any number
+  /// of processes may use one database.
   package struct ServiceEntitlements: Sendable {
     /// The database.
     package let database: any ServiceDatabase
-    /// Tells of changes that this process committed.
+    /// Signals the changes that this process committed.
     package let commits: CommitSignal
-    /// The same for each app, for who waits for changes of one app.
+    /// The same for each app, for waiters on changes of one app.
     private let appCommits: [String: CommitSignal]
-    /// For how long nothing may be heard of a renewal that was due until the store is asked.
+    /// The time after which the store is asked about a renewal that was due but not reported.
     package let silence: Duration
     let clock: @Sendable () -> Timestamp
     private let endpoints: [String: [String]]
@@ -70,7 +70,7 @@
       try await record(key: Self.key(messageId: messageId), change, app: app)
     }
 
-    /// Whether a message of Google Play was dealt with.
+    /// Returns `true` if a message of Google Play was processed before.
     package func isRecorded(messageId: String, app: String) async throws -> Bool {
       try await database.read { session in
         try !session.run(
@@ -80,7 +80,7 @@
       }
     }
 
-    /// No key of the App Store begins with a zero byte but by the chance of a digest.
+    /// Begins with a zero byte. A key of the App Store does so only if its digest happens to.
     private static func key(messageId: String) -> [UInt8] { [0] + Array(messageId.utf8) }
 
     private func record(key: [UInt8], _ change: EntitlementLedger, app: String) async throws -> Bool {
@@ -144,7 +144,7 @@
       return count
     }
 
-    /// Whether merging would change nothing: most receipts are presented again and again.
+    /// Returns `true` if merging would change nothing, as for most receipts, which are presented again and again.
     private func isKnown(_ change: EntitlementLedger, customer: String?, app: String) async throws -> Bool {
       let parts = change.parts
       return try await database.read { session in
@@ -177,8 +177,8 @@
       return try await reevaluate("next_change <= ?1 ORDER BY next_change", now, at: now, limit: limit)
     }
 
-    /// Corrects what a clock that was ahead left: what was evaluated in the future is evaluated now, and what changes by it
-    /// is told, such as that a subscription has not expired.
+    /// Corrects what a clock that was ahead left: what was evaluated in the future is evaluated now, and what changes
+    /// by it is told, such as that a subscription has not expired.
     ///
     /// - Parameter limit: How many entitlements are looked at in one transaction.
     /// - Returns: How many were looked at; as many as `limit` where there may be more.

@@ -8,13 +8,13 @@
   internal import ReceiptCrypto
   internal import ReceiptVerification
 
-  /// Takes the stores' notifications: each is verified, entered in the audit trail where its app records, and recorded with
-  /// its effect on the entitlements in one commit; only then is the store told. What could not be checked or stored is
-  /// answered so that the store delivers it again.
+  /// Takes the stores' notifications: each is verified, entered in the audit trail where its app records, and recorded
+  /// with its effect on the entitlements in one commit; only then is the store told. What could not be checked or
+  /// stored is answered so that the store delivers it again.
   package struct NotificationIntake: Sendable {
-    /// What came of a delivery.
+    /// The answer to a delivery.
     package struct Answer: Sendable, Hashable {
-      /// What came of it.
+      /// The outcome of a delivery.
       package enum Outcome: String, Sendable, Hashable {
         /// Its effect is stored.
         case done
@@ -30,7 +30,7 @@
 
       /// The status to answer with.
       package let status: Int
-      /// What came of it.
+      /// The outcome of a delivery.
       package let outcome: Outcome
       /// The `notificationUUID`, or the identifier of the message.
       package var id: String?
@@ -87,8 +87,8 @@
 
     private enum Sender { case appStore, googlePlay }
 
-    /// Which store sends such bodies. The header `Authorization` does not tell: a proxy may add one. Each store's receiver
-    /// then decides whether the notification is genuine.
+    /// Which store sends such bodies. The header `Authorization` does not tell: a proxy may add one. Each store's
+    /// receiver then decides whether the notification is genuine.
     private static func sender(of body: [UInt8]) -> Sender? {
       guard let value = try? JSONValue(parsing: body) else { return nil }
       if value["signedPayload"] != nil { return .appStore }

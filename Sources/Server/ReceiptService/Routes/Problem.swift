@@ -13,7 +13,7 @@
     let status: HTTPResponse.Status
     /// In kebab-case. It does not change between versions.
     let code: String
-    /// What is wrong and what to do.
+    /// The error and its remedy.
     let detail: String
     /// The parameter, header or JSON path that is wrong.
     var place: String?

@@ -24,7 +24,7 @@
   /// api.addRoutes(to: router)
   /// ```
   public final class ReceiptAPI: Sendable {
-    /// What the service is made of.
+    /// The configuration of the service.
     public let configuration: ServiceConfiguration
     /// The keys.
     package let keys: KeyRing
@@ -129,8 +129,10 @@
       if configuration.servesConsole { addConsoleRoutes(to: router) }
     }
 
-    /// What runs beside the routes: entitlements that expire, questions to stores, erasures that were begun, the sender of
-    /// webhooks, and last the closing of the database. A `ServiceGroup` ends its services in reverse order: add the server after these.
+    /// The background services.
+    ///
+    /// They expire entitlements, ask stores, complete erasures, send webhooks and, last, close the database. A
+    /// `ServiceGroup` ends its services in reverse order: add the server after these.
     public var services: [any Service] {
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
@@ -195,7 +197,7 @@
         defer { end() }
         return try await route.respond(request, context)
       case .open where Self.probes.contains(route.operation):
-        // What is not answered is restarted, so a probe waits for no place.
+        // A server that does not answer a probe is restarted, so a probe does not wait for a place.
         return try await route.respond(request, context)
       case .open:
         if !route.body.isEmpty { request = try await arrived(request, context) }
@@ -207,8 +209,8 @@
 
     private static let probes: Set<String> = ["getHealth", "getReadiness"]
 
-    /// The verification that a request for a verdict asks for, if it can be had without waiting and nothing but the receipt
-    /// decides about its answer; `nil` where the router has to answer, with a verdict or with what is wrong.
+    /// The verification that a request for a verdict asks for, if it can be had without waiting and nothing but the
+    /// receipt decides about its answer; `nil` where the router has to answer, with a verdict or with what is wrong.
     ///
     /// - Returns: The verification, which has a place among the requests that are served at once, until ``end()``.
     func verificationAtOnce(_ head: HTTPRequest) -> Verification? {
@@ -220,10 +222,11 @@
       return verification
     }
 
-    /// What to answer to a request for something beside the routes, such as the controls of an emulated store, that needs a
-    /// key with a scope for an app.
+    /// The response that refuses a request without a key that has a scope for an app.
     ///
-    /// - Returns: `nil` if it has such a key.
+    /// It is for requests outside these routes, such as those to the controls of an emulated store.
+    ///
+    /// - Returns: `nil` if the request has such a key.
     package func refusal(of request: Request, needing scope: Scope, app: String) async -> Response? {
       do {
         _ = try await identity.principal(of: request, needing: scope, app: app)
@@ -321,7 +324,8 @@
 
     func end() { requestPlaces.giveBack() }
 
-    /// The bytes that the bodies of requests without a key may have together while they arrive, or those of the longest two.
+    /// The bytes that the bodies of requests without a key may have together while they arrive, or those of the longest
+    /// two.
     private static let openByteCount = 32 << 20
 
     /// Counts a request that was answered, and how long that took.
@@ -342,7 +346,7 @@
       if isShuttingDown { fields[.connection] = "close" }
     }
 
-    /// What a request is answered that failed.
+    /// The problem to answer for an error.
     func problem(for error: any Error, _ context: ServiceContext) -> Problem {
       switch error {
       case let problem as Problem:
@@ -406,7 +410,7 @@
   /// A policy of an app.
   final class ServedPolicy: Sendable {
     let verifier: ReceiptVerifier
-    /// What records the verdicts, and the digest of the policy, where the app records.
+    /// The log that records the verdicts, and the digest of the policy; `nil` if the app does not record.
     let recorder: (log: AuditLog, policyDigest: SHA256Digest)?
 
     init(_ verifier: ReceiptVerifier, recorder: (AuditLog, SHA256Digest)?) {
@@ -415,7 +419,7 @@
     }
   }
 
-  /// What every answer has.
+  /// Adds the parts that every answer has.
   private struct AnswerMiddleware: RouterMiddleware {
     let api: ReceiptAPI
 

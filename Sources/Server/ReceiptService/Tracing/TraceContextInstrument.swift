@@ -33,8 +33,8 @@
     }
   }
 
-  /// Lets what is done for a request belong to the trace that its header names. A request without one costs a look into its
-  /// header.
+  /// Lets what is done for a request belong to the trace that its header names. A request without one costs a look into
+  /// its header.
   package struct TraceMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 
@@ -63,7 +63,7 @@
   extension TraceContext {
     private static let parentName = HTTPField.Name(parentField)
 
-    /// Whether a header names a trace.
+    /// Returns `true` if the header has a `traceparent` field.
     static func isNamed(in fields: HTTPFields) -> Bool { parentName.map { fields.contains($0) } ?? false }
   }
 #endif

@@ -11,8 +11,8 @@
   internal import Synchronization
 
   extension ReceiptAPI {
-    /// Answers a verdict a line while lines arrive. Where a verdict cannot be recorded the answer breaks off after a line
-    /// that says so: what was answered before is recorded.
+    /// Answers a verdict a line while lines arrive. Where a verdict cannot be recorded the answer breaks off after a
+    /// line that says so: what was answered before is recorded.
     func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let verification = try verification(request, context.principal)
       if let problem = ReceiptContent.problem(request.headers) { throw problem }
@@ -57,12 +57,12 @@
     }
   }
 
-  /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines. What
-  /// has arrived is answered though nothing more comes.
+  /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines.
+  /// What has arrived is answered though nothing more comes.
   struct BatchVerification: Sendable {
     let verification: Verification
     let maximumLineByteCount: Int
-    /// Whether the lines are to be refused if they begin as a form does.
+    /// `true` if lines that begin as a form does must be refused.
     var mayBeForm = false
 
     func run(
@@ -127,9 +127,11 @@
     }
   }
 
-  /// Lines that were read and not verified yet, and runs of them that are under way, in order; a bounded number of both.
+  /// Lines that were read and not verified yet, and runs of them that are under way, in order; a bounded number of
+  /// both.
   ///
-  /// Lines are verified together as far as there is other work meanwhile: no line waits for lines that have not arrived.
+  /// Lines are verified together as far as there is other work meanwhile: no line waits for lines that have not
+  /// arrived.
   private final class RunQueue: Sendable {
     typealias Run = Task<[UInt8], any Error>
     typealias Work = @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]

@@ -10,8 +10,8 @@
   internal import ReceiptVerification
   internal import Synchronization
 
-  /// The requests for a verdict that arrived on an event loop since it last looked: those of one policy are verified together,
-  /// and their verdicts are recorded together.
+  /// The requests for a verdict that arrived on an event loop since it last looked: those of one policy are verified
+  /// together, and their verdicts are recorded together.
   final class VerificationGroup {
     struct Member {
       let handler: VerificationHandler
@@ -58,7 +58,7 @@
       let outcomes = members.indices.map { (members[$0].verification, verdicts[$0], receipts[$0]) }
       let bound = NIOLoopBound((self, members), eventLoop: eventLoop)
       Task { [eventLoop] in
-        // What fails, the router tries again, which logs and answers what is wrong.
+        // If recording fails, the router handles the requests again; it logs and answers the error.
         let acknowledgements = try? await Verification.record(outcomes)
         eventLoop.execute {
           let (group, members) = bound.value

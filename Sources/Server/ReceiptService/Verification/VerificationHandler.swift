@@ -6,13 +6,13 @@
   public import NIOHTTPTypes
   internal import ReceiptCodec
 
-  /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes. Receipts
-  /// that arrive together on an event loop are verified together.
+  /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes.
+  /// Receipts that arrive together on an event loop are verified together.
   ///
-  /// It takes only requests that are answered with a verdict for certain: short ones, that arrive whole, with a key that is
-  /// known, for an app whose policies need no checkers, on a connection where no other request is under way. It passes on all
-  /// others untouched, also one whose verdict cannot be recorded: the router says what is wrong. Middleware of the router
-  /// does not see the requests that it takes.
+  /// It takes only requests that are answered with a verdict for certain: short ones, that arrive whole, with a key
+  /// that is known, for an app whose policies need no checkers, on a connection where no other request is under way. It
+  /// passes on all others untouched, also one whose verdict cannot be recorded: the router says what is wrong.
+  /// Middleware of the router does not see the requests that it takes.
   ///
   /// It belongs behind all handlers that look at requests and answers.
   public final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -38,11 +38,11 @@
       case open
       /// Keeps a request back until all of it is there.
       case arriving(ArrivingRequest)
-      /// Waits for the verdict, and keeps back what arrives after the request.
+      /// Waits for the verdict, and holds back the input after the request.
       case verifying(ArrivingRequest)
     }
 
-    /// What arrived behind a request that is being verified.
+    /// Input that arrived after a request whose receipt is being verified.
     private enum Arrival {
       case part(HTTPRequestPart)
       case event(Any)

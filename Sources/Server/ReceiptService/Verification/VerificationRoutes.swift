@@ -60,7 +60,8 @@
         Route(
           method: .post, path: "/v1/inspect", operation: "inspect", access: .key(.verify),
           summary: "Shows what is in a receipt, all of it unverified.",
-          // One way is described for all: openapi-python-client 0.29 makes no client of several ways without a parameter.
+          // One way is described for all: openapi-python-client 0.29 makes no client of several ways without a
+          // parameter.
           body: [.init(mediaType: "application/octet-stream", schema: "Receipt")],
           answers: [
             (200, "What is in it.", [.init(mediaType: "application/json", schema: "inspection")]),
@@ -124,15 +125,15 @@
     let policy: ServedPolicy
     var recording: RecordingOptions
     let entitlements: ServiceEntitlements
-    /// Who presents the receipt, where it names no customer itself.
+    /// The customer who presents the receipt, recorded if the receipt does not name one.
     var presenter: String?
     let clock: @Sendable () -> Timestamp
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
-    /// The verdict on one receipt; it is recorded when this returns, where the app records. Count it when it is answered.
+    /// The verdict on one receipt. If the app records, it is recorded when this returns. Count it when it is answered.
     ///
-    /// - Throws: `AuditError`: then nothing may be answered.
+    /// - Throws: `AuditError`. The verdict must not be answered then.
     func verdict(on body: [UInt8]) async throws -> Outcome {
       let bytes = ReceiptInputText.stripped(body)
       let checkers = app.configuration.checkers
@@ -142,8 +143,8 @@
       return (verdict, try await record([(verdict, bytes)])?.first)
     }
 
-    /// The verdicts on receipts, recorded together, and what is made of them, all of it on a worker's thread; one that has
-    /// verified receipts makes something of them at once, while they are in its core's cache.
+    /// The verdicts on receipts, recorded together, and what is made of them, all of it on a worker's thread; one that
+    /// has verified receipts makes something of them at once, while they are in its core's cache.
     ///
     /// - Parameters:
     ///   - receipts: The receipts.
@@ -175,7 +176,8 @@
     /// Counts verdicts that are answered. One that could not be recorded is not.
     func count(_ verdicts: [Verdict]) { VerdictMetrics.record(verdicts, app: app.name) }
 
-    /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is busy.
+    /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is
+    /// busy.
     private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
       try await Self.record(verdicts.map { (self, $0, $1) })
     }
@@ -196,8 +198,9 @@
       return try await log.append(groups: groups)
     }
 
-    /// What is recorded of a verdict, and which accounts the receipt names besides the name that it is recorded under: all in
-    /// which a name can be read must be found when it is to be erased.
+    /// The records of a verdict, and the other accounts that the receipt names besides the recorded customer.
+    ///
+    /// An erasure must find every record that contains the erased name.
     private func records(
       of verdict: Verdict, on receipt: [UInt8], policy digest: SHA256Digest, at time: Timestamp
     ) -> (records: [AuditRecord], aliases: [CustomerAlias]) {

@@ -14,7 +14,7 @@
   /// webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=
   /// ```
   package struct StandardWebhookSigner: Sendable {
-    /// How secrets begin.
+    /// The prefix of secrets.
     package static let secretPrefix = "whsec_"
     private let secrets: [[UInt8]]
 

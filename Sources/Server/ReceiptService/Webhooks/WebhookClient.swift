@@ -15,10 +15,10 @@
 
   /// Posts webhooks, and not into networks that others must not reach by it.
   ///
-  /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked: an
-  /// answer of the name server that changes meanwhile does not matter. No redirect is followed.
+  /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked:
+  /// an answer of the name server that changes meanwhile does not matter. No redirect is followed.
   final class WebhookClient: Sendable {
-    /// How long an attempt may take until the head of the answer, the name server's answer included.
+    /// The deadline of an attempt until the head of the answer, including the name server's answer.
     let timeout: Duration
     private let resolve: @Sendable (String) -> [IPAddress]
     private let isAllowed: @Sendable (IPAddress) -> Bool
@@ -27,22 +27,22 @@
     private let pinned = Mutex<[Target: PinnedClient]>([:])
     private let resolving = DispatchQueue(label: "receipt-kit.webhooks.resolving", attributes: .concurrent)
 
-    /// How much of an answer is read, so that the connection can be used again. Nothing in it counts.
+    /// The maximum number of bytes read of an answer, so that the connection can be reused. The content is ignored.
     private static let maximumAnswerByteCount = 1 << 16
     static let drainTimeout = Duration.seconds(2)
-    /// How many addresses of a host are tried, one after the other.
+    /// The maximum number of addresses of a host that are tried, one after the other.
     private static let maximumAddressCount = 4
 
     private struct Target: Hashable {
       let host: String
-      /// `nil` where the client resolves the host itself.
+      /// `nil` if the client resolves the host itself.
       let address: IPAddress?
     }
 
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - timeout: How long an attempt may take until the head of the answer.
+    ///   - timeout: The deadline of an attempt until the head of the answer.
     ///   - additionalTrustRoots: Trusted besides those of the system.
     ///   - resolve: The addresses of a host; may block.
     ///   - isAllowed: Whether an endpoint without private networks may have an address.
@@ -64,7 +64,7 @@
     ///   - trace: The trace that it belongs to, as ``TraceHeaders`` stores it.
     ///   - endpoint: The endpoint.
     ///   - now: The current time.
-    /// - Returns: What came of it.
+    /// - Returns: The outcome.
     func post(
       _ change: EntitlementChange, trace: String? = nil, to endpoint: WebhookEndpoint, at now: Timestamp
     ) async -> WebhookQueue.Outcome {
@@ -100,7 +100,7 @@
 
     private struct Refusal: Error { let message: String }
 
-    /// Where to connect: to addresses that were checked.
+    /// The checked addresses to connect to.
     private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
       guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
       guard let addresses = await addresses(of: url.host) else {

@@ -6,19 +6,19 @@
   /// The changes that webhook endpoints have not taken, in the service's database.
   ///
   /// Changes about one customer are a lane of an endpoint: of a lane one delivery is under way at a time, in order. A
-  /// change by which an entitlement moves to another customer is in two lanes, that of the customer who had it and that of
-  /// the one who has it now: it waits for what is before it in both, and what is after it in either waits for it. So the
-  /// changes of one purchase stay in order, too, whoever had it. A delivery waits for earlier ones alone, and one that was
-  /// given up is in no lane, so no two wait for each other.
+  /// change by which an entitlement moves to another customer is in two lanes, that of the customer who had it and that
+  /// of the one who has it now: it waits for what is before it in both, and what is after it in either waits for it. So
+  /// the changes of one purchase stay in order, too, whoever had it. A delivery waits for earlier ones alone, and one
+  /// that was given up is in no lane, so no two wait for each other.
   ///
-  /// Who delivers leases the lanes; a lease that is not ended in time is taken over. The rows of the lanes are locked first
-  /// in each transaction, so that one that enters a delivery and one that ends another see each other.
+  /// Who delivers leases the lanes; a lease that is not ended in time is taken over. The rows of the lanes are locked
+  /// first in each transaction, so that one that enters a delivery and one that ends another see each other.
   package struct WebhookQueue: Sendable {
     /// A delivery that is under way.
     package struct Lease: Sendable {
       package let endpoint: String
       package let lane: String
-      /// How often it was tried before.
+      /// The number of attempts before this one.
       package let attempts: Int
       /// Until when, in milliseconds; tells it from a later lease of the lane.
       let expires: Int64
@@ -27,7 +27,7 @@
       var trace: String?
     }
 
-    /// What came of an attempt.
+    /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
       /// The endpoint has it.
       case delivered
@@ -43,20 +43,20 @@
     package struct DeadLetter: Sendable, Hashable {
       package let endpoint: String
       package let attempts: Int
-      /// What came of the last attempt.
+      /// The error of the last attempt.
       package let error: String
       package let change: EntitlementChange
     }
 
-    /// How long after each attempt the next one follows, in seconds, as Standard Webhooks recommends.
+    /// The delays between attempts, in seconds, as Standard Webhooks recommends.
     package static let delays: [Double] = [
       5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ]
     /// The longest time that an endpoint may ask for, in seconds.
     static let maximumDelay: Double = 86_400
 
-    /// After how many seconds a lane that waits for another one is looked at again at the latest: what wakes it passes it
-    /// over if its row is locked.
+    /// After how many seconds a lane that waits for another one is looked at again at the latest: what wakes it passes
+    /// it over if its row is locked.
     private static let longestWait: Double = 30
 
     let database: any ServiceDatabase
@@ -109,7 +109,7 @@
 
     // MARK: Delivering
 
-    /// Whether a delivery of an endpoint is due.
+    /// Returns `true` if a delivery of an endpoint is due.
     func isDue(app: String, endpoint: String, at now: Timestamp, in session: any DatabaseSession) throws
       -> Bool
     {
@@ -168,7 +168,7 @@
     ///
     /// - Parameters:
     ///   - lease: The lease.
-    ///   - outcome: What came of the attempt.
+    ///   - outcome: The outcome of the attempt.
     ///   - now: The current time.
     ///   - random: From 0 to 1: spreads the attempts after a failure.
     /// - Throws: ``DatabaseError``.
@@ -205,8 +205,8 @@
       }
     }
 
-    /// Has what a clock that was ahead left in the lanes tried now: deliveries that it made due in the future, and leases
-    /// that it let end there.
+    /// Has what a clock that was ahead left in the lanes tried now: deliveries that it made due in the future, and
+    /// leases that it let end there.
     ///
     /// - Parameter now: The current time.
     /// - Returns: How many lanes there were.
@@ -237,7 +237,7 @@
         """, delivery + [.text(error), .integer(Int64(attempts)), .integer(isDead ? 1 : 0)])
     }
 
-    /// Seconds until the next attempt; `nil` where there is none.
+    /// The number of seconds until the next attempt; `nil` if no attempt follows.
     static func delay(
       afterAttempt attempts: Int, until retryAfter: Timestamp?, now: Timestamp, random: Double
     ) -> Double? {
@@ -249,7 +249,7 @@
 
     // MARK: Dead letters
 
-    /// How many deliveries of an app's endpoints wait, and how many are dead.
+    /// The numbers of waiting and of dead deliveries of each of an app's endpoints.
     package func counts(app: String) async throws -> [String: (waiting: Int, dead: Int)] {
       try await database.read { session in
         try session.run(

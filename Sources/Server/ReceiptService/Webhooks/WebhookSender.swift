@@ -6,20 +6,20 @@
   internal import ServiceLifecycle
   internal import Synchronization
 
-  /// Delivers the changes of entitlements to the endpoints of the apps, at least once and in order for each customer, for
-  /// as long as a `ServiceGroup` runs. Several processes may do so on one database. After a replay
+  /// Delivers the changes of entitlements to the endpoints of the apps, at least once and in order for each customer,
+  /// for as long as a `ServiceGroup` runs. Several processes may do so on one database. After a replay
   /// ``ServiceEntitlements/commits`` is to be signalled, too.
   package final class WebhookSender: Service {
-    /// How much is done at once.
+    /// The limits on concurrency, and the times of leases and polling.
     package struct Limits: Sendable, Hashable {
-      /// The deliveries that are under way. Each endpoint has an equal share of them that no other one can take, however
-      /// slowly it answers, and one at least.
+      /// The deliveries that are under way. Each endpoint has an equal share of them that no other one can take,
+      /// however slowly it answers, and one at least.
       package var concurrentDeliveries = 128
-      /// The most of one endpoint.
+      /// The maximum number of deliveries under way to one endpoint.
       package var concurrentDeliveriesPerEndpoint = 8
-      /// For how long a delivery is left to the process that began it: longer than an attempt can take.
+      /// The time for which a delivery belongs to the process that began it. It is longer than an attempt can take.
       package var lease = Duration.seconds(30)
-      /// How often it looks for what other processes committed, and for what is due again.
+      /// The interval of polling for commits of other processes and for deliveries that are due again.
       package var pollInterval = Duration.seconds(1)
 
       /// The defaults.

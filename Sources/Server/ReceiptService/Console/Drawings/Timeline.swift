@@ -3,8 +3,8 @@
 #if Server
   internal import ReceiptCodec
 
-  /// The life of an entitlement as a drawing: when it granted access and when not, what changed it, and when it expires. The
-  /// table below it says the same, by the same numbers.
+  /// The life of an entitlement as a drawing: when it granted access and when not, what changed it, and when it
+  /// expires. The table below it says the same, by the same numbers.
   struct Timeline {
     let segments: [Segment]
     let marks: [Mark]
@@ -26,16 +26,16 @@
       let markTextY: Int
     }
 
-    /// How many changes, and how many entries, a drawing shows.
+    /// The maximum number of changes, and of entries, in a drawing.
     static let maximumCount = 200
 
     private static let width = 348.0
     private static let margin = 6.0
 
-    /// Draws; `nil` where there is nothing to draw.
+    /// Creates a drawing; `nil` if there is nothing to draw.
     ///
     /// - Parameters:
-    ///   - changes: What became of it, oldest first.
+    ///   - changes: The changes of the entitlement, oldest first.
     ///   - number: The number of the first of them in the table below.
     ///   - entries: When entries about it were recorded, in milliseconds.
     ///   - expires: When it expires.
@@ -48,7 +48,7 @@
       guard let first = changes.first?.time.milliseconds else { return nil }
       let now = now.milliseconds
       let start = min(first, entries.min() ?? first)
-      // What expires in the far future must not press the past together.
+      // An expiry in the far future must not compress the past.
       let future = expires.map { max($0.milliseconds, now) - now } ?? 0
       let end = max(start + 1000, now + min(future, max(now - start, 86_400_000)))
       func x(_ time: Int64) -> Double {

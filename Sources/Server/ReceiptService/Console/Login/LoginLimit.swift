@@ -3,8 +3,10 @@
 #if Server
   internal import Synchronization
 
-  /// How many wrong keys at the console's login are answered with a page and a line in the log: of one address, and of all
-  /// together, so that many addresses gain nothing. Nobody guesses a key of 256 bits: this bounds the work.
+  /// A limit on wrong keys at the console's login that are answered with a page and a line in the log.
+  ///
+  /// There is a limit for each address, and one for all addresses together, so that using many addresses gains nothing.
+  /// A key of 256 bits cannot be guessed: the limit bounds the work.
   final class LoginLimit: Sendable {
     static let triesOfAddress = 5
     static let triesOfAll = 60

@@ -138,7 +138,7 @@
     }
   }
 
-  /// What pages show of an entitlement's JSON.
+  /// The members of an entitlement's JSON that pages show.
   struct EntitlementState {
     let identifier: String?
     let product: String?

@@ -75,10 +75,10 @@
       let fieldPageText: String
     }
 
-    /// How many fields a page shows. A page costs about as much for each as for a request for a verdict, and a receipt may
+    /// The maximum number of fields on a page. Each costs about as much as a request for a verdict, and a receipt may
     /// have hundreds of thousands.
     private static let maximumFieldCount = 200
-    /// How many facts of a section, how many sections and how many chains.
+    /// The maximum number of facts of a section, of sections, and of chains.
     private static let maximumSummaryCount = 50
 
     struct SectionView {
