@@ -4,7 +4,7 @@
   public import Logging
   public import Metrics
 
-  /// Tells a logger and a metrics system what an operator wants to know of verdicts, notifications and an audit trail.
+  /// Reports verdicts, notifications and the events of an audit trail to a logger and a metrics system.
   ///
   /// ```swift
   /// let observer = ReceiptObserver(logger: logger)

@@ -17,7 +17,7 @@
   }
 
   /// A key of the API, as it is shown once: `rk_ID_SECRET`, an identifier of 12 hexadecimal digits and 32 random bytes
-  /// in base64url. Stored is the SHA-256 of the secret, which needs no salt and no stretching: nobody guesses 256 bits.
+  /// in base64url. The server stores the SHA-256 of the secret. 256 random bits need neither salt nor key stretching.
   package struct APIKeyText: Sendable, Hashable, CustomStringConvertible {
     package let id: String
     let secret: String

@@ -45,14 +45,14 @@
     private let maximumAgeWhileUnavailable: Duration
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
-    /// Compared with where there is no such key, so that both cases take as long.
+    /// The hash to compare with if the key does not exist, so that both cases take the same time.
     private let absent = [UInt8](repeating: 0, count: 32)
 
     /// - Parameters:
-    ///   - database: Where the keys are.
+    ///   - database: The database with the keys.
     ///   - apps: The apps that keys may be confined to; `nil` for any.
-    ///   - maximumAge: How old the keys in memory may be.
-    ///   - maximumAgeWhileUnavailable: How old they may be while the database cannot be reached.
+    ///   - maximumAge: The age after which the keys in memory are read again.
+    ///   - maximumAgeWhileUnavailable: The age up to which they are used while the database is unreachable.
     ///   - clock: The current time.
     package init(
       _ database: any ServiceDatabase, apps: Set<String>? = nil, maximumAge: Duration = maximumAge,
@@ -156,7 +156,7 @@
       return isThere
     }
 
-    /// All keys, also those that were revoked, in the order of their creation.
+    /// All keys, including revoked ones, in the order of their creation.
     ///
     /// - Throws: ``DatabaseError``.
     package func keys() async throws -> [Key] {

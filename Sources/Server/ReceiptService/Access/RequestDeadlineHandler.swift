@@ -22,8 +22,8 @@
 
     private static let receivedBytesPerSecond: Int64 = 16 << 10
     private static let takenBytesPerSecond: Int64 = 1 << 10
-    /// TCP_NOTSENT_LOWAT: so much of an answer may be in the system and not sent. By default it is megabytes, in which
-    /// a slow client is not told from one that takes nothing.
+    /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent. The default is
+    /// megabytes, with which a slow client cannot be distinguished from one that reads nothing.
     private static let unsentByteCount = 64 << 10
     /// The time that a client may keep the server waiting when connections are scarce.
     private static let scarceTime = TimeAmount.seconds(1)
@@ -100,7 +100,7 @@
       context.fireChannelRead(data)
     }
 
-    /// Notes that what has arrived is being dealt with.
+    /// Notes that the received input is being processed.
     public func channelReadComplete(context: ChannelHandlerContext) {
       if isArriving, heldBackSince == nil { heldBackSince = context.eventLoop.now }
       context.fireChannelReadComplete()
@@ -115,7 +115,7 @@
       context.read()
     }
 
-    /// Closes a connection that keeps the server waiting, where there are too few.
+    /// Closes a connection that keeps the server waiting, if connections are scarce.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       guard event is OpenConnections.Scarcity else { return context.fireUserInboundEventTriggered(event) }
       guard isWaiting, waitingSince + Self.scarceTime <= context.eventLoop.now else { return }

@@ -239,7 +239,7 @@
 
     /// A page of entries for which `isWanted` is true, newest first. No more than ten thousand are looked at.
     ///
-    /// - Returns: The entries, and where the next page begins, if there is one.
+    /// - Returns: The entries, and the start of the next page, if there is one.
     func page(
       in view: TrailView, where isWanted: (AuditEntry) -> Bool
     ) throws -> (entries: [RecordedEntry], next: UInt64?) {

@@ -48,9 +48,9 @@
     /// - Parameters:
     ///   - customer: An app account token, or the name under which receipts were presented.
     ///   - app: The app.
-    ///   - actor: Who wants it.
-    /// - Returns: What was erased.
-    /// - Throws: ``DatabaseError``, `AuditError`: it is not done yet, and ``resume()`` goes on with it later.
+    ///   - actor: The administrator who requests it.
+    /// - Returns: The numbers of erased purchases and entries.
+    /// - Throws: ``DatabaseError``, `AuditError`. The erasure is not complete then, and ``resume()`` continues it later.
     func erase(customer: String, app: ServedApp, by actor: String) async throws -> Outcome {
       let customer = RecordingOptions.canonicalCustomer(customer)
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
@@ -61,7 +61,7 @@
       if !isUnderWay, try await !entitlements.isKnown(customer, app: app.name),
         try await entries(of: customer, app: app.name).isEmpty
       {
-        // Nothing is entered and nothing rewritten for somebody who is not known.
+        // For an unknown customer, no job is entered and no table rewritten.
         try await note(Outcome(), app: app.name, id: id, by: actor)
         return Outcome()
       }
@@ -121,7 +121,7 @@
     private func perform(_ erasure: Erasure) async throws -> Outcome {
       var outcome = erasure.outcome
       if let customer = erasure.customer {
-        // The trail first: which of its entries are the customer's is told by the entitlements, also to a repetition.
+        // The trail first: the entitlements identify the customer's entries, and a repetition needs them, too.
         outcome.entries = try await eraseEntries(of: customer, app: erasure.app)
         let entries = Int64(outcome.entries)
         outcome.purchases = try await entitlements.erase(
@@ -163,7 +163,7 @@
       Hexadecimal.encode(try ServiceSecret(in: session).digest("erased customer", digest))
     }
 
-    /// Puts keyed digests in the place of those that earlier versions stored, which could be guessed.
+    /// Replaces the digests that earlier versions stored without a key, which could be guessed, by keyed ones.
     static func keyDigests(in session: any DatabaseSession) throws {
       for row in try session.run("SELECT id FROM erasures") {
         try session.run(

@@ -28,9 +28,11 @@
       return accounts(in: receipt).contains(customer)
     }
 
-    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order in
-    /// which they are met. Where no member names one by a UUID, perhaps because it is damaged, every UUID is taken for
-    /// one.
+    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order of
+    /// their occurrence.
+    ///
+    /// If no member names an account by a UUID, perhaps because the receipt is damaged, every UUID is taken for an
+    /// account.
     static func accounts(in receipt: [UInt8]) -> [String] {
       var named: [String] = []
       var others: [String] = []

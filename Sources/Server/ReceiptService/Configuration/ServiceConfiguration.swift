@@ -161,7 +161,7 @@
       self.policies = policies
     }
 
-    /// The name of the policy that is used where a request names none.
+    /// The name of the policy for requests that do not name one.
     public static let defaultPolicy = "default"
 
     fileprivate func validate() throws(ServiceConfigurationError) {
@@ -203,7 +203,7 @@
   public struct WebhookEndpoint: Sendable {
     /// The name in lists and commands: 1 to 64 letters, digits, `-` and `_`.
     public var name: String
-    /// `https://`, or `http://` where ``allowsPrivateNetworks`` is set.
+    /// The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
     public var url: String
     /// The secrets that sign, each 24 to 64 bytes. While several are there, as when they are changed, each signs.
     public var secrets: [[UInt8]]

@@ -21,7 +21,7 @@
     }
 
     private let names: Set<String>
-    /// The settings that a variable stands for: more than one if names differ in case or punctuation alone.
+    /// The settings that a variable stands for: more than one if names differ only in case or punctuation.
     private let variables: [String: [String]]
 
     /// - Parameter names: The settings that there are, with dots between their parts.
@@ -35,7 +35,7 @@
       names.contains(name) ? nil : Self.noSuchSetting + hint(name, among: names)
     }
 
-    /// The right spelling of a name that differs from a setting's in case or punctuation alone.
+    /// The correct spelling of a name that differs from a setting's only in case or punctuation.
     package func spelling(of name: String) -> String? {
       guard !names.contains(name) else { return nil }
       let folded = Self.folded(name)
@@ -99,7 +99,7 @@
       }
     }
 
-    /// The variable of a setting, as swift-configuration has it: words of a part are told by their capitals.
+    /// The variable of a setting, as swift-configuration derives it: capitals separate the words of a part.
     package static func variable(_ name: String) -> String {
       let parts = name.split(separator: ".", omittingEmptySubsequences: false).map { part in
         var spelled = ""

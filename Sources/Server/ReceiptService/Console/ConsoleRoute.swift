@@ -35,7 +35,7 @@
     }
   }
 
-  /// A request for a page, by somebody.
+  /// A request for a page, with its login.
   struct ConsoleVisit: Sendable {
     let api: ReceiptAPI
     var request: Request

@@ -223,7 +223,7 @@
       return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
     }
 
-    /// Percent-encoded, but for unreserved characters.
+    /// The text with all but unreserved characters percent-encoded.
     static func encoded(_ text: String) -> String {
       text.utf8.reduce(into: "") { result, byte in
         let scalar = Unicode.Scalar(byte)

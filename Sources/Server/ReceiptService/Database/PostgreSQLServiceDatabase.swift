@@ -11,8 +11,9 @@
   ///
   ///     postgresql://receipts@db.example.com/service?sslmode=verify-full&schema=receipts
   ///
-  /// Keep the password out of it where you can: libpq finds it in `~/.pgpass` or in `PGPASSWORD`. A pooler between must
-  /// leave sessions whole (PgBouncer's `pool_mode = session`): statements are prepared once for each.
+  /// If possible, keep the password out of the URL: libpq finds it in `~/.pgpass` or in `PGPASSWORD`. A connection
+  /// pooler must preserve sessions (PgBouncer's `pool_mode = session`), since statements are prepared once for each
+  /// session.
   ///
   /// If the connection is lost before the commit, the transaction had no effect and runs again. If it is lost during
   /// the commit, the outcome is not known, and the error says so. A commit is on the server's disk when it returns.
@@ -85,26 +86,25 @@
     private struct Job: Sendable {
       enum Outcome {
         case done
-        /// There was no connection, and nobody was told.
+        /// There was no connection, and the caller has not been resumed.
         case unconnected(DatabaseError)
-        /// The server hangs; who waits for the job was told.
+        /// The server hangs. The caller was resumed with the error.
         case silent(DatabaseError)
       }
 
       let enqueued = ContinuousClock.now
-      /// Does it, and tells who waits for it.
+      /// Runs the job and resumes its caller.
       let run: @Sendable (Worker) -> Outcome
       let fail: @Sendable (DatabaseError) -> Void
     }
 
-    /// Opens a database; creates its schema and tables where they are missing, also when several processes do so at
-    /// once.
+    /// Opens a database. Creates its schema and tables if they are missing, also if several processes do so at once.
     ///
     /// - Parameters:
-    ///   - url: `postgresql://`; the schema is `receiptkit_service` where it names none.
-    ///   - maximumConnections: The most connections that this process opens.
-    ///   - allowsServerWithoutFsync: Whether to use a server that runs with `fsync = off`; for tests.
-    ///   - answerLimit: How long the server may take to answer a statement. A lock is waited for 8 s at most.
+    ///   - url: A `postgresql://` URL. The schema is `receiptkit_service` if the URL does not name one.
+    ///   - maximumConnections: The maximum number of connections that this process opens.
+    ///   - allowsServerWithoutFsync: `true` to use a server that runs with `fsync = off`; for tests.
+    ///   - answerLimit: The time within which the server must answer a statement. The lock timeout is 8 s.
     /// - Throws: ``DatabaseError``.
     package init(
       _ url: String, maximumConnections: Int = 8, allowsServerWithoutFsync: Bool = false,
@@ -156,14 +156,13 @@
 
     /// Rewrites tables, so that nothing that was deleted is left in their files.
     ///
-    /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is used again. This has the tables
-    /// copied (`VACUUM FULL`), which takes about a second for each gigabyte, and keeps those who use them waiting
-    /// meanwhile. What remains is outside of the tables: the server's log of changes until it is recycled, its archive,
-    /// backups and standbys.
+    /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is reused. This method has the
+    /// tables rewritten (`VACUUM FULL`), which takes about a second for each gigabyte and blocks other users of the
+    /// tables meanwhile. Copies remain only outside the tables: in the write-ahead log until it is recycled, its
+    /// archive, backups and standbys.
     ///
-    /// - Throws: ``DatabaseError`` with `unavailable` where a transaction that may still see what was deleted does not
-    ///   end within ten seconds, and with `unusable` where the user does not own the tables. The next call makes up for
-    ///   it.
+    /// - Throws: ``DatabaseError`` with `unavailable` if a transaction that may still see deleted rows does not end
+    ///   within ten seconds, and with `unusable` if the user does not own the tables. The next call makes up for it.
     package func scrub(_ tables: Set<String>) async throws {
       try await perform { [location] _ in
         let connection = try ServiceConnection(location, answerLimit: .seconds(3600))
@@ -244,7 +243,7 @@
         case .unconnected(let error):
           next = nil
           let (connected, failed) = state.withLock { state -> (Worker?, [Job]) in
-            // The server may allow fewer connections: those that there are go on with what waits.
+            // The server may allow fewer connections. The existing ones continue with the waiting jobs.
             let connected = state.takeConnected()
             state.idle.insert(worker, at: 0)
             state.unconnected[ObjectIdentifier(worker)] = .now

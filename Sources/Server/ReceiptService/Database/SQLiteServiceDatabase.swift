@@ -14,7 +14,7 @@
     private static let layout = ServiceSchema.layout(
       applicationID: applicationID, version: ServiceSchema.version)
     private static let maximumBatch = 256
-    // secure_delete: what is erased shall not stay in free pages.
+    // secure_delete: erased data must not remain in free pages.
     private static let pragmas =
       "PRAGMA page_size = 4096; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \(Connection.durability)"
 
@@ -36,9 +36,9 @@
 
     /// A transaction that waits to be committed with others.
     private struct Transaction: Sendable {
-      /// Runs it within a savepoint; what to tell the caller once the commit succeeded, or failed.
+      /// Runs it within a savepoint; returns the completion to call after the commit succeeded or failed.
       let run: @Sendable (Database) -> @Sendable ((any Error)?) -> Void
-      /// Tells the caller that it failed before it was begun.
+      /// Fails the caller if the transaction was not begun.
       let fail: @Sendable ((any Error)?) -> Void
     }
 
@@ -160,7 +160,7 @@
           noteFailedSync(error)
           failure = Self.error(error)
         }
-        // None was begun where the database could not begin a transaction.
+        // If the database could not begin a transaction, none of the batch was begun.
         if completions.isEmpty { completions = batch.map(\.fail) }
         for complete in completions { complete(failure) }
         let isMore = waiting.withLock { waiting in

@@ -6,7 +6,7 @@
 
   /// The tables of a service in a schema of PostgreSQL, and the version of their layout, in the table `layout`.
   enum ServiceLayout {
-    /// Creates or upgrades the tables where that is needed.
+    /// Creates or upgrades the tables if necessary.
     ///
     /// - Throws: ``PostgreSQLFault``, ``DatabaseError``.
     static func prepare(on connection: ServiceConnection) throws {
@@ -28,7 +28,7 @@
       }
     }
 
-    /// Refuses tables to which somebody attached anything.
+    /// Refuses tables to which any other object, such as a trigger, was attached.
     ///
     /// - Throws: ``PostgreSQLFault``; ``DatabaseError`` with `unusable`.
     static func require(on connection: ServerConnection<PostgreSQLFault>) throws {
@@ -96,7 +96,8 @@
       for table in tables { try rewrite(table) }
     }
 
-    /// A table is rewritten without what no transaction can see any more, so those must end that still can.
+    /// Waits for transactions that can still see deleted rows: rewriting a table drops only rows that no transaction
+    /// can see.
     private func waitForOlderTransactions() throws {
       let own = try connection.connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
       let older = """

@@ -102,12 +102,12 @@
       ],
       [
         // The lane of the customer who had the entitlement before: a transfer waits for both lanes. lanes.noted: when
-        // due and leased were set, which tells that the clock was ahead then.
+        // due and leased were set, which shows whether the clock was ahead then.
         "ALTER TABLE deliveries ADD COLUMN previous_lane TEXT",
         "CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)",
         // Without a default: what a default computes could be changed in the database.
         "ALTER TABLE lanes ADD COLUMN noted BIGINT", "UPDATE lanes SET noted = 0",
-        // The number of failed questions to the store since it last sent something.
+        // The number of questions to the store since it last sent something.
         "ALTER TABLE ledgers ADD COLUMN questions BIGINT", "UPDATE ledgers SET questions = 0",
         "CREATE INDEX ledgers_evaluated ON ledgers(evaluated)",
         "DROP INDEX ledgers_reconcile",
@@ -119,7 +119,7 @@
         CREATE TABLE withdrawals(
           app TEXT NOT NULL, purchase BLOB NOT NULL, facts BLOB NOT NULL, PRIMARY KEY(app, purchase))
         """,
-        // The latest change that was removed of an app, so that a reader who has read it is not beyond the end.
+        // The latest removed change of an app, so that a reader who has read it is not taken for one beyond the end.
         "CREATE TABLE removed_changes(app TEXT PRIMARY KEY, sequence BIGINT NOT NULL)",
         // The account that receipts name which were recorded under another name of the same customer.
         """

@@ -3,8 +3,7 @@
 #if Server
   internal import Synchronization
 
-  /// Tells those who wait that this process committed something; what other processes commit is found by asking the
-  /// database now and then.
+  /// Resumes waiters when this process commits something. Commits of other processes are found by polling the database.
   package final class CommitSignal: Sendable {
     private struct State {
       var count = 0
@@ -15,7 +14,7 @@
 
     private let state = Mutex(State())
 
-    /// Creates one that nobody waits for.
+    /// Creates a signal without waiters.
     package init() {}
 
     /// The number of signalled commits.

@@ -22,7 +22,7 @@
       case revoked = "entitlement.revoked"
       /// Another customer's now.
       case transferred = "entitlement.transferred"
-      /// Something else that is told of it.
+      /// Any other reported change.
       case updated = "entitlement.updated"
       /// A guardian withdrew consent to a child's use of the app.
       case consentRescinded = "consent.rescinded"
@@ -30,7 +30,7 @@
 
     /// Counts up; of one app in the order of the commits.
     package let sequence: Int64
-    /// Names it, also in `webhook-id`, however often it is told.
+    /// The identifier, also in `webhook-id`. It is the same in each delivery.
     package let id: String
     /// The app.
     package let app: String

@@ -8,10 +8,10 @@
 
   /// Merges what was learned into the ledgers of an app, and enters what changed by it, within one transaction.
   ///
-  /// A change is the difference between what was told of an entitlement last, which is stored with its ledger, and what
-  /// is to be told of it now. So what is late, repeated or out of order tells nothing twice. Each entitlement is locked
-  /// while it is compared; the changes of an app are entered one transaction after the other. A reader that has read up
-  /// to a sequence has therefore missed none before it.
+  /// A change is the difference between the last reported snapshot of an entitlement, which is stored with its ledger,
+  /// and the current one. So late, repeated or reordered input reports nothing twice. Each entitlement is locked while
+  /// it is compared, and the transactions that enter changes of an app are serialized. A reader that has read up to a
+  /// sequence has therefore missed no change before it.
   struct EntitlementFold {
     let session: any DatabaseSession
     let app: String
@@ -31,10 +31,10 @@
     /// Merges the parts of a ledger.
     ///
     /// - Parameters:
-    ///   - ledger: What was learned.
-    ///   - customer: Who presented it, in the canonical spelling.
-    ///   - heard: When the store said so.
-    /// - Returns: How many changes were entered.
+    ///   - ledger: The new facts.
+    ///   - customer: The customer who presented them, in the canonical spelling.
+    ///   - heard: The time of the store's message.
+    /// - Returns: The number of entered changes.
     /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
     func merge(_ ledger: EntitlementLedger, customer: String?, heard: Timestamp) throws -> Int {
       let parts = ledger.parts
@@ -192,8 +192,8 @@
       }
     }
 
-    /// When a subscription is to be renewed next after what was heard last, or was, and whether the store still tries;
-    /// `nil` where nothing renews.
+    /// The time at which a subscription's next renewal after the last message of the store is or was due, and whether
+    /// the store still retries the charge; `nil` if nothing renews.
     fileprivate func renewal(at instant: Timestamp, heard: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
       if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
         entitlement.transaction.type == .autoRenewableSubscription

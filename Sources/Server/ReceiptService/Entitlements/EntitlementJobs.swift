@@ -17,9 +17,9 @@
     ///
     /// - Parameters:
     ///   - entitlements: The entitlements.
-    ///   - apps: The apps, for whom to ask about their subscriptions.
-    ///   - interval: How often it looks; a second by default.
-    ///   - logger: Takes what goes wrong.
+    ///   - apps: The apps, for the stores to ask about their subscriptions.
+    ///   - interval: The polling interval; a second by default.
+    ///   - logger: The logger for errors.
     package init(
       _ entitlements: ServiceEntitlements, apps: [AppConfiguration], interval: Duration = .seconds(1),
       logger: Logger

@@ -4,7 +4,8 @@
   internal import HTTPTypes
   internal import Synchronization
 
-  /// The event streams that are open, counted for each app: those of one app leave room for the requests of others.
+  /// The number of open event streams of each app, so that the streams of one app leave room for the requests of
+  /// others.
   final class EventStreams: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
@@ -23,7 +24,7 @@
 
     /// Takes a place.
     ///
-    /// - Throws: ``Problem`` where the app has as many streams as it may.
+    /// - Throws: ``Problem`` if the app has reached its limit of streams.
     func open(app: String, limit: Int) throws -> Place {
       let isOpen = counts.withLock { counts in
         guard counts[app, default: 0] < limit else { return false }

@@ -22,9 +22,9 @@
 
     /// Removes a customer: ledgers, changes, deliveries that wait or are dead, and what else names them.
     ///
-    /// A change that is news to another customer as well, such as that an entitlement is now theirs, stays and is
-    /// delivered, without the name of the one who is erased. That a purchase was refunded or revoked stays known
-    /// without the person: see ``Withdrawals``. A notification that comes later brings back what it says.
+    /// A change that also concerns another customer, such as a transfer to them, stays and is delivered without the
+    /// erased name. Refunds and revocations of purchases are kept without the person: see ``Withdrawals``. A
+    /// notification that arrives later restores the facts that it contains.
     ///
     /// - Parameters:
     ///   - app: The app.
@@ -46,8 +46,8 @@
         try note(session, purchases)
         return (purchases, erasure.tables)
       }
-      // Rewriting tables keeps others waiting: not for customers of whom there was nothing. Where there was something,
-      // rows that were overwritten earlier may have been theirs, too.
+      // Rewriting tables blocks others, so it is not done for customers without data. If the customer had data, rows
+      // that were overwritten earlier may have been theirs, too.
       let changedTables = changed.isEmpty ? tables : ServiceSchema.personalTables
       if !changedTables.isEmpty { try await database.scrub(changedTables) }
       return purchases
@@ -103,7 +103,7 @@
       if !removed.isEmpty { tables.insert(table) }
     }
 
-    /// Removes the changes that are news to nobody but the customer, and the customer's name from the others.
+    /// Removes the changes that concern only this customer, and the customer's name from the others.
     private mutating func eraseChanges(_ names: [String]) throws {
       let columns = "sequence, customer, previous_customer, body"
       var rows = try session.run(

@@ -49,7 +49,8 @@
       }
     }
 
-    /// The changes of an app after a sequence, in order. None is entered later before those that were read.
+    /// The changes of an app after a sequence, in order. No change is entered later with a lower sequence than those
+    /// read.
     package func changes(app: String, after sequence: Int64, limit: Int = 100) async throws
       -> [EntitlementChange]
     {

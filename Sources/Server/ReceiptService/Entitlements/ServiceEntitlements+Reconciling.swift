@@ -22,7 +22,7 @@
     private static let firstPause: Double = 3_600
     /// The longest pause between two questions.
     private static let longestPause: Double = 86_400
-    /// After so many questions that a store answered as not knowing the subscription it is not asked any more.
+    /// The number of questions after which a store that does not know the subscription is no longer asked.
     static let maximumQuestions = 8
 
     /// The pause between a failed question and the next one.
@@ -33,15 +33,17 @@
       min(longestPause, firstPause * Double(1 << min(16, max(0, questions))))
     }
 
-    /// Asks a store about subscriptions that went silent, and merges the answers: those whose renewal was due without a
-    /// word, and those that the store tries to charge for and does not mention.
+    /// Asks a store about silent subscriptions, and merges the answers.
+    ///
+    /// A subscription is silent if its renewal was due but not reported, or if the store retries the charge and sends
+    /// nothing.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - limit: About how many at most.
-    ///   - ask: Asks the store of the app. Where it throws, it is asked again after a pause that grows with each question;
-    ///     where it goes on to throw ``UnknownToStore``, no more.
-    /// - Returns: About how many it was asked; as many as `limit` where there may be more.
+    ///   - ask: Asks the store of the app. If it throws, the store is asked again after a pause that grows with each
+    ///     question. If it keeps throwing ``UnknownToStore``, the store is no longer asked.
+    /// - Returns: The number of subscriptions that it was asked about; `limit` if there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func reconcile(

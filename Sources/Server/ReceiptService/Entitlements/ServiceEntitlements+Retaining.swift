@@ -17,12 +17,12 @@
   }
 
   extension ServiceEntitlements {
-    /// Removes notifications and changes from before an instant, but for changes that a webhook waits for or gave up.
+    /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up.
     ///
     /// - Parameters:
-    ///   - instant: What is as old as this stays.
-    ///   - limit: How many of each are removed at most, in one transaction.
-    /// - Returns: How many were removed; 0 where nothing is left to remove.
+    ///   - instant: The instant. Rows of exactly this time stay.
+    ///   - limit: The maximum number of each to remove, in one transaction.
+    /// - Returns: The number of removed rows; 0 if nothing is left to remove.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func remove(before instant: Timestamp, limit: Int = 500) async throws -> Int {
@@ -49,8 +49,9 @@
       }
     }
 
-    /// Removes deliveries to endpoints that are not in the configuration any more, of changes from before an instant: nobody
-    /// will take them, and their changes would stay for ever.
+    /// Removes deliveries of changes from before an instant to endpoints that are no longer in the configuration.
+    ///
+    /// They would never be delivered, and their changes would stay for ever.
     ///
     /// - Parameters:
     ///   - configured: The endpoints of the configuration.
@@ -92,8 +93,8 @@
     }
   }
 
-  /// Removes what is older than it has to be, in small transactions, for as long as a `ServiceGroup` runs. Several processes
-  /// may do so on one database.
+  /// Removes what is older than it has to be, in small transactions, for as long as a `ServiceGroup` runs. Several
+  /// processes may do so on one database.
   package struct RetentionJob: Service {
     private static let interval = Duration.seconds(3600)
     /// Between two transactions: others have their turn.

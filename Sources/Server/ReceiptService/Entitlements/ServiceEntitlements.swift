@@ -27,7 +27,8 @@
     /// - Parameters:
     ///   - database: The database.
     ///   - apps: The apps, for the names of their webhook endpoints.
-    ///   - silence: For how long nothing may be heard of a renewal that was due until the store is asked; a day by default.
+    ///   - silence: The time after which the store is asked about a renewal that was due but not reported; a day by
+    ///     default.
     ///   - clock: The current time.
     package init(
       database: any ServiceDatabase, apps: [AppConfiguration], silence: Duration = .seconds(86_400),
@@ -41,7 +42,7 @@
       endpoints = Dictionary(apps.map { ($0.name, $0.webhooks.map(\.name)) }) { first, _ in first }
     }
 
-    /// Tells of changes of one app that this process committed; of all, for one that is not in the configuration.
+    /// Signals the changes of one app that this process committed; of all apps if the app is not in the configuration.
     func commits(of app: String) -> CommitSignal { appCommits[app] ?? commits }
 
     private func signal(_ apps: some Sequence<String>) {
@@ -51,7 +52,7 @@
 
     // MARK: What was learned
 
-    /// Records that a notification was dealt with, and merges what it says. When this returns both are on disk.
+    /// Records a notification as processed, and merges its facts. When this returns, both are on disk.
     ///
     /// - Returns: `false` if it was recorded before; then nothing changes.
     /// - Throws: ``DatabaseError``.
@@ -62,7 +63,7 @@
       return try await record(key: notification.recordedKey, change, app: app)
     }
 
-    /// Records that a message of Google Play was dealt with, and merges what was learned: see ``record(_:app:)``.
+    /// Records a message of Google Play as processed, and merges the new facts: see ``record(_:app:)``.
     @discardableResult
     package func record(
       messageId: String, _ change: EntitlementLedger, app: String
@@ -104,7 +105,8 @@
     ///
     /// - Parameters:
     ///   - receipt: The transaction.
-    ///   - customer: Who presented it, whom it must not contradict; counts where the transaction names no customer.
+    ///   - customer: The customer who presented it. It applies if the transaction names no customer, and must not differ
+    ///     from one that it names.
     ///   - app: The app.
     /// - Returns: The original transaction.
     /// - Throws: `EntitlementError` for receipts of other kinds; ``PresentedByAnother`` for a transaction that names
@@ -122,11 +124,12 @@
     /// Merges what a store answered, or a customer presented.
     ///
     /// - Parameters:
-    ///   - change: What was learned.
-    ///   - customer: Who presented it, whom no purchase may contradict; counts where a purchase names no customer.
-    ///   - heard: When the store said so; by default now.
+    ///   - change: The new facts.
+    ///   - customer: The customer who presented them. It applies if a purchase names no customer, and must not differ from
+    ///     one that a purchase names.
+    ///   - heard: The time of the store's message; by default now.
     ///   - app: The app.
-    /// - Returns: How many changes were told.
+    /// - Returns: The number of reported changes.
     /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
     @discardableResult
     package func merge(
@@ -168,8 +171,8 @@
     ///
     /// - Parameters:
     ///   - instant: The present instant; `nil` reads the clock.
-    ///   - limit: How many entitlements are looked at in one transaction.
-    /// - Returns: How many were looked at; as many as `limit` where there may be more.
+    ///   - limit: The number of entitlements to examine in one transaction.
+    /// - Returns: The number of examined entitlements; `limit` if there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func expireDue(at instant: Timestamp? = nil, limit: Int = 100) async throws -> Int {
@@ -177,11 +180,12 @@
       return try await reevaluate("next_change <= ?1 ORDER BY next_change", now, at: now, limit: limit)
     }
 
-    /// Corrects what a clock that was ahead left: what was evaluated in the future is evaluated now, and what changes
-    /// by it is told, such as that a subscription has not expired.
+    /// Evaluates entitlements again that a clock that was ahead evaluated in the future.
     ///
-    /// - Parameter limit: How many entitlements are looked at in one transaction.
-    /// - Returns: How many were looked at; as many as `limit` where there may be more.
+    /// Resulting changes, such as that a subscription has not expired, are reported.
+    ///
+    /// - Parameter limit: The number of entitlements to examine in one transaction.
+    /// - Returns: The number of examined entitlements; `limit` if there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     func correct(limit: Int = 100) async throws -> Int {

@@ -51,7 +51,7 @@
       return PrometheusCounter()
     }
 
-    /// Makes a gauge, or a histogram where values are aggregated.
+    /// Makes a gauge, or a histogram if values are aggregated.
     public func makeRecorder(
       label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {

@@ -8,9 +8,11 @@
   internal import ReceiptCrypto
   internal import ReceiptVerification
 
-  /// Takes the stores' notifications: each is verified, entered in the audit trail where its app records, and recorded
-  /// with its effect on the entitlements in one commit; only then is the store told. What could not be checked or
-  /// stored is answered so that the store delivers it again.
+  /// Receives the stores' notifications.
+  ///
+  /// Each is verified, entered in the audit trail if its app records, and recorded with its effect on the entitlements
+  /// in one commit. Only then does the store get its answer. If a notification could not be checked or stored, the
+  /// answer makes the store deliver it again.
   package struct NotificationIntake: Sendable {
     /// The answer to a delivery.
     package struct Answer: Sendable, Hashable {
@@ -56,8 +58,8 @@
     /// Creates one.
     ///
     /// - Parameters:
-    ///   - entitlements: Where notifications and their effect are recorded.
-    ///   - auditLog: Where the verdicts of apps that record are entered.
+    ///   - entitlements: The entitlements, which record notifications and their effect.
+    ///   - auditLog: The audit trail for the verdicts of apps that record.
     package init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?) {
       self.entitlements = entitlements
       self.auditLog = auditLog
@@ -87,8 +89,8 @@
 
     private enum Sender { case appStore, googlePlay }
 
-    /// Which store sends such bodies. The header `Authorization` does not tell: a proxy may add one. Each store's
-    /// receiver then decides whether the notification is genuine.
+    /// The store that sends such bodies. The header `Authorization` cannot decide this, since a proxy may add one. The
+    /// store's receiver then decides whether the notification is genuine.
     private static func sender(of body: [UInt8]) -> Sender? {
       guard let value = try? JSONValue(parsing: body) else { return nil }
       if value["signedPayload"] != nil { return .appStore }

@@ -38,14 +38,15 @@
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let templates: ConsoleTemplates
-    /// Renders the pages of the console: an event loop that did would answer nobody meanwhile.
+    /// Renders the pages of the console. On an event loop, rendering would block its other requests.
     let consoleExecutor = SerialTaskExecutor(label: "receipt-kit.console")
     let sessions: ConsoleSessions
     let loginLimit = LoginLimit()
     let recentRequests = RecentRequests()
     let writeProbe: WriteProbe
     let requestPlaces: RequestPlaces
-    /// Requests without a key, which have arrived whole, are counted apart, so that they keep out nobody who has one.
+    /// The places for complete requests without a key, counted separately so that they do not displace those with a
+    /// key.
     let openPlaces: RequestPlaces
     private let openRequests: OpenRequests
     let batchPlaces: BatchPlaces
@@ -58,9 +59,9 @@
     /// Opens the database, and creates the routes.
     ///
     /// - Parameters:
-    ///   - configuration: What the service is made of.
-    ///   - storage: Where it keeps what it knows.
-    ///   - logger: Where it logs.
+    ///   - configuration: The configuration.
+    ///   - storage: The database to open.
+    ///   - logger: The logger.
     /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together; an error that names the
     ///   database if it cannot be used.
     public convenience init(
@@ -73,10 +74,10 @@
     /// Creates the routes.
     ///
     /// - Parameters:
-    ///   - configuration: What the service is made of.
-    ///   - database: Where it keeps what it knows.
-    ///   - logger: Where it logs.
-    ///   - maximumKeyAge: How old the keys in memory may be.
+    ///   - configuration: The configuration.
+    ///   - database: The database.
+    ///   - logger: The logger.
+    ///   - maximumKeyAge: The age after which the keys in memory are read again.
     ///   - clock: The current time.
     /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together.
     package init(
@@ -168,7 +169,7 @@
       }
     }
 
-    /// The methods that a path takes; empty where there is no such path.
+    /// The methods that a path accepts; empty if there is no such path.
     fileprivate func methods(of path: String) -> Set<String> {
       let segments = path.split(separator: "/")
       let pages = configuration.servesConsole ? consoleRoutes.map { ($0.method, $0.path) } : []
@@ -181,7 +182,7 @@
       return Set(matching.flatMap { $0.0 == .get ? ["GET", "HEAD"] : [$0.0.rawValue] })
     }
 
-    /// Has `/readyz` answer that no more requests shall be sent here, for what balances the load.
+    /// Makes `/readyz` report to load balancers that no more requests should be sent to this server.
     public func beginShutdown() { isEnding.store(true, ordering: .relaxed) }
 
     var isShuttingDown: Bool { isEnding.load(ordering: .relaxed) }
@@ -209,8 +210,10 @@
 
     private static let probes: Set<String> = ["getHealth", "getReadiness"]
 
-    /// The verification that a request for a verdict asks for, if it can be had without waiting and nothing but the
-    /// receipt decides about its answer; `nil` where the router has to answer, with a verdict or with what is wrong.
+    /// The verification that a request for a verdict asks for, if the router is not needed to answer it.
+    ///
+    /// That is so if the verification is available without waiting, and the answer depends only on the receipt.
+    /// Otherwise `nil`: the router answers with a verdict or an error.
     ///
     /// - Returns: The verification, which has a place among the requests that are served at once, until ``end()``.
     func verificationAtOnce(_ head: HTTPRequest) -> Verification? {
@@ -245,7 +248,7 @@
       try app(of: request, context.principal)
     }
 
-    /// The app of a request of somebody.
+    /// The app that a request is about.
     func app(of request: Request, _ principal: Principal?) throws -> ServedApp {
       let named = try queryParameter("app", of: request)
       let own = principal?.app
@@ -260,7 +263,7 @@
       return only.value
     }
 
-    /// A parameter of the query; `nil` where it is absent or empty.
+    /// A parameter of the query; `nil` if it is absent or empty.
     func queryParameter(_ name: String, of request: Request) throws -> String? {
       guard request.uri.query != nil else { return nil }
       let values = request.uri.queryParameters.filter { $0.key == name[...] }
@@ -324,8 +327,8 @@
 
     func end() { requestPlaces.giveBack() }
 
-    /// The bytes that the bodies of requests without a key may have together while they arrive, or those of the longest
-    /// two.
+    /// The maximum total size of the arriving bodies of requests without a key, unless two bodies of maximum size are
+    /// larger.
     private static let openByteCount = 32 << 20
 
     /// Counts a request that was answered, and how long that took.
@@ -342,7 +345,7 @@
     func addCommonFields(to fields: inout HTTPFields) {
       fields[.xContentTypeOptions] = "nosniff"
       if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
-      // Whoever reuses the connection would meet its end.
+      // A client that reuses the connection would find it closed.
       if isShuttingDown { fields[.connection] = "close" }
     }
 
@@ -365,7 +368,7 @@
         context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
         return .unavailable("The audit trail cannot be used now. Try again.")
       case is IOError, is ChannelError:
-        // The client has gone: nobody reads the answer, and nothing is wrong here.
+        // The client has disconnected: the answer is not read, and the server is not at fault.
         return Problem(.badRequest, "invalid-request", "The connection ended before the request did.")
       case is CancellationError:
         return .unavailable("The service is shutting down. Try again.")

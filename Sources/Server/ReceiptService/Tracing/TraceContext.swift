@@ -11,8 +11,8 @@
   /// tracestate: rojo=00f067aa0ba902b7,congo=t61rcWkgMzE
   /// ```
   ///
-  /// The server exports no spans of its own. It hands on what it was told, so that what others do for it hangs under
-  /// the span of its caller.
+  /// The server exports no spans of its own. It propagates the context that it received, so that the spans of services
+  /// that it calls are children of its caller's span.
   package struct TraceContext: Sendable, Hashable {
     /// The name of the field with identifiers and flags.
     static let parentField = "traceparent"
@@ -106,7 +106,7 @@
   extension InstrumentationContext {
     private enum Key: InstrumentationContextKey { typealias Value = TraceContext }
 
-    /// The trace, where one was named.
+    /// The trace, if one was named.
     package var trace: TraceContext? {
       get { self[Key.self] }
       set { self[Key.self] = newValue }

@@ -50,7 +50,7 @@
     }
   }
 
-  /// Reads fields that may be there once; those of a list are joined.
+  /// Reads header fields. Fields that must occur once are read only then; fields that are lists are joined.
   struct FieldsExtractor: Extractor {
     func extract(key: String, from fields: HTTPFields) -> String? {
       guard let name = HTTPField.Name(key) else { return nil }

@@ -4,7 +4,7 @@
   internal import Instrumentation
   package import ReceiptHTTP
 
-  /// The headers that tell others which trace the current task belongs to, as the instrument of the process writes them.
+  /// The headers that propagate the trace of the current task, as the instrument of the process writes them.
   enum TraceHeaders {
     static var current: [HTTPHeader] {
       guard let context = InstrumentationContext.current else { return [] }

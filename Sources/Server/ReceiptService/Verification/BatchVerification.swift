@@ -11,8 +11,8 @@
   internal import Synchronization
 
   extension ReceiptAPI {
-    /// Answers a verdict a line while lines arrive. Where a verdict cannot be recorded the answer breaks off after a
-    /// line that says so: what was answered before is recorded.
+    /// Answers one verdict for each line while lines arrive. If a verdict cannot be recorded, the answer ends after a
+    /// line with the error. All verdicts answered before it are recorded.
     func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let verification = try verification(request, context.principal)
       if let problem = ReceiptContent.problem(request.headers) { throw problem }
@@ -92,7 +92,7 @@
         do {
           while let run = try await runs.next() { try await write(run.value) }
         } catch {
-          // The reader must not wait for a place any more, nor for a body that nobody wants.
+          // The reader must no longer wait for a place, nor for a body that is not needed.
           runs.cancel()
           group.cancelAll()
           throw error
@@ -147,7 +147,7 @@
       var reader: CheckedContinuation<Void, Never>?
       var writer: CheckedContinuation<Void, Never>?
 
-      /// Those who wait look again.
+      /// Takes the waiters, which then check again.
       mutating func wake() -> [CheckedContinuation<Void, Never>] {
         defer { (reader, writer) = (nil, nil) }
         return [reader, writer].compactMap(\.self)
@@ -173,7 +173,7 @@
 
     /// Takes lines, and begins runs of them, as soon as there is a place.
     ///
-    /// - Throws: `CancellationError` once nobody takes runs any more.
+    /// - Throws: `CancellationError` after ``cancel()``.
     func append(_ lines: [[UInt8]]) async throws {
       guard !lines.isEmpty else { return }
       var isTaken = false
@@ -236,7 +236,7 @@
       for waiter in waiters { waiter.resume() }
     }
 
-    /// Says that no more runs are taken, and cancels those under way.
+    /// Ends the taking of runs, and cancels those under way.
     func cancel() {
       let (runs, waiters) = state.withLock { state in
         state.isCancelled = true

@@ -10,8 +10,9 @@
   internal import ReceiptVerification
   internal import Synchronization
 
-  /// The requests for a verdict that arrived on an event loop since it last looked: those of one policy are verified
-  /// together, and their verdicts are recorded together.
+  /// The requests for a verdict that arrived on an event loop in one iteration.
+  ///
+  /// Those of one policy are verified together, and their verdicts are recorded together.
   final class VerificationGroup {
     struct Member {
       let handler: VerificationHandler

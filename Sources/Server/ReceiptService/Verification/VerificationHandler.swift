@@ -9,10 +9,10 @@
   /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes.
   /// Receipts that arrive together on an event loop are verified together.
   ///
-  /// It takes only requests that are answered with a verdict for certain: short ones, that arrive whole, with a key
-  /// that is known, for an app whose policies need no checkers, on a connection where no other request is under way. It
-  /// passes on all others untouched, also one whose verdict cannot be recorded: the router says what is wrong.
-  /// Middleware of the router does not see the requests that it takes.
+  /// It takes only requests whose answer is certain to be a verdict: short ones that arrive complete, with a known key,
+  /// for an app whose policies need no checkers, on a connection without another request under way. It passes all
+  /// others on untouched. If a verdict cannot be recorded, it passes the request on, too, and the router answers the
+  /// error. Middleware of the router does not see the requests that it takes.
   ///
   /// It belongs behind all handlers that look at requests and answers.
   public final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -143,7 +143,7 @@
       if case .verifying = state { isReadKeptBack = true } else { context.read() }
     }
 
-    /// Notes the end of what the router answers.
+    /// Notes the end of the router's answer.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       if case .end = unwrapOutboundIn(data) { routedCount = max(0, routedCount - 1) }
       context.write(data, promise: promise)

@@ -96,9 +96,9 @@
     /// - Parameters:
     ///   - app: The app.
     ///   - name: The name of one of its policies; the default without.
-    ///   - customer: Who presents the receipt.
+    ///   - customer: The customer who presents the receipt.
     /// - Returns: The verification.
-    /// - Throws: ``Problem`` where the app has no such policy.
+    /// - Throws: ``Problem`` if the app has no such policy.
     func verification(_ app: ServedApp, policy name: String?, customer: String?) throws -> Verification {
       guard let policy = app.policies[name ?? AppConfiguration.defaultPolicy] else {
         let names = app.policies.keys.sorted().joined(separator: ", ")
@@ -148,10 +148,9 @@
     ///
     /// - Parameters:
     ///   - receipts: The receipts.
-    ///   - use: Makes something of the verdicts, which are in the order of the receipts, and of their acknowledgements, where
-    ///     the app records.
-    /// - Returns: What `use` returns.
-    /// - Throws: `AuditError`: then nothing may be answered.
+    ///   - use: Receives the verdicts, in the order of the receipts, and their acknowledgements, if the app records.
+    /// - Returns: The value that `use` returns.
+    /// - Throws: `AuditError`. The verdicts must not be answered then.
     func verdicts<Result: Sendable>(
       on receipts: [[UInt8]],
       _ use: @escaping @Sendable ([Verdict], [AuditAcknowledgement]?) -> Result
@@ -233,9 +232,9 @@
     ///
     /// - Parameters:
     ///   - verdict: The verdict.
-    ///   - acknowledgement: That of its record, where there is one.
-    ///   - index: The number of its line, where there are lines.
-    ///   - writer: Takes the object.
+    ///   - acknowledgement: The acknowledgement of its record, if there is one.
+    ///   - index: The number of its line, if there are lines.
+    ///   - writer: The writer of the object.
     func write(
       _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil,
       to writer: inout JSONWriter

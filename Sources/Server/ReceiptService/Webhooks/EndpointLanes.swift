@@ -57,7 +57,7 @@
 
     /// Until when a delivery has to wait for another one of its lanes; `nil` if it may be leased there, too.
     func wait(for lane: String, before delivery: Delivery, at now: Timestamp) throws -> Timestamp? {
-      // It waits for no lock: the other transaction may wait for those of this one.
+      // This must not wait for a lock: the other transaction may wait for a lock of this one.
       let rows = try session.run(
         """
         SELECT due, leased FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE SKIP LOCKED

@@ -43,9 +43,9 @@
     ///
     /// - Parameters:
     ///   - timeout: The deadline of an attempt until the head of the answer.
-    ///   - additionalTrustRoots: Trusted besides those of the system.
-    ///   - resolve: The addresses of a host; may block.
-    ///   - isAllowed: Whether an endpoint without private networks may have an address.
+    ///   - additionalTrustRoots: Certificates to trust besides those of the system.
+    ///   - resolve: Returns the addresses of a host; may block.
+    ///   - isAllowed: Returns `true` if an endpoint without private networks may have an address.
     init(
       timeout: Duration = .seconds(15), additionalTrustRoots: [NIOSSLCertificate] = [],
       resolve: @escaping @Sendable (String) -> [IPAddress] = { IPAddress.resolve($0) },
@@ -115,7 +115,7 @@
       return addresses.prefix(Self.maximumAddressCount).map { Target(host: url.host, address: $0) }
     }
 
-    /// The addresses of a host; `nil` where they do not come in time.
+    /// The addresses of a host; `nil` if the name server does not answer in time.
     private func addresses(of host: String) async -> [IPAddress]? {
       await withCheckedContinuation { continuation in
         let waiting = Mutex<CheckedContinuation<[IPAddress]?, Never>?>(continuation)
@@ -187,7 +187,7 @@
     }
   }
 
-  /// An HTTP client that is shut down when nobody uses it any more.
+  /// An HTTP client that is shut down when it is no longer used.
   private final class PinnedClient: Sendable {
     let http: HTTPClient
 
@@ -200,7 +200,7 @@
         decompression: .disabled)
       settings.httpVersion = .http1Only
       settings.dnsOverride = overrides
-      // Whoever delivers decides on retries.
+      // The webhook queue decides on retries.
       settings.connectionPool.retryConnectionEstablishment = false
       settings.refuseImpossibleHeads()
       http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)

@@ -5,14 +5,14 @@
 
   /// The changes that webhook endpoints have not taken, in the service's database.
   ///
-  /// Changes about one customer are a lane of an endpoint: of a lane one delivery is under way at a time, in order. A
-  /// change by which an entitlement moves to another customer is in two lanes, that of the customer who had it and that
-  /// of the one who has it now: it waits for what is before it in both, and what is after it in either waits for it. So
-  /// the changes of one purchase stay in order, too, whoever had it. A delivery waits for earlier ones alone, and one
+  /// The changes of one customer form a lane of an endpoint. Deliveries of a lane are made in order, one at a time. A
+  /// change that transfers an entitlement to another customer is in two lanes, those of the old and the new customer.
+  /// It waits for the deliveries before it in both lanes, and the deliveries after it in either lane wait for it. So
+  /// the changes of one purchase stay in order across customers, too. A delivery waits only for earlier ones, and one
   /// that was given up is in no lane, so no two wait for each other.
   ///
-  /// Who delivers leases the lanes; a lease that is not ended in time is taken over. The rows of the lanes are locked
-  /// first in each transaction, so that one that enters a delivery and one that ends another see each other.
+  /// To deliver, a sender leases the lanes. A lease that is not ended in time is taken over. Each transaction locks the
+  /// rows of the lanes first, so that a transaction that enters a delivery and one that ends another see each other.
   package struct WebhookQueue: Sendable {
     /// A delivery that is under way.
     package struct Lease: Sendable {
@@ -20,7 +20,7 @@
       package let lane: String
       /// The number of attempts before this one.
       package let attempts: Int
-      /// Until when, in milliseconds; tells it from a later lease of the lane.
+      /// The time of expiry, in milliseconds. It distinguishes this lease from a later one of the lane.
       let expires: Int64
       package let change: EntitlementChange
       /// The trace that it belongs to, as ``TraceHeaders`` stores it.
@@ -76,7 +76,7 @@
     ///   - app: The app.
     ///   - endpoint: The endpoint.
     ///   - lane: The lane that it belongs to.
-    ///   - previousLane: That of the customer who had the entitlement before, if it is another one.
+    ///   - previousLane: The lane of the customer who had the entitlement before, if it differs.
     ///   - now: The current time.
     ///   - session: The transaction.
     /// - Throws: ``DatabaseError``.
@@ -271,8 +271,8 @@
     /// - Parameters:
     ///   - app: The app.
     ///   - endpoint: The endpoint.
-    ///   - sequence: Only those after this one.
-    ///   - limit: How many at most.
+    ///   - sequence: The sequence after which the letters begin.
+    ///   - limit: The maximum number of letters.
     /// - Returns: The letters.
     /// - Throws: ``DatabaseError``.
     package func deadLetters(

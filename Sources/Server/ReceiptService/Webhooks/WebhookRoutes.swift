@@ -75,7 +75,7 @@
       ]
     }
 
-    /// Has dead letters delivered again, and notes who did so.
+    /// Queues dead letters for delivery again, and records the actor.
     ///
     /// - Returns: How many there are.
     package func replay(app: String, endpoint: String, id: String?, by actor: String) async throws -> Int {

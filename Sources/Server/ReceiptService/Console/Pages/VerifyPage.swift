@@ -165,7 +165,7 @@
     }
   }
 
-  /// A range of a receipt's fields, nested ones after those that contain them, as rows of a table.
+  /// A range of a receipt's fields as rows of a table. Nested fields follow the fields that contain them.
   private struct FieldRows {
     let range: Range<Int>
     private(set) var rows: [[CellView]] = []
