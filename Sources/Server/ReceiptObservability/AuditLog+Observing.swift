@@ -28,9 +28,9 @@
     /// recorded.
     ///
     /// - Parameters:
-    ///   - requests: What is to be granted.
-    ///   - mode: How safe the records are when this returns.
-    ///   - observer: What it is reported to.
+    ///   - requests: The grants that are requested.
+    ///   - mode: The durability of the records when this returns.
+    ///   - observer: The observer to report to.
     /// - Returns: For each request what was decided.
     /// - Throws: `AuditError`, as without an observer.
     public func grant(

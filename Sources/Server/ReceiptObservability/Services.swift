@@ -41,7 +41,7 @@
 
     /// Waits until graceful shutdown or cancellation, and closes.
     ///
-    /// - Throws: What closing throws.
+    /// - Throws: The errors of closing.
     public func run() async throws {
       try? await gracefulShutdown()
       try await close()

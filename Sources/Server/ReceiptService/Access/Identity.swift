@@ -18,8 +18,8 @@
     ///   - scope: The scope that the key must have.
     ///   - app: The app that the key must be allowed to use, if the request is for a particular one.
     /// - Returns: The principal.
-    /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope, 404 if the key is confined to another
-    ///   app; ``DatabaseError`` if the keys cannot be read.
+    /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope, 404 if the key is confined to
+    ///   another app; ``DatabaseError`` if the keys cannot be read.
     func principal(
       of request: Request, needing scope: Scope, app: String? = nil
     ) async throws -> Principal {

@@ -89,7 +89,7 @@
 
     /// A request has arrived, or will not.
     ///
-    /// - Returns: Whether it was not given up.
+    /// - Returns: `true` if it was not given up.
     @discardableResult
     func end(_ id: Int) -> Bool { state.withLock { $0.remove(id) != nil } }
 

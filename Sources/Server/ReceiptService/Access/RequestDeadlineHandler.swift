@@ -7,8 +7,9 @@
   /// Closes connections whose client takes too long:
   ///
   /// - for the head of a request, from when the connection is open or the answer before it has been taken;
-  /// - for the body. Each 16 KiB that arrive give a second more, up to the deadline from now. A client that sends a byte now
-  ///   and then holds a connection no longer than one that sends nothing. While the server itself reads nothing, no time passes;
+  /// - for the body. Each 16 KiB that arrive give a second more, up to the deadline from now. A client that sends a
+  ///   byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
+  ///   nothing, no time passes;
   /// - to read an answer. While bytes wait for the client, it must read 1 KiB for each second of the deadline.
   public final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.

@@ -50,7 +50,8 @@
     ///   - app: The app.
     ///   - actor: The administrator who requests it.
     /// - Returns: The numbers of erased purchases and entries.
-    /// - Throws: ``DatabaseError``, `AuditError`. The erasure is not complete then, and ``resume()`` continues it later.
+    /// - Throws: ``DatabaseError``, `AuditError`. The erasure is not complete then, and ``resume()`` continues it
+    ///   later.
     func erase(customer: String, app: ServedApp, by actor: String) async throws -> Outcome {
       let customer = RecordingOptions.canonicalCustomer(customer)
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
@@ -78,7 +79,7 @@
 
     /// Goes on with erasures that were begun and not ended, as by a process that was killed.
     ///
-    /// - Returns: How many are done.
+    /// - Returns: The number of completed erasures.
     /// - Throws: ``DatabaseError``, `AuditError`: what is left is tried again a minute later.
     @discardableResult
     package func resume() async throws -> Int {

@@ -103,7 +103,7 @@
     ///   - template: The name of its template.
     ///   - title: Its heading.
     ///   - status: The status of the answer.
-    ///   - content: What the template shows.
+    ///   - content: The values that the template shows.
     /// - Returns: The answer.
     func page(
       _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any

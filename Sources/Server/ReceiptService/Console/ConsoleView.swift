@@ -39,7 +39,7 @@
     let footer: ListFooter?
 
     /// - Parameters:
-    ///   - caption: What the table shows.
+    ///   - caption: The caption of the table.
     ///   - columns: Their headings.
     ///   - rows: Cells, as many as columns; the first is the heading of the row.
     ///   - empty: The text shown if there are no rows.

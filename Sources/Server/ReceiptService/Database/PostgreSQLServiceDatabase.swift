@@ -131,7 +131,7 @@
 
     /// Looks whether the database can be reached, and changes nothing.
     ///
-    /// - Returns: Whether the schema has the tables of a service.
+    /// - Returns: `true` if the schema has the tables of a service.
     /// - Throws: ``PostgreSQLFault``
     static func check(_ url: String) throws -> Bool {
       let location = try location(url)

@@ -116,8 +116,8 @@
 
     /// Runs `body` in a transaction.
     ///
-    /// - Throws: ``PostgreSQLFault`` if it certainly had no effect; ``DatabaseError`` if that is not known; the errors of
-    ///   `body`.
+    /// - Throws: ``PostgreSQLFault`` if it certainly had no effect; ``DatabaseError`` if that is not known; the errors
+    ///   of `body`.
     func transaction<Result>(
       _ kind: Transaction, _ body: (any DatabaseSession) throws -> Result
     ) throws -> Result {

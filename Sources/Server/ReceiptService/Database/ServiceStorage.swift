@@ -33,7 +33,7 @@
 
     /// Looks whether the database can be opened, or created, and changes nothing.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: `true` if there is one.
     /// - Throws: ``DatabaseError``; ``ServiceConfigurationError`` in a build without the trait.
     package func check() throws -> Bool {
       switch self {

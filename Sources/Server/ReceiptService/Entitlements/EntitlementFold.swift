@@ -192,8 +192,8 @@
       }
     }
 
-    /// The time at which a subscription's next renewal after the last message of the store is or was due, and whether
-    /// the store still retries the charge; `nil` if nothing renews.
+    /// The time at which a subscription's renewal after the last message of the store is or was due; `nil` if nothing
+    /// renews. `isAwaited` is `true` while the store retries the charge.
     fileprivate func renewal(at instant: Timestamp, heard: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
       if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
         entitlement.transaction.type == .autoRenewableSubscription

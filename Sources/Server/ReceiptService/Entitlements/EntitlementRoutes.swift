@@ -206,8 +206,8 @@
     /// Entitles a customer to what a receipt says that they presented.
     ///
     /// - Returns: The customer's entitlements of its original transaction.
-    /// - Throws: ``Problem`` for a receipt that names another customer, and an incomplete one: then nothing was stored but
-    ///   the verdict, in the entry.
+    /// - Throws: ``Problem`` for a receipt that names another customer, and an incomplete one: then nothing was stored
+    ///   but the verdict, in the entry.
     private func entitle(
       _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
     ) async throws -> [StoredEntitlement] {
@@ -301,7 +301,8 @@
         })
     }
 
-    /// - Throws: ``Problem`` for a sequence beyond the end: no change would be reported until its sequence exceeds that.
+    /// - Throws: ``Problem`` for a sequence beyond the end: no change would be reported until its sequence exceeds
+    ///   that.
     private func requireReadable(_ since: Int64, app: ServedApp, at place: String) async throws {
       guard since > 0 else { return }
       let end = try await entitlements.endOfChanges(app: app.name)

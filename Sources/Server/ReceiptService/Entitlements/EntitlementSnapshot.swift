@@ -33,7 +33,7 @@
     /// - Parameters:
     ///   - ledger: The part.
     ///   - customer: The customer if the purchase itself does not name one.
-    ///   - instant: When.
+    ///   - instant: The instant.
     /// - Throws: Nothing, since it reads what it wrote.
     init?(_ ledger: EntitlementLedger, customer: String?, at instant: Timestamp) throws(MalformedReceipt) {
       var object = JSONWriter()

@@ -55,7 +55,7 @@
     ///
     /// - Parameters:
     ///   - configured: The endpoints of the configuration.
-    ///   - instant: What is as old as this stays: another process may have a later configuration.
+    ///   - instant: The instant. Changes of exactly this time stay: another process may have a later configuration.
     /// - Returns: The endpoints, and how many deliveries were removed of each.
     /// - Throws: ``DatabaseError``.
     package func removeDeliveries(

@@ -105,8 +105,8 @@
     ///
     /// - Parameters:
     ///   - receipt: The transaction.
-    ///   - customer: The customer who presented it. It applies if the transaction names no customer, and must not differ
-    ///     from one that it names.
+    ///   - customer: The customer who presented it. It applies if the transaction names no customer, and must not
+    ///     differ from one that it names.
     ///   - app: The app.
     /// - Returns: The original transaction.
     /// - Throws: `EntitlementError` for receipts of other kinds; ``PresentedByAnother`` for a transaction that names
@@ -125,8 +125,8 @@
     ///
     /// - Parameters:
     ///   - change: The new facts.
-    ///   - customer: The customer who presented them. It applies if a purchase names no customer, and must not differ from
-    ///     one that a purchase names.
+    ///   - customer: The customer who presented them. It applies if a purchase names no customer, and must not differ
+    ///     from one that a purchase names.
     ///   - heard: The time of the store's message; by default now.
     ///   - app: The app.
     /// - Returns: The number of reported changes.

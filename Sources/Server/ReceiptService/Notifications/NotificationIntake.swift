@@ -71,7 +71,7 @@
     ///   - app: The app that the URL names.
     ///   - authorization: The header `Authorization`, which Google's pushes need.
     ///   - body: The body.
-    /// - Returns: How to answer.
+    /// - Returns: The answer to give.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
       switch (app.appStoreNotifications, app.googlePlayNotifications) {
       case (let receiver?, nil): await receive(body, receiver, app)

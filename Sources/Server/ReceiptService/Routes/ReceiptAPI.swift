@@ -154,13 +154,13 @@
     /// Creates a key of the API.
     ///
     /// - Parameters:
-    ///   - name: What the key is for, in lists.
+    ///   - name: The purpose of the key, shown in lists.
     ///   - app: The app that it is confined to; `nil` for all.
-    ///   - scopes: What it may be used for.
+    ///   - scopes: The scopes of the key.
     /// - Returns: The text that a request presents as `Authorization: Bearer …`. It is not stored and cannot be shown
     ///   again.
-    /// - Throws: ``ServiceConfigurationError`` if there is no such app, no scope, or the name does not have 1 to 100 bytes
-    ///   without control characters; an error that names the database if it cannot be used.
+    /// - Throws: ``ServiceConfigurationError`` if there is no such app, no scope, or the name does not have 1 to 100
+    ///   bytes without control characters; an error that names the database if it cannot be used.
     public func createKey(name: String, app: String? = nil, scopes: Set<Scope>) async throws -> String {
       do {
         return try await keys.create(name: name, app: app, scopes: scopes, by: "process").description

@@ -50,7 +50,8 @@
     }
   }
 
-  /// Reads header fields. Fields that must occur once are read only then; fields that are lists are joined.
+  /// Reads header fields. The values of `tracestate`, a list, are joined. Any other field is read only if it occurs
+  /// once.
   struct FieldsExtractor: Extractor {
     func extract(key: String, from fields: HTTPFields) -> String? {
       guard let name = HTTPField.Name(key) else { return nil }

@@ -202,7 +202,7 @@
 
     /// The next run; `nil` after the last.
     ///
-    /// - Throws: What ended the reading, after the runs before it.
+    /// - Throws: The error that ended the reading, after the runs before it.
     func next() async throws -> Run? {
       while true {
         let (run, isOver, waiters) = try state.withLock { state in
@@ -236,7 +236,7 @@
       for waiter in waiters { waiter.resume() }
     }
 
-    /// Ends the taking of runs, and cancels those under way.
+    /// Closes the queue, and cancels the runs under way.
     func cancel() {
       let (runs, waiters) = state.withLock { state in
         state.isCancelled = true

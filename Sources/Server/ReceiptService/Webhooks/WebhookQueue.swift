@@ -126,7 +126,7 @@
     ///   - endpoint: The endpoint.
     ///   - now: The current time.
     ///   - duration: For how long.
-    ///   - limit: How many at most.
+    ///   - limit: The maximum number.
     /// - Returns: The leases; ``end(_:_:at:random:)`` each.
     /// - Throws: ``DatabaseError``.
     package func lease(
@@ -209,7 +209,7 @@
     /// leases that it let end there.
     ///
     /// - Parameter now: The current time.
-    /// - Returns: How many lanes there were.
+    /// - Returns: The number of lanes.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     func correct(at now: Timestamp) async throws -> Int {
@@ -300,7 +300,7 @@
     ///   - endpoint: The endpoint.
     ///   - id: The `webhook-id` of one; all without.
     ///   - now: The current time.
-    /// - Returns: How many there are.
+    /// - Returns: The number of these letters.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func replay(app: String, endpoint: String, id: String? = nil, at now: Timestamp) async throws

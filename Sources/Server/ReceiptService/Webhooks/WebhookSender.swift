@@ -50,7 +50,7 @@
     /// - Parameters:
     ///   - apps: The apps with their endpoints.
     ///   - entitlements: Enters the changes.
-    ///   - timeout: How long an attempt may take until the head of the answer.
+    ///   - timeout: The deadline of an attempt until the head of the answer.
     ///   - logger: Takes what goes wrong.
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger

@@ -37,8 +37,8 @@
     /// - Parameters:
     ///   - changes: The changes of the entitlement, oldest first.
     ///   - number: The number of the first of them in the table below.
-    ///   - entries: When entries about it were recorded, in milliseconds.
-    ///   - expires: When it expires.
+    ///   - entries: The times of the entries about it, in milliseconds.
+    ///   - expires: The time at which it expires.
     ///   - now: The current time.
     init?(
       _ changes: some RandomAccessCollection<EntitlementChange>, number: Int, entries: [Int64],
