@@ -20,7 +20,7 @@
     /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up.
     ///
     /// - Parameters:
-    ///   - instant: The instant. Rows of exactly this time stay.
+    ///   - instant: The instant. Rows from then on stay.
     ///   - limit: The maximum number of each to remove, in one transaction.
     /// - Returns: The number of removed rows; 0 if nothing is left to remove.
     /// - Throws: ``DatabaseError``.
@@ -55,7 +55,7 @@
     ///
     /// - Parameters:
     ///   - configured: The endpoints of the configuration.
-    ///   - instant: The instant. Changes of exactly this time stay: another process may have a later configuration.
+    ///   - instant: The instant. Deliveries of changes from then on stay: another process may have a later configuration.
     /// - Returns: The endpoints, and how many deliveries were removed of each.
     /// - Throws: ``DatabaseError``.
     package func removeDeliveries(

@@ -205,8 +205,8 @@
       }
     }
 
-    /// Has what a clock that was ahead left in the lanes tried now: deliveries that it made due in the future, and
-    /// leases that it let end there.
+    /// Corrects the lanes after the clock was ahead: deliveries that were due in the future, and leases that were to end
+    /// there, are tried now.
     ///
     /// - Parameter now: The current time.
     /// - Returns: The number of lanes.
