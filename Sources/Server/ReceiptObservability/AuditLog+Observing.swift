@@ -5,7 +5,7 @@
   internal import Logging
 
   extension AuditLog {
-    /// Appends records, in order, each exactly once, and reports how many and how long it took.
+    /// Appends records, in order, each exactly once, and reports their number and the time it took.
     ///
     /// - Parameters:
     ///   - records: The records to append.

@@ -36,7 +36,8 @@
     private var unansweredCount = 0
     /// `true` between the head and the end of a request.
     private var isArriving = false
-    /// When the server began to wait for a head, or for the rest of a request, less the time that what arrived gives.
+    /// When the server began to wait for a head or for the rest of a request, adjusted by the time that received bytes
+    /// give.
     private var waitingSince = NIODeadline.distantPast
     /// Since when the server reads nothing of a request that is arriving.
     private var heldBackSince: NIODeadline?

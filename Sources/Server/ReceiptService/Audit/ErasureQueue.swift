@@ -25,7 +25,7 @@
     private struct Erasure: Sendable {
       let id: String
       let app: String
-      /// `nil` once the rows are deleted: what they left in the files may still be there.
+      /// `nil` once the rows are deleted. Remnants of them may still be in the files.
       let customer: String?
       let actor: String
       var outcome = Outcome()
@@ -207,7 +207,7 @@
       return try await auditLog.read { view in
         var found: Set<UInt64> = []
         var originals = purchases
-        // Also what was erased before and whose key came back.
+        // Includes entries that were erased before and whose key came back.
         func recorded(under name: String) throws -> [RecordedEntry] {
           try view.entriesToErase(customer: name).map { try view.entry(at: $0) }
         }

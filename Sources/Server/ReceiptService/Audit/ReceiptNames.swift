@@ -108,7 +108,7 @@
     }
   }
 
-  /// Bytes, what they are the base64 of, and so on.
+  /// The layers of nested base64: the bytes themselves, the bytes decoded from them, and so on.
   struct EncodedLayers: IteratorProtocol {
     /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
     private static let maximumNesting = 4
@@ -135,7 +135,7 @@
       // Base64 may be in lines.
       let text = bytes.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
       for run in text.split(whereSeparator: { !Self.isBase64($0) }) where run.count >= minimumRunByteCount {
-        // After a digit that was lost or added its groups begin at another place. What is plain text is whole.
+        // After a lost or added digit, the base64 groups begin at another offset. Plain text is not affected.
         for shift in 0..<4 where budget >= run.count {
           budget -= run.count
           guard let layer = Self.decode(run.dropFirst(shift)) else { continue }

@@ -17,7 +17,7 @@
       case scope(Scope)
     }
 
-    /// GET, or POST for what a form sends.
+    /// GET, or POST for forms.
     package let method: HTTPRequest.Method
     /// With parameters in braces.
     package let path: String
@@ -117,7 +117,7 @@
         body: ResponseBody(byteBuffer: ByteBuffer(string: api.templates.render(template, frame))))
     }
 
-    /// A page that says what is wrong.
+    /// A page that shows the error.
     func page(for problem: Problem) -> Response {
       var response = page(
         "problem", title: problem.status == .notFound ? "Not found" : problem.status.reasonPhrase,

@@ -7,7 +7,7 @@
   internal import ReceiptCrypto
 
   extension ReceiptAPI {
-    /// The pages of the console and what their forms send.
+    /// The pages of the console and their forms.
     package var consoleRoutes: [ConsoleRoute] {
       loginPages + homePages + verifyPages + transactionPages + entitlementPages + auditPages + loadPages
         + webhookPages + keyPages

@@ -173,7 +173,7 @@
     package func close() async {
       state.withLock { $0.isClosed = true }
       for worker in workers {
-        // A worker that is busy has also what waits done before it comes to this.
+        // A busy worker also completes the waiting jobs before it runs this.
         await withCheckedContinuation { continuation in
           worker.queue.async {
             worker.connection.withLock { $0 = nil }

@@ -30,8 +30,8 @@
     private let reading = DispatchQueue(
       label: "receipt-kit.service-database.reading", attributes: .concurrent)
     private let waiting = Mutex<[Transaction]>([])
-    /// A sync that failed. Nothing is written after it: the system may have dropped what it could not write, and would
-    /// report success to the next attempt.
+    /// The error of a failed sync. Nothing is written after it: the system may have dropped the data that it could not
+    /// write, and would report success to the next attempt.
     private let failedSync = Mutex<DatabaseError?>(nil)
 
     /// A transaction that waits to be committed with others.

@@ -3,7 +3,7 @@
 #if Server && PostgreSQL
   internal import PostgreSQL
 
-  /// Why PostgreSQL did not do what it was asked.
+  /// An error of PostgreSQL or of the connection to it.
   struct PostgreSQLFault: ServerFailure {
     let fault: ServerFault
     let place: String
@@ -58,7 +58,7 @@
     /// The statement that begins a transaction.
     enum Transaction: String {
       case reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-      // After it waited for a lock, each statement sees what others committed meanwhile.
+      // After a wait for a lock, each statement sees the data that others committed meanwhile.
       case writing = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
     }
 

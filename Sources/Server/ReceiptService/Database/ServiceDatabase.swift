@@ -12,14 +12,14 @@
     ///
     /// `body` may run again after a conflict with another process. It must not wait for anything but the database.
     ///
-    /// - Throws: ``DatabaseError``, and what `body` throws.
+    /// - Throws: ``DatabaseError``, and the errors of `body`.
     func write<Result: Sendable>(
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result
 
     /// Runs `body` on a snapshot of the committed data.
     ///
-    /// - Throws: ``DatabaseError``, and what `body` throws.
+    /// - Throws: ``DatabaseError``, and the errors of `body`.
     func read<Result: Sendable>(
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result
@@ -30,7 +30,7 @@
     /// - Throws: ``DatabaseError``.
     func scrub(_ tables: Set<String>) async throws
 
-    /// Waits for what is under way, and closes.
+    /// Waits for transactions under way, and closes.
     func close() async
   }
 
@@ -94,7 +94,7 @@
     }
   }
 
-  /// A database that cannot do what it was asked.
+  /// A failure of a database.
   package struct DatabaseError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, which determines the remedy.
     package enum Code: String, Sendable, Hashable {

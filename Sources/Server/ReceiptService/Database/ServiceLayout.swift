@@ -119,7 +119,7 @@
     private func rewrite(_ table: String) throws {
       let file = "SELECT pg_relation_filepath('\(table)')"
       let before = try connection.connection.execute(file).text(0, 0)
-      // The statistics are samples of values: they are made anew from what is left.
+      // The statistics contain samples of values, so they are computed again from the remaining rows.
       try connection.connection.execute("VACUUM (FULL, ANALYZE) \(table)")
       // Of tables that are not the user's, the server only remarks that it passes them over.
       guard try connection.connection.execute(file).text(0, 0) != before else {

@@ -75,7 +75,7 @@
         """,
         // Work that one process at a time does.
         "CREATE TABLE leases(name TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL)",
-        // Jobs that have to be finished, such as erasures: what is to be done, as JSON.
+        // Jobs that have to be finished, such as erasures. body: the work to do, as JSON.
         """
         CREATE TABLE jobs(
           id TEXT PRIMARY KEY, kind TEXT NOT NULL, app TEXT NOT NULL, created BIGINT NOT NULL, due BIGINT NOT NULL,
@@ -85,7 +85,7 @@
       ],
       // The trace of the request that brought a change about: see TraceHeaders.
       ["ALTER TABLE changes ADD COLUMN trace TEXT"],
-      // For what is removed when it is old.
+      // For rows that are removed when they are old.
       [
         "CREATE INDEX notifications_received ON notifications(received)",
         "CREATE INDEX changes_time ON changes(time)",
@@ -105,7 +105,7 @@
         // due and leased were set, which shows whether the clock was ahead then.
         "ALTER TABLE deliveries ADD COLUMN previous_lane TEXT",
         "CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)",
-        // Without a default: what a default computes could be changed in the database.
+        // Without a default: the expression of a default could be changed in the database.
         "ALTER TABLE lanes ADD COLUMN noted BIGINT", "UPDATE lanes SET noted = 0",
         // The number of questions to the store since it last sent something.
         "ALTER TABLE ledgers ADD COLUMN questions BIGINT", "UPDATE ledgers SET questions = 0",
@@ -133,7 +133,7 @@
     /// The version that this build knows.
     static var version: Int64 { Int64(versions.count) }
 
-    /// The tables with what is about persons: rows are deleted from them when a person is erased.
+    /// The tables with personal data: rows are deleted from them when a person is erased.
     static let personalTables: Set<String> = [
       "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases",
     ]

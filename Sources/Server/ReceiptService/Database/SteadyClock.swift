@@ -17,7 +17,7 @@
     private struct State {
       var wall: Timestamp
       var steady: ContinuousClock.Instant
-      /// Another time: by how many seconds it differs, and since when.
+      /// A differing time: the difference in seconds, and since when.
       var other: (difference: Double, since: ContinuousClock.Instant)?
     }
 

@@ -14,7 +14,7 @@
       case renewed = "entitlement.renewed"
       /// The renewal could not be charged for, and access continues.
       case gracePeriod = "entitlement.grace-period"
-      /// No access any more, for any reason but the two that follow.
+      /// Access ended, for any reason except the two that follow.
       case expired = "entitlement.expired"
       /// Refunded.
       case refunded = "entitlement.refunded"
@@ -105,7 +105,7 @@
   extension Timestamp {
     init(milliseconds: Int64) { self.init(millisecondsSince1970: Double(milliseconds)) }
 
-    /// The milliseconds since 1970, rounded down; 0 for what is no date.
+    /// The milliseconds since 1970, rounded down; 0 if they are not representable.
     var milliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
 #endif

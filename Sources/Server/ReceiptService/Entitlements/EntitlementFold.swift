@@ -6,7 +6,7 @@
   internal import ReceiptCodec
   internal import ReceiptCrypto
 
-  /// Merges what was learned into the ledgers of an app, and enters what changed by it, within one transaction.
+  /// Merges new facts into the ledgers of an app, and enters the resulting changes, within one transaction.
   ///
   /// A change is the difference between the last reported snapshot of an entitlement, which is stored with its ledger,
   /// and the current one. So late, repeated or reordered input reports nothing twice. Each entitlement is locked while
@@ -68,7 +68,7 @@
         heard: max(heard, stored?.heard ?? heard), after: stored)
     }
 
-    /// Stores a part, and enters what changed.
+    /// Stores a part, and enters its change, if there is one.
     private func store(
       _ ledger: EntitlementLedger, _ name: String, _ identifier: String, customer: String?, heard: Timestamp,
       after stored: StoredLedger?

@@ -5,7 +5,7 @@
   package import Logging
   internal import ServiceLifecycle
 
-  /// Enters the changes that the passing of time makes, and asks the stores about what went silent, for as long as a
+  /// Enters changes that are due to time, and asks the stores about silent subscriptions, for as long as a
   /// `ServiceGroup` runs. Several processes may do so on one database.
   package struct EntitlementJobs: Service {
     private let entitlements: ServiceEntitlements

@@ -203,7 +203,7 @@
       return .json(object)
     }
 
-    /// Entitles a customer to what a receipt says that they presented.
+    /// Grants a customer the purchases of a receipt that they presented.
     ///
     /// - Returns: The customer's entitlements of its original transaction.
     /// - Throws: ``Problem`` for a receipt that names another customer, and an incomplete one: then nothing was stored

@@ -17,7 +17,7 @@
     let expiresDate: String?
     let customer: String?
 
-    /// Reads what was stored.
+    /// Reads a stored snapshot.
     init(stored json: [UInt8]) throws(MalformedReceipt) {
       let value = try JSONValue(parsing: json)
       self.json = json

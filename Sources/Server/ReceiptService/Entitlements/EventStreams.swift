@@ -9,7 +9,7 @@
   final class EventStreams: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    /// A place among the streams of an app, given back when nothing holds it any more.
+    /// A place among the streams of an app, given back when it is released.
     final class Place: Sendable {
       private let streams: EventStreams
       private let app: String

@@ -20,7 +20,7 @@
       }
     }
 
-    /// Removes a customer: ledgers, changes, deliveries that wait or are dead, and what else names them.
+    /// Removes a customer: ledgers, changes, waiting and dead deliveries, and all other rows that name them.
     ///
     /// A change that also concerns another customer, such as a transfer to them, stays and is delivered without the
     /// erased name. Refunds and revocations of purchases are kept without the person: see ``Withdrawals``. A
@@ -30,7 +30,7 @@
     ///   - app: The app.
     ///   - customer: The customer.
     ///   - tables: Other tables that `note` changes.
-    ///   - note: Runs in the transaction that removes them, with what is returned.
+    ///   - note: Runs in the transaction that removes them, with the value that is returned.
     /// - Returns: The original transactions and purchase tokens concerned.
     /// - Throws: ``DatabaseError``.
     @discardableResult
@@ -139,7 +139,7 @@
         "UPDATE changes SET customer = ?2, previous_customer = ?3, body = ?4 WHERE sequence = ?1",
         .integer(sequence), .text(kept[0]), .text(kept[1]), .bytes(object.bytes))
       tables.insert("changes")
-      // It waits for nothing of the customer any more, and is in one lane: that of the other one.
+      // It no longer waits for deliveries of the erased customer, and is only in the other customer's lane.
       guard told.contains(customer), let other = kept.compactMap(\.self).first else { return }
       let lane = WebhookQueue.lane(of: other, entitlement: "")
       let deliveries = try session.run(

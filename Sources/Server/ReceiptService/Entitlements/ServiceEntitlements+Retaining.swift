@@ -55,7 +55,8 @@
     ///
     /// - Parameters:
     ///   - configured: The endpoints of the configuration.
-    ///   - instant: The instant. Deliveries of changes from then on stay: another process may have a later configuration.
+    ///   - instant: The instant. Deliveries of changes from then on stay: another process may have a later
+    ///     configuration.
     /// - Returns: The endpoints, and how many deliveries were removed of each.
     /// - Throws: ``DatabaseError``.
     package func removeDeliveries(
@@ -110,8 +111,8 @@
     /// - Parameters:
     ///   - entitlements: The entitlements.
     ///   - apps: The apps, whose endpoints are served.
-    ///   - days: How old what stays may be.
-    ///   - logger: Takes what goes wrong.
+    ///   - days: The age, in days, after which rows are removed.
+    ///   - logger: The logger for errors.
     package init(_ entitlements: ServiceEntitlements, apps: [AppConfiguration], days: Int, logger: Logger) {
       self.entitlements = entitlements
       endpoints = Set(

@@ -50,7 +50,7 @@
       commits.signal()
     }
 
-    // MARK: What was learned
+    // MARK: Recording facts
 
     /// Records a notification as processed, and merges its facts. When this returns, both are on disk.
     ///
@@ -121,7 +121,7 @@
       return id
     }
 
-    /// Merges what a store answered, or a customer presented.
+    /// Merges the answer of a store, or the facts of a presented receipt.
     ///
     /// - Parameters:
     ///   - change: The new facts.
@@ -165,7 +165,7 @@
       }
     }
 
-    // MARK: What time brings
+    // MARK: Changes due to time
 
     /// Enters the changes that the passing of time made, such as that a subscription expired.
     ///

@@ -26,7 +26,7 @@
       secret = try ServiceSecret(in: session)
     }
 
-    /// Keeps what a ledger says of refunds and revocations of one purchase, if it does.
+    /// Keeps a ledger's facts about refunds and revocations of one purchase, if there are any.
     ///
     /// - Parameters:
     ///   - name: The name of the ledger's part, which has store, environment and purchase.

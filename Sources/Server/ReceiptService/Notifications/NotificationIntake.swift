@@ -116,7 +116,8 @@
       }
     }
 
-    /// Enters the verdict in the audit trail. Anybody can send something: what the store did not sign is not entered.
+    /// Enters the verdict in the audit trail. Notifications not signed by the store are not entered, since anybody can
+    /// send them.
     private func enter(
       _ result: Result<AppStoreNotification, NotificationRejection>, _ body: [UInt8],
       _ receiver: NotificationReceiver, _ app: AppConfiguration

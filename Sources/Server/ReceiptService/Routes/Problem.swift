@@ -17,9 +17,9 @@
     let detail: String
     /// The parameter, header or JSON path that is wrong.
     var place: String?
-    /// The entry of the audit trail that records the verdict on what was sent.
+    /// The entry of the audit trail that records the verdict on the request's content.
     var entry: UInt64?
-    /// After how many seconds to try again.
+    /// The number of seconds after which to try again.
     var retryAfter: Int?
 
     init(

@@ -50,7 +50,7 @@
     let openPlaces: RequestPlaces
     private let openRequests: OpenRequests
     let batchPlaces: BatchPlaces
-    /// Limits what anybody can write into the log.
+    /// Limits the log lines that unauthenticated clients can cause.
     let noise = NoiseLimit()
     let eventStreams = EventStreams()
     private let isEnding = Atomic<Bool>(false)
@@ -115,7 +115,7 @@
       erasures = ErasureQueue(entitlements, auditLog: configuration.auditLog, apps: apps)
     }
 
-    /// Adds all routes, and what every answer has: security headers, problems instead of errors, metrics.
+    /// Adds all routes, and the middleware for all answers: security headers, problems instead of errors, metrics.
     public func addRoutes(to router: Router<ServiceContext>) {
       router.add(middleware: AnswerMiddleware(api: self))
       for route in routes {
@@ -241,7 +241,7 @@
       }
     }
 
-    // MARK: What requests name
+    // MARK: Parameters of requests
 
     /// The app of a request: that of the key, the one that the parameter `app` names, or the only one.
     func app(of request: Request, _ context: ServiceContext) throws -> ServedApp {
@@ -341,7 +341,7 @@
       recentRequests.record(duration: end - start, isFault: status.code >= 500, at: end)
     }
 
-    /// Adds what the header of every answer has.
+    /// Adds the header fields that every answer has.
     func addCommonFields(to fields: inout HTTPFields) {
       fields[.xContentTypeOptions] = "nosniff"
       if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
@@ -359,7 +359,7 @@
       case let error as HTTPError:
         return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
       case is HTTPParserError:
-        // Found while the body was read; what follows on the connection is not read any more.
+        // Found while the body was read. Further input on the connection is not read.
         return Problem(.badRequest, "invalid-request", "The body is not framed as HTTP/1.1 demands.")
       case let error as DatabaseError:
         context.logger.error("The database failed.", metadata: ["error": "\(error)"])
@@ -384,7 +384,7 @@
     var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
   }
 
-  /// An app, with what is computed once of its configuration.
+  /// An app, with values computed once from its configuration.
   final class ServedApp: Sendable {
     let configuration: AppConfiguration
     /// Its policies, by their names.

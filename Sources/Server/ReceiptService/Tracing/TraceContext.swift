@@ -16,7 +16,7 @@
   package struct TraceContext: Sendable, Hashable {
     /// The name of the field with identifiers and flags.
     static let parentField = "traceparent"
-    /// The name of the field with what vendors add.
+    /// The name of the field with the vendors' data.
     static let stateField = "tracestate"
 
     /// 16 bytes in hexadecimal.

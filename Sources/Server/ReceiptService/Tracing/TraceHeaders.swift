@@ -19,7 +19,7 @@
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
 
-    /// Reads what was stored.
+    /// Reads stored headers.
     static func headers(stored text: String?) -> [HTTPHeader] {
       (text ?? "").split(separator: "\n").compactMap { line in
         let parts = line.split(separator: ":", maxSplits: 1)

@@ -34,7 +34,7 @@
     }
 
     private enum State {
-      /// Passes on what arrives.
+      /// Passes on all input.
       case open
       /// Keeps a request back until all of it is there.
       case arriving(ArrivingRequest)
@@ -88,7 +88,7 @@
       context.fireChannelInactive()
     }
 
-    // MARK: What arrives
+    // MARK: Input
 
     /// Takes the requests that ask for a verdict.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -138,7 +138,7 @@
         && !TraceContext.isNamed(in: fields) && ReceiptContent.problem(fields) == nil
     }
 
-    /// Asks for more, unless what arrives is kept back.
+    /// Asks for more input, unless input is being held back.
     public func read(context: ChannelHandlerContext) {
       if case .verifying = state { isReadKeptBack = true } else { context.read() }
     }
@@ -169,7 +169,7 @@
       context.fireErrorCaught(error)
     }
 
-    // MARK: What becomes of a request
+    // MARK: Answering
 
     /// Answers the request with its verdict.
     ///
@@ -216,7 +216,7 @@
       if request.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(request.body))) }
     }
 
-    /// Goes on with what arrived behind a request.
+    /// Processes the input that was held back behind a request.
     private func resume(_ context: ChannelHandlerContext) {
       let isAnythingKeptBack = !keptBack.isEmpty
       while !isVerifying, let arrival = keptBack.popFirst() {

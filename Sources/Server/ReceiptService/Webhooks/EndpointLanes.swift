@@ -72,7 +72,7 @@
       }
       let instant = rows.first.map { Timestamp(milliseconds: max($0.integer(0), $0.integer(1))) }
       if let instant, instant > now { return instant }
-      // The end of what is before it wakes it; this is for the case that both ended at once.
+      // The end of the delivery before it wakes it. This is for the case that both ended at once.
       guard instant != nil, try first(of: lane) == delivery else { return now.addingSeconds(1) }
       return nil
     }

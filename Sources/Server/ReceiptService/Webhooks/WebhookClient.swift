@@ -163,7 +163,7 @@
       }
     }
 
-    /// Reads what follows the head, within bounds; beyond them the connection is closed.
+    /// Reads the body, within bounds; beyond them the connection is closed.
     private static func drain(_ response: HTTPClientResponse) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { _ = try? await response.body.collect(upTo: maximumAnswerByteCount) }

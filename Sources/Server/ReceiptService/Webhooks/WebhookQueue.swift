@@ -205,8 +205,8 @@
       }
     }
 
-    /// Corrects the lanes after the clock was ahead: deliveries that were due in the future, and leases that were to end
-    /// there, are tried now.
+    /// Corrects the lanes after the clock was ahead: deliveries that were due in the future, and leases that were to
+    /// end there, are tried now.
     ///
     /// - Parameter now: The current time.
     /// - Returns: The number of lanes.

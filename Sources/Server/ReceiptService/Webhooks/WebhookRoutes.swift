@@ -98,7 +98,7 @@
   }
 
   extension WebhookQueue.DeadLetter {
-    /// Writes an object: what could not be delivered, and why.
+    /// Writes an object with the undelivered change and the error.
     package func write(to object: inout JSONWriter) {
       object.beginObject()
       object.member("attempts", Int64(attempts))

@@ -80,7 +80,7 @@
       entitlements.commits.add(wake)
     }
 
-    /// Runs until graceful shutdown, and ends what is under way; or until cancellation, which gives it up.
+    /// Runs until graceful shutdown, which completes deliveries under way, or until cancellation, which gives them up.
     package func run() async {
       await withDiscardingTaskGroup { group in
         await withGracefulShutdownHandler {
@@ -117,7 +117,7 @@
       }
     }
 
-    /// Leases what is due. Each lease is counted and delivered at once: what fails afterwards takes nothing back.
+    /// Leases the due deliveries. Each lease is counted and delivered at once: a later failure undoes none of them.
     private func leaseDue(
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {

@@ -17,12 +17,12 @@
       let time: ContinuousClock.Instant
     }
 
-    /// The tries of the window, oldest first; no more than ``triesOfAll``.
+    /// The tries of the window, oldest first; at most ``triesOfAll``.
     private let tries = Mutex<[Try]>([])
 
     /// Counts a wrong key.
     ///
-    /// - Returns: `nil`, or after how many seconds to try again; then it was not counted.
+    /// - Returns: `nil` if the try was counted; otherwise the number of seconds after which to try again.
     func countWrongKey(from address: String, at now: ContinuousClock.Instant = .now) -> Int? {
       tries.withLock { tries in
         tries.removeAll { now - $0.time >= Self.window }
