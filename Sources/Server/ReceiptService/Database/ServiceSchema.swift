@@ -107,7 +107,7 @@
         "CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)",
         // Without a default: the expression of a default could be changed in the database.
         "ALTER TABLE lanes ADD COLUMN noted BIGINT", "UPDATE lanes SET noted = 0",
-        // The number of questions to the store since it last sent something.
+        // The number of questions to the store since the ledger was last stored, as by a message of the store.
         "ALTER TABLE ledgers ADD COLUMN questions BIGINT", "UPDATE ledgers SET questions = 0",
         "CREATE INDEX ledgers_evaluated ON ledgers(evaluated)",
         "DROP INDEX ledgers_reconcile",
