@@ -5,13 +5,13 @@
   internal import Logging
 
   extension AuditLog {
-    /// Appends records, in order, each exactly once, and reports how many and how long it took.
+    /// Appends records, in order, each exactly once, and reports their number and the time it took.
     ///
     /// - Parameters:
-    ///   - records: What is appended.
-    ///   - mode: How safe they are when this returns.
-    ///   - observer: What it is reported to.
-    /// - Returns: For each record where it stands.
+    ///   - records: The records to append.
+    ///   - mode: The durability of the records when this returns.
+    ///   - observer: The observer to report to.
+    /// - Returns: The position of each record.
     /// - Throws: `AuditError`, as without an observer.
     @discardableResult
     public func append(
@@ -28,9 +28,9 @@
     /// recorded.
     ///
     /// - Parameters:
-    ///   - requests: What is to be granted.
-    ///   - mode: How safe the records are when this returns.
-    ///   - observer: What it is reported to.
+    ///   - requests: The grants that are requested.
+    ///   - mode: The durability of the records when this returns.
+    ///   - observer: The observer to report to.
     /// - Returns: For each request what was decided.
     /// - Throws: `AuditError`, as without an observer.
     public func grant(
@@ -48,7 +48,7 @@
   }
 
   extension ReceiptObserver {
-    /// For `AuditLog.Options.eventHandler`: logs and counts what no caller of the trail is told of.
+    /// For `AuditLog.Options.eventHandler`: logs and counts events that no caller of the trail receives.
     public func report(_ event: AuditLogEvent) {
       switch event {
       case .publishingFailed(let error, let attempts):

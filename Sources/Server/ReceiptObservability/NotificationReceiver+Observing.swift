@@ -11,7 +11,7 @@
     ///
     /// - Parameters:
     ///   - body: `{"signedPayload": "…"}`, or the JWS alone.
-    ///   - observer: What it is reported to.
+    ///   - observer: The observer to report to.
     /// - Returns: The notification and its decoded parts, all of it verified.
     /// - Throws: `NotificationRejection`, which names the status to answer with.
     public func receive(
@@ -36,7 +36,7 @@
     /// - Parameters:
     ///   - authorization: The value of the header `Authorization`; `nil` without one.
     ///   - body: The body.
-    ///   - observer: What it is reported to.
+    ///   - observer: The observer to report to.
     /// - Returns: The message.
     /// - Throws: `PushRejection`, which names the status to answer with.
     public func receive(

@@ -4,26 +4,26 @@
   public import Logging
   public import Metrics
 
-  /// Tells a logger and a metrics system what an operator wants to know of verdicts, notifications and an audit trail.
+  /// Reports verdicts, notifications and the events of an audit trail to a logger and a metrics system.
   ///
   /// ```swift
   /// let observer = ReceiptObserver(logger: logger)
   /// let verdict = await verifier.verify(receiptBytes, checkers: checkers, observer: observer)
   /// ```
   ///
-  /// Neither receipts nor customers are logged: reasons, places and identifiers of transactions are. <doc:Metrics> lists
-  /// the metrics. One may be used from any number of tasks at once.
+  /// Neither receipts nor customers are logged: reasons, places and identifiers of transactions are. <doc:Metrics>
+  /// lists the metrics. One may be used from any number of tasks at once.
   public struct ReceiptObserver: Sendable {
     /// The logger.
     public var logger: Logger
-    /// The metrics.
+    /// The factory of its metrics.
     let factory: any MetricsFactory
 
     /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - logger: Where it logs.
-    ///   - factory: Where it counts and measures; by default the one that `MetricsSystem` was bootstrapped with.
+    ///   - logger: The logger.
+    ///   - factory: The factory of its metrics; by default the one that `MetricsSystem` was bootstrapped with.
     public init(logger: Logger, factory: any MetricsFactory = MetricsSystem.factory) {
       self.logger = logger
       self.factory = factory

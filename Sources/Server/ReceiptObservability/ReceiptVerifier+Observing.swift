@@ -31,7 +31,7 @@
     ///
     /// - Parameters:
     ///   - verdict: The verdict.
-    ///   - duration: How long it took; `nil` where that is not known.
+    ///   - duration: The time it took; `nil` if unknown.
     public func report(_ verdict: Verdict, after duration: Duration? = nil) {
       let dimensions = [
         ("verdict", verdict.name), ("kind", verdict.kind?.rawValue ?? "unknown"),

@@ -26,8 +26,8 @@
     }
   }
 
-  /// Closes what is open for as long as a `ServiceGroup` runs, when the services that were started after it have ended:
-  /// a transport, an audit trail, a revocation checker.
+  /// Closes a transport, an audit trail or a revocation checker when a `ServiceGroup` ends, after the services that
+  /// were started after it have ended.
   ///
   /// ```swift
   /// let group = ServiceGroup(
@@ -41,7 +41,7 @@
 
     /// Waits until graceful shutdown or cancellation, and closes.
     ///
-    /// - Throws: What closing throws.
+    /// - Throws: The errors of closing.
     public func run() async throws {
       try? await gracefulShutdown()
       try await close()

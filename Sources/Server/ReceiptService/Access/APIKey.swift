@@ -4,7 +4,7 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// The permissions of a key. None includes another.
+  /// A permission of a key. No scope includes another.
   public enum Scope: String, Sendable, Hashable, CaseIterable {
     /// To have receipts verified and inspected.
     case verify
@@ -16,8 +16,8 @@
     case emulator
   }
 
-  /// A key of the API, as it is shown once: `rk_ID_SECRET`, an identifier of 12 hexadecimal digits and 32 random bytes in
-  /// base64url. Stored is the SHA-256 of the secret, which needs no salt and no stretching: nobody guesses 256 bits.
+  /// A key of the API, as it is shown once: `rk_ID_SECRET`, an identifier of 12 hexadecimal digits and 32 random bytes
+  /// in base64url. The server stores the SHA-256 of the secret. 256 random bits need neither salt nor key stretching.
   package struct APIKeyText: Sendable, Hashable, CustomStringConvertible {
     package let id: String
     let secret: String
@@ -32,7 +32,7 @@
       self.secret = secret
     }
 
-    /// Reads a key; `nil` if the text is not one.
+    /// Parses a key; `nil` if the text is not a key.
     package init?(_ text: some StringProtocol) {
       let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3, parts[0] == "rk", parts[1].utf8.count == 12, parts[2].utf8.count == 43 else {
@@ -41,14 +41,14 @@
       self.init(id: String(parts[1]), secret: String(parts[2]))
     }
 
-    /// The stored form of the secret.
+    /// The SHA-256 hash of the secret, which is stored in its place.
     package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
 
     /// The key as its user presents it.
     package var description: String { "rk_\(id)_\(secret)" }
   }
 
-  /// The maker of a request: the key that was presented, or that of the login.
+  /// The key that authenticates a request: presented with the request, or used for the console's login.
   public struct Principal: Sendable, Hashable {
     /// The identifier of the key.
     public let keyID: String
@@ -56,7 +56,7 @@
     public let name: String
     /// The app that it is confined to; `nil` for all.
     public let app: String?
-    /// Its permissions.
+    /// The scopes of the key.
     public let scopes: Set<Scope>
 
     /// Returns `true` if it may see and change what belongs to an app.

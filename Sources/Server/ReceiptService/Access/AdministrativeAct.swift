@@ -6,7 +6,7 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  /// An act of an administrator.
+  /// A recorded action of an administrator.
   package struct AdministrativeAct: Sendable, Hashable {
     /// Counts up.
     package let sequence: Int64

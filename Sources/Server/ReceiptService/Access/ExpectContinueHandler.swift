@@ -7,8 +7,8 @@
   public import NIOHTTPTypes
 
   /// Has clients that wait for it send the body (RFC 9110, 10.1.1): curl waits a second with bodies of more than a
-  /// megabyte. It waits until the answers to the requests before are written. Clients of HTTP/1.0, which know no 100, get answers
-  /// of HTTP/1.0.
+  /// megabyte. It waits until the answers to the requests before are written. Clients of HTTP/1.0, which know no 100,
+  /// get answers of HTTP/1.0.
   ///
   /// It belongs before handlers that look at answers.
   public final class ExpectContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -23,13 +23,14 @@
 
     /// The requests that have no whole answer yet.
     private var unansweredCount = 0
-    /// Indicates whether the client of the last request waits for 100, which must not come within the answer before it.
+    /// `true` if the client waits for 100 (Continue) to its last request. 100 must not be written in the middle of the
+    /// response to an earlier request.
     private var isOwed = false
 
     /// Creates a handler for one connection.
     public init() {}
 
-    /// Adds what deals with HTTP/1.0 where the version can still be seen.
+    /// Adds the handler for HTTP/1.0 directly behind the decoder, where the version is still visible.
     public func handlerAdded(context: ChannelHandlerContext) {
       let pipeline = context.pipeline.syncOperations
       guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else {
@@ -66,8 +67,8 @@
     }
   }
 
-  /// Answers clients of HTTP/1.0 in HTTP/1.0 (RFC 9112, 2.3 and 9.3): without 100 and without chunks, on a connection that ends
-  /// with the answer.
+  /// Answers clients of HTTP/1.0 in HTTP/1.0 (RFC 9112, 2.3 and 9.3): without 100 and without chunks, on a connection
+  /// that ends with the answer.
   final class HTTP10Handler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -75,7 +76,7 @@
     typealias OutboundOut = HTTPServerResponsePart
 
     private var unansweredCount = 0
-    /// Indicates whether a request of HTTP/1.0 arrived: it is the last.
+    /// `true` after an HTTP/1.0 request: it is the connection's last request.
     private var isLast = false
     private var isLastComplete = false
     private var isLastAnswered = false
@@ -94,7 +95,8 @@
       case .end where isLastComplete: return
       case .end where isLast:
         isLastComplete = true
-        // Bytes still arriving would have made the close a reset, which discards the answer.
+        // The close waits for the end of the request: closing with unread input resets the connection, and the client
+        // could lose the response.
         if isLastAnswered { context.close(promise: nil) }
       case .end: break
       }

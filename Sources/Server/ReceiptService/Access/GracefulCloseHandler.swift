@@ -5,9 +5,10 @@
   public import NIOCore
   public import NIOHTTPTypes
 
-  /// Closes a connection when all of an answer is on its way and not before, also where a graceful shutdown wants it closed
-  /// earlier: what a slow client has not taken yet would be cut off. An answer that announces `Connection: close` is the
-  /// last (RFC 9112, 9.6).
+  /// Closes a connection only after the whole answer has been sent, also during a graceful shutdown.
+  ///
+  /// An earlier close would cut off the part of the answer that a slow client has not read yet. An answer that
+  /// announces `Connection: close` is the last (RFC 9112, 9.6).
   ///
   /// It belongs behind a ``RequestDeadlineHandler``, which closes the connection of a client that takes nothing.
   public final class GracefulCloseHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -45,7 +46,8 @@
         let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
         answer = promise.futureResult
         context.write(data, promise: promise)
-        // Bytes still arriving would make the close a reset, which discards the answer: the client closes.
+        // If the request is still arriving, closing would reset the connection, and the client could lose the
+        // response. The client closes then.
         guard isLast, isRequestComplete else { return }
         context.flush()
         close(context: context, mode: .all, promise: nil)

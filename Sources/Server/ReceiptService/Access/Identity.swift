@@ -4,10 +4,10 @@
   internal import HTTPTypes
   internal import Hummingbird
 
-  /// Identifies who makes a request, and decides whether the key allows it.
+  /// Identifies the key that makes a request, and decides whether the key allows the request.
   ///
-  /// Every door asks this type: the routes, the handler that answers before the router, streams and batches under way, the
-  /// console, and the controls of an emulated store.
+  /// Every door asks this type: the routes, the handler that answers before the router, streams and batches under way,
+  /// the console, and the controls of an emulated store.
   struct Identity: Sendable {
     let keys: KeyRing
 
@@ -18,8 +18,8 @@
     ///   - scope: The scope that the key must have.
     ///   - app: The app that the key must be allowed to use, if the request is for a particular one.
     /// - Returns: The principal.
-    /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope, 404 if the key is confined to another
-    ///   app; ``DatabaseError`` if the keys cannot be read.
+    /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope, 404 if the key is confined to
+    ///   another app; ``DatabaseError`` if the keys cannot be read.
     func principal(
       of request: Request, needing scope: Scope, app: String? = nil
     ) async throws -> Principal {
@@ -30,7 +30,8 @@
       return principal
     }
 
-    /// Returns the principal of a request if that can be decided without waiting for the database. `nil` decides nothing.
+    /// Returns the principal of a request if that can be decided without waiting for the database. `nil` decides
+    /// nothing.
     func knownPrincipal(of request: Request, needing scope: Scope) -> Principal? {
       guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
         principal.may(scope)

@@ -6,13 +6,13 @@
   internal import ReceiptCrypto
   internal import Synchronization
 
-  /// The keys of the API. They live in the database; each process keeps them in memory for a few seconds, so that a request
-  /// costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the database is
-  /// unreachable within ``maximumAgeWhileUnavailable``.
+  /// The keys of the API. They live in the database; each process keeps them in memory for a few seconds, so that a
+  /// request costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the
+  /// database is unreachable within ``maximumAgeWhileUnavailable``.
   package final class KeyRing: Sendable {
-    /// The age of the keys in memory at which they are read again.
+    /// The age after which the keys in memory are read again.
     package static let maximumAge: Duration = .seconds(5)
-    /// Their greatest age while the database cannot be reached: verification needs no database.
+    /// The age up to which they are used while the database is unreachable: verification needs no database.
     package static let maximumAgeWhileUnavailable: Duration = .seconds(60)
 
     /// A key, without its secret.
@@ -26,7 +26,7 @@
 
     /// Why a key is not created.
     package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
-      /// The member at fault: `name`, `app` or `scopes`.
+      /// The invalid member: `name`, `app` or `scopes`.
       package let member: String
       package let message: String
 
@@ -45,14 +45,14 @@
     private let maximumAgeWhileUnavailable: Duration
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
-    /// Compared with where there is no such key, so that both cases take as long.
+    /// The hash to compare with if the key does not exist, so that both cases take the same time.
     private let absent = [UInt8](repeating: 0, count: 32)
 
     /// - Parameters:
-    ///   - database: Where the keys are.
+    ///   - database: The database with the keys.
     ///   - apps: The apps that keys may be confined to; `nil` for any.
-    ///   - maximumAge: How old the keys in memory may be.
-    ///   - maximumAgeWhileUnavailable: How old they may be while the database cannot be reached.
+    ///   - maximumAge: The age after which the keys in memory are read again.
+    ///   - maximumAgeWhileUnavailable: The age up to which they are used while the database is unreachable.
     ///   - clock: The current time.
     package init(
       _ database: any ServiceDatabase, apps: Set<String>? = nil, maximumAge: Duration = maximumAge,
@@ -66,9 +66,9 @@
       self.clock = clock
     }
 
-    /// The principal of a presented key; `nil` if there is no such key, or it was revoked.
+    /// Authenticates a presented key; `nil` if the key does not exist or was revoked.
     ///
-    /// - Throws: ``DatabaseError`` where the keys cannot be read: then nobody is let in.
+    /// - Throws: ``DatabaseError`` if the keys cannot be read. The request must be refused then.
     package func principal(presenting text: some StringProtocol) async throws -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
       try await refresh(after: maximumAge)
@@ -81,7 +81,9 @@
       return principal(key, presenting: presented)
     }
 
-    /// Who presents a key, where the keys in memory are young enough to tell; `nil` does not mean that nobody has this key.
+    /// Authenticates a presented key with the keys in memory, if they are recent enough.
+    ///
+    /// `nil` does not mean that the key is invalid.
     func knownPrincipal(presenting text: some StringProtocol) -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
       let key = state.withLock { state in
@@ -154,7 +156,7 @@
       return isThere
     }
 
-    /// All keys, also those that were revoked, in the order of their creation.
+    /// All keys, including revoked ones, in the order of their creation.
     ///
     /// - Throws: ``DatabaseError``.
     package func keys() async throws -> [Key] {
@@ -179,8 +181,8 @@
         let age = state.loaded.map { now - $0 }
         let isFresh = age.map { $0 < maximumAge } ?? false
         let mayWait = age.map { $0 < maximumAgeWhileUnavailable } ?? false
-        // While one request reads the keys, which takes a moment or else finds the database unreachable, others use the old
-        // ones.
+        // While one request reads the keys, which takes a moment or else finds the database unreachable, others use the
+        // old ones.
         let loads = !isFresh && !(mayWait && state.isLoading)
         if loads { state.isLoading = true }
         return (age, loads)

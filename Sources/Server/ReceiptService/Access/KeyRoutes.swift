@@ -69,7 +69,7 @@
 
     /// Creates a key as an administrator may.
     ///
-    /// - Throws: ``Problem`` for what is not allowed; ``DatabaseError``.
+    /// - Throws: ``Problem`` for a key that is not allowed; ``DatabaseError``.
     func createKey(
       named name: String, app: String?, scopes: Set<Scope>, for principal: Principal?
     ) async throws -> APIKeyText {

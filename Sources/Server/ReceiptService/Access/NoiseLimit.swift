@@ -3,8 +3,10 @@
 #if Server
   internal import Synchronization
 
-  /// The number of times that the log tells what anybody can cause: a few lines at once, then one in a second. The next
-  /// line says how many were left out, so that strangers neither fill the log nor hide in it.
+  /// A rate limit for log lines that unauthenticated clients can cause: a burst of 20 lines, then one a second.
+  ///
+  /// The next line that is written states how many were omitted. So such clients can neither fill the log nor hide in
+  /// it.
   final class NoiseLimit: Sendable {
     private struct State {
       var room: Double
@@ -19,7 +21,7 @@
       state = Mutex(State(room: Self.burst, refilled: now))
     }
 
-    /// Indicates whether a line is written: how many were left out before it; `nil` if it is left out, too.
+    /// The number of lines omitted before this one; `nil` if this one is to be omitted, too.
     func leftOutCount(at now: ContinuousClock.Instant = .now) -> Int? {
       state.withLock { state in
         state.room = min(Self.burst, state.room + (now - state.refilled) / .seconds(1))

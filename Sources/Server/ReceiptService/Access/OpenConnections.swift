@@ -4,9 +4,10 @@
   internal import NIOCore
   internal import Synchronization
 
-  /// The connections of clients, no more than the descriptors allow. When few are left, those are closed
-  /// whose client keeps the server waiting, beginning with the oldest: clients that open connections and send nothing keep
-  /// nobody out.
+  /// The open client connections, limited by the file descriptors.
+  ///
+  /// When few places are left, connections whose client keeps the server waiting are closed, oldest first. So clients
+  /// that open connections and send nothing do not lock out others.
   package final class OpenConnections: Sendable {
     /// Asks a connection to close if it keeps the server waiting.
     struct Scarcity: Sendable {}
@@ -19,11 +20,11 @@
       var isAsking = false
     }
 
-    /// The number of may be open.
+    /// The maximum number of open connections.
     package let maximum: Int
-    /// So many places are kept free, if need be by closing connections.
+    /// The number of places to keep free, by closing connections if necessary.
     private let reserve: Int
-    /// The number asked at a time: each costs its event loop a moment.
+    /// The number of connections that are asked at a time, since each takes time on its event loop.
     private static let askedAtOnce = 64
     private let state = Mutex(State())
 

@@ -5,9 +5,12 @@
   internal import NIOCore
   internal import Synchronization
 
-  /// The requests without a key whose body is arriving. They have no place among the requests that are served until they are
-  /// whole, so that nobody who sends slowly keeps others out. What has arrived of all of them together is bounded, and how many
-  /// there are of one address: the oldest is given up, since bodies that are meant arrive at once.
+  /// The requests without a key whose body is still arriving.
+  ///
+  /// Such a request takes a place among the served requests only when it is complete, so that slow senders do not lock
+  /// out others. The bytes of all these requests together are bounded, and so is the number of requests from one
+  /// address. If a bound is exceeded, the oldest request is given up, since the bodies of genuine requests arrive at
+  /// once.
   final class OpenRequests: Sendable {
     private struct Arriving {
       let address: String
@@ -42,7 +45,7 @@
       self.maximumCount = maximumCount
     }
 
-    /// The bytes that have arrived of all of them.
+    /// The number of bytes received so far of all these requests.
     var byteCount: Int { state.withLock { $0.byteCount } }
 
     /// A request from an address begins to arrive.
@@ -65,7 +68,7 @@
 
     /// More of a request has arrived.
     ///
-    /// - Throws: ``Problem`` where the request was given up for others.
+    /// - Throws: ``Problem`` if the request was given up in favor of others.
     func add(_ byteCount: Int, to id: Int) throws(Problem) {
       let (isThere, displaced) = state.withLock { state -> (Bool, [Arriving]) in
         guard state.arriving[id] != nil else { return (false, []) }
@@ -86,7 +89,7 @@
 
     /// A request has arrived, or will not.
     ///
-    /// - Returns: Whether it was not given up.
+    /// - Returns: `true` if it was not given up.
     @discardableResult
     func end(_ id: Int) -> Bool { state.withLock { $0.remove(id) != nil } }
 

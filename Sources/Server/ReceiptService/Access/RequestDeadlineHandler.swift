@@ -7,9 +7,10 @@
   /// Closes connections whose client takes too long:
   ///
   /// - for the head of a request, from when the connection is open or the answer before it has been taken;
-  /// - for the body. Each 16 KiB that arrive give a second more, up to the deadline from now. A client that sends a byte now
-  ///   and then holds a connection no longer than one that sends nothing. While the server itself reads nothing, no time passes;
-  /// - to take an answer: it must take 1 KiB for each second of the deadline, while anything waits for it.
+  /// - for the body. Each 16 KiB that arrive give a second more, up to the deadline from now. A client that sends a
+  ///   byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
+  ///   nothing, no time passes;
+  /// - to read an answer. While bytes wait for the client, it must read 1 KiB for each second of the deadline.
   public final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
@@ -22,10 +23,10 @@
 
     private static let receivedBytesPerSecond: Int64 = 16 << 10
     private static let takenBytesPerSecond: Int64 = 1 << 10
-    /// TCP_NOTSENT_LOWAT: so much of an answer may be in the system and not sent. By default it is megabytes, in which a slow
-    /// client is not told from one that takes nothing.
+    /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent. The default is
+    /// megabytes, with which a slow client cannot be distinguished from one that reads nothing.
     private static let unsentByteCount = 64 << 10
-    /// The time for which a client may keep the server waiting when connections are scarce.
+    /// The time that a client may keep the server waiting when connections are scarce.
     private static let scarceTime = TimeAmount.seconds(1)
 
     private let deadline: TimeAmount
@@ -33,14 +34,16 @@
     private var connection: Int?
     /// The requests whose answer has not been taken whole.
     private var unansweredCount = 0
-    /// Indicates whether a head has arrived, and not the end of its request.
+    /// `true` between the head and the end of a request.
     private var isArriving = false
-    /// When the server began to wait for a head, or for the rest of a request, less the time that what arrived gives.
+    /// When the server began to wait for a head or for the rest of a request, adjusted by the time that received bytes
+    /// give.
     private var waitingSince = NIODeadline.distantPast
     /// Since when the server reads nothing of a request that is arriving.
     private var heldBackSince: NIODeadline?
     private var writtenByteCount: Int64 = 0
-    /// What was written and taken when last enough of it was, and when that was; `nil` while nothing waits.
+    /// The last sufficient progress of the client: the number of bytes it had read, and when; `nil` while nothing
+    /// waits.
     private var progress: (byteCount: Int64, time: NIODeadline)?
     private var timer: Scheduled<Void>?
 
@@ -99,7 +102,7 @@
       context.fireChannelRead(data)
     }
 
-    /// Notes that what has arrived is being dealt with.
+    /// Notes that the received input is being processed.
     public func channelReadComplete(context: ChannelHandlerContext) {
       if isArriving, heldBackSince == nil { heldBackSince = context.eventLoop.now }
       context.fireChannelReadComplete()
@@ -114,14 +117,14 @@
       context.read()
     }
 
-    /// Closes a connection that keeps the server waiting, where there are too few.
+    /// Closes a connection that keeps the server waiting, if connections are scarce.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       guard event is OpenConnections.Scarcity else { return context.fireUserInboundEventTriggered(event) }
       guard isWaiting, waitingSince + Self.scarceTime <= context.eventLoop.now else { return }
       context.close(promise: nil)
     }
 
-    /// Indicates whether it is for the client to send something.
+    /// `true` if it is the client's turn to send.
     private var isWaiting: Bool { isArriving ? heldBackSince == nil : unansweredCount == 0 }
 
     // MARK: Answers
@@ -139,14 +142,14 @@
         promise.futureResult.whenComplete { _ in
           let (handler, eventLoop) = bound.value
           handler.unansweredCount -= 1
-          // The rest of a body that nobody reads must arrive within the same time.
+          // The rest of a body that the server does not read must arrive within the same deadline.
           if handler.unansweredCount == 0 { handler.waitingSince = eventLoop.now }
         }
         context.write(data, promise: promise)
       }
     }
 
-    /// Indicates whether too little is taken of what waits for the client.
+    /// Returns `true` if the client reads too slowly while bytes wait for it.
     private func isStalled(_ context: ChannelHandlerContext, _ now: NIODeadline) -> Bool {
       let waiting =
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)).map { Int64($0) } ?? 0

@@ -13,7 +13,7 @@
 
     /// Takes a place.
     ///
-    /// - Throws: ``Problem`` if it is missing.
+    /// - Throws: ``Problem`` if all places are taken.
     func take() throws(Problem) {
       guard count.add(1, ordering: .relaxed).newValue <= maximum else {
         giveBack()

@@ -95,8 +95,10 @@
       return index
     }
 
-    /// Whose entries a request may see: those of the app that it names, or that its key is confined to; all entries for a key
-    /// of all apps that names none.
+    /// The audit entries that a request may see.
+    ///
+    /// These are the entries of the app that the request names or that its key is confined to. They are all entries if
+    /// the key is for all apps and the request names no app.
     func audience(of request: Request, _ context: ServiceContext) throws -> EntryAudience {
       guard let principal = context.principal else { return .nobody }
       if principal.app == nil, try queryParameter("app", of: request) == nil { return .all }
@@ -184,13 +186,13 @@
     }
   }
 
-  /// The owner of the audit trail's entries that are seen. The API and the console ask the same question.
+  /// The audit entries that a reader may see, for both the API and the console.
   enum EntryAudience: Sendable {
-    /// Without a key: none.
+    /// No entries, since there is no key.
     case nobody
-    /// Those of one app.
+    /// The entries of one app.
     case app(ServedApp)
-    /// Those of all apps, and those of none: of policies that are not in the configuration any more.
+    /// The entries of all apps, and those of policies that are no longer in the configuration.
     case all
 
     func includes(_ entry: AuditEntry) -> Bool {
@@ -203,9 +205,11 @@
   }
 
   extension ServedApp {
-    /// Indicates whether an entry is about this app: its bundle identifier is one of those that the app's policies
-    /// accept, or it has none, as that of a receipt that was refused has not, and is of a verdict under one of the
-    /// app's policies.
+    /// Returns `true` if an entry is about this app.
+    ///
+    /// An entry with a bundle identifier is about the app if one of the app's policies accepts that identifier. An
+    /// entry without one, such as that of a refused receipt, is about the app if the verdict used one of the app's
+    /// policies.
     func isAbout(_ entry: AuditEntry) -> Bool {
       guard let bundle = entry.bundle else {
         guard let digest = entry.policy else { return false }
@@ -220,7 +224,7 @@
     }
   }
 
-  /// The subject of a search in the trail.
+  /// The criteria of a search in the audit trail.
   struct EntrySearch: Sendable {
     enum Key: Sendable { case original, transaction, product, receipt, customer }
 
@@ -235,7 +239,7 @@
 
     /// A page of entries for which `isWanted` is true, newest first. No more than ten thousand are looked at.
     ///
-    /// - Returns: The entries, and where the next page begins, if there is one.
+    /// - Returns: The entries, and the start of the next page, if there is one.
     func page(
       in view: TrailView, where isWanted: (AuditEntry) -> Bool
     ) throws -> (entries: [RecordedEntry], next: UInt64?) {

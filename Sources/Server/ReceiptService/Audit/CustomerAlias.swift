@@ -3,21 +3,22 @@
 #if Server
   internal import AuditTrail
 
-  /// That receipts which name an account are recorded under another name: a backend may call a customer otherwise than the
-  /// receipt does. The trail finds entries by the name that was recorded alone, so that who erases the account is told here
-  /// under which other names its receipts are.
+  /// The recorded name of receipts that name another account.
+  ///
+  /// A backend may name a customer differently than the receipt does. The trail finds entries only by the recorded
+  /// name. To erase an account, the aliases therefore list the other names under which its receipts are recorded.
   struct CustomerAlias: Sendable, Hashable {
     let app: String
     /// The account that the receipts name.
     let account: String
-    /// The name that is recorded.
+    /// The customer that is recorded.
     let customer: String
   }
 
   extension ServiceEntitlements {
-    /// Stores what is not known yet, before receipts are recorded.
+    /// Stores the aliases that are not known yet, before receipts are recorded.
     ///
-    /// - Throws: ``DatabaseError``: then they must not be recorded under the other name.
+    /// - Throws: ``DatabaseError``. The receipts must not be recorded under the other name then.
     func note(_ aliases: Set<CustomerAlias>) async throws {
       guard !aliases.isEmpty else { return }
       let new = try await database.read { session in

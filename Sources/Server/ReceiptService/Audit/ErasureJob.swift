@@ -15,7 +15,7 @@
     ///
     /// - Parameters:
     ///   - erasures: The erasures.
-    ///   - logger: Takes what goes wrong.
+    ///   - logger: The logger for errors.
     package init(_ erasures: ErasureQueue, logger: Logger) {
       self.erasures = erasures
       self.logger = logger

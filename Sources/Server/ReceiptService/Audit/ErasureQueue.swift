@@ -7,13 +7,14 @@
   internal import ReceiptCrypto
   internal import ReceiptVerification
 
-  /// Erasures of customers. Each is in the database until it is done, so that what one process began another one ends. It is
-  /// named by a keyed digest (``ServiceSecret``): what is left of it must not name the customer, nor let them be guessed.
+  /// Erasures of customers. Each is in the database until it is done, so that what one process began another one ends.
+  /// It is named by a keyed digest (``ServiceSecret``): what is left of it must not name the customer, nor let them be
+  /// guessed.
   package struct ErasureQueue: Sendable {
     /// For how long an erasure is left to the process that began it, in seconds. Two that do the same do no harm.
     static let lease: Double = 60
 
-    /// The customer that was erased.
+    /// The numbers of erased purchases and entries.
     package struct Outcome: Sendable, Hashable {
       /// Original transactions and purchase tokens.
       package var purchases = 0
@@ -24,7 +25,7 @@
     private struct Erasure: Sendable {
       let id: String
       let app: String
-      /// `nil` once the rows are deleted: what they left in the files may still be there.
+      /// `nil` once the rows are deleted. Remnants of them may still be in the files.
       let customer: String?
       let actor: String
       var outcome = Outcome()
@@ -41,14 +42,16 @@
       self.apps = apps
     }
 
-    /// Erases a customer of an app: entitlements, changes, webhooks that wait, and the erasable parts of the trail's entries.
+    /// Erases a customer of an app: entitlements, changes, webhooks that wait, and the erasable parts of the trail's
+    /// entries.
     ///
     /// - Parameters:
     ///   - customer: An app account token, or the name under which receipts were presented.
     ///   - app: The app.
-    ///   - actor: Who wants it.
-    /// - Returns: What was erased.
-    /// - Throws: ``DatabaseError``, `AuditError`: it is not done yet, and ``resume()`` goes on with it later.
+    ///   - actor: The administrator who requests it.
+    /// - Returns: The numbers of erased purchases and entries.
+    /// - Throws: ``DatabaseError``, `AuditError`. The erasure is not complete then, and ``resume()`` continues it
+    ///   later.
     func erase(customer: String, app: ServedApp, by actor: String) async throws -> Outcome {
       let customer = RecordingOptions.canonicalCustomer(customer)
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
@@ -59,7 +62,7 @@
       if !isUnderWay, try await !entitlements.isKnown(customer, app: app.name),
         try await entries(of: customer, app: app.name).isEmpty
       {
-        // Nothing is entered and nothing rewritten for somebody who is not known.
+        // For an unknown customer, no job is entered and no table rewritten.
         try await note(Outcome(), app: app.name, id: id, by: actor)
         return Outcome()
       }
@@ -76,7 +79,7 @@
 
     /// Goes on with erasures that were begun and not ended, as by a process that was killed.
     ///
-    /// - Returns: How many are done.
+    /// - Returns: The number of completed erasures.
     /// - Throws: ``DatabaseError``, `AuditError`: what is left is tried again a minute later.
     @discardableResult
     package func resume() async throws -> Int {
@@ -119,7 +122,7 @@
     private func perform(_ erasure: Erasure) async throws -> Outcome {
       var outcome = erasure.outcome
       if let customer = erasure.customer {
-        // The trail first: which of its entries are the customer's is told by the entitlements, also to a repetition.
+        // The trail first: the entitlements identify the customer's entries, and a repetition needs them, too.
         outcome.entries = try await eraseEntries(of: customer, app: erasure.app)
         let entries = Int64(outcome.entries)
         outcome.purchases = try await entitlements.erase(
@@ -156,12 +159,12 @@
 
     // MARK: Digests
 
-    /// The pseudonym of a customer, from the digest of app and customer.
+    /// The keyed digest that stands for a customer, from the digest of app and customer.
     private static func id(_ digest: String, in session: any DatabaseSession) throws -> String {
       Hexadecimal.encode(try ServiceSecret(in: session).digest("erased customer", digest))
     }
 
-    /// Puts keyed digests in the place of those that earlier versions stored, which could be guessed.
+    /// Replaces the digests that earlier versions stored without a key, which could be guessed, by keyed ones.
     static func keyDigests(in session: any DatabaseSession) throws {
       for row in try session.run("SELECT id FROM erasures") {
         try session.run(
@@ -204,7 +207,7 @@
       return try await auditLog.read { view in
         var found: Set<UInt64> = []
         var originals = purchases
-        // Also what was erased before and whose key came back.
+        // Includes entries that were erased before and whose key came back.
         func recorded(under name: String) throws -> [RecordedEntry] {
           try view.entriesToErase(customer: name).map { try view.entry(at: $0) }
         }
@@ -229,8 +232,10 @@
       }
     }
 
-    /// Indicates whether an app recorded an entry: by the app that the receipt states, or, if its signature was not
-    /// found right, by the policy that it was verified under.
+    /// Returns `true` if an app recorded an entry.
+    ///
+    /// The entry's bundle identifier decides. If it has none, because the signature was not verified, the policy of the
+    /// verdict decides.
     private static func isRecorded(_ recorded: RecordedEntry, by app: ServedApp, in view: TrailView) throws
       -> Bool
     {
@@ -238,7 +243,7 @@
       guard entry.bundle == nil else { return app.isAbout(entry) }
       guard let digest = entry.policy else { return false }
       if app.policies.values.contains(where: { $0.recorder?.policyDigest == digest }) { return true }
-      // A policy of before the configuration was changed is known by the apps that it admits.
+      // A policy from before a change of the configuration is recognized by the apps that it admits.
       let admitted = try (view.policy(digest) ?? "").split(separator: "\n").filter { $0.hasPrefix("bundle ") }
         .map { String($0.dropFirst("bundle ".count)) }
       return app.configuration.policies.values.contains { verifier in

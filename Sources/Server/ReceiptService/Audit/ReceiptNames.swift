@@ -5,15 +5,16 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  /// The names of customers that can be read in a receipt, verified or not, whole or damaged: in its bytes, or in what they
-  /// are the base64 of, as the parts of a JWS, also within one another.
+  /// The names of customers that can be read in a receipt, verified or not, whole or damaged: in its bytes, or in what
+  /// they are the base64 of, as the parts of a JWS, also within one another.
   enum ReceiptNames {
     /// The members by which receipts name an account: those of the App Store's signed data and of Google Play's.
     private static let members = ["appAccountToken", "obfuscatedAccountId"].map { Array($0.utf8) }
     /// The greatest number of accounts that are taken from one receipt.
     private static let maximumAccountCount = 64
 
-    /// Indicates whether the name of a customer can be read in a receipt. Letters of a UUID count in both cases.
+    /// Returns `true` if a receipt contains a customer's name, also in base64. UUIDs are compared without regard to
+    /// case.
     static func contain(_ customer: String, in receipt: [UInt8]) -> Bool {
       let isUUID = isUUID(customer)
       let name = isUUID ? customer.utf8.map(lowercased) : Array(customer.utf8)
@@ -27,8 +28,11 @@
       return accounts(in: receipt).contains(customer)
     }
 
-    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order in which
-    /// they are met. Where no member names one by a UUID, perhaps because it is damaged, every UUID is taken for one.
+    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order of
+    /// their occurrence.
+    ///
+    /// If no member names an account by a UUID, perhaps because the receipt is damaged, every UUID is taken for an
+    /// account.
     static func accounts(in receipt: [UInt8]) -> [String] {
       var named: [String] = []
       var others: [String] = []
@@ -54,8 +58,8 @@
       return named.contains(where: isUUID) ? named : named + others.filter { !named.contains($0) }
     }
 
-    /// The string that is the value of a member whose name ends at a place, or what there is of it. All of it may be in a
-    /// string itself, its quotes escaped.
+    /// The string that is the value of a member whose name ends at a place, or what there is of it. All of it may be in
+    /// a string itself, its quotes escaped.
     private static func text(after place: Int, in bytes: [UInt8]) -> String? {
       var rest = bytes[place...]
       rest = rest.drop { $0 == UInt8(ascii: "\\") }
@@ -94,7 +98,7 @@
       }
     }
 
-    /// Text whose canonical spelling is lower case.
+    /// Returns `true` if the canonical spelling is in lower case, as for UUIDs.
     private static func isUUID(_ text: String) -> Bool {
       RecordingOptions.canonicalCustomer(text.uppercased()) != text.uppercased()
     }
@@ -104,18 +108,18 @@
     }
   }
 
-  /// Bytes, what they are the base64 of, and so on.
+  /// The layers of nested base64: the bytes themselves, the bytes decoded from them, and so on.
   struct EncodedLayers: IteratorProtocol {
     /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
     private static let maximumNesting = 4
-    /// The greatest number of bytes decoded for each byte given, so that the work is in proportion to their number,
-    /// whatever they are. Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four
-    /// nestings.
+    /// The maximum number of bytes decoded for each input byte, so that the work is linear in the size of any input.
+    ///
+    /// Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four nestings.
     static let maximumDecodedBytesPerByte = 11
 
     private var pending: [(bytes: [UInt8], nesting: Int)]
     private let minimumRunByteCount: Int
-    /// The number of bytes may still be decoded.
+    /// The number of bytes that may still be decoded.
     private var budget: Int
 
     init(_ bytes: [UInt8], minimumRunByteCount: Int) {
@@ -131,7 +135,7 @@
       // Base64 may be in lines.
       let text = bytes.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
       for run in text.split(whereSeparator: { !Self.isBase64($0) }) where run.count >= minimumRunByteCount {
-        // After a digit that was lost or added its groups begin at another place. What is plain text is whole.
+        // After a lost or added digit, the base64 groups begin at another offset. Plain text is not affected.
         for shift in 0..<4 where budget >= run.count {
           budget -= run.count
           guard let layer = Self.decode(run.dropFirst(shift)) else { continue }

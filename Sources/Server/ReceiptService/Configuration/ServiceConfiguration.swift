@@ -8,26 +8,27 @@
   internal import ReceiptHTTP
   public import ReceiptVerification
 
-  /// The configuration of a service: its apps, its limits, and its storage.
+  /// The configuration of a service: its apps, its limits and its audit trail.
   public struct ServiceConfiguration: Sendable {
     /// The apps, by their names in URLs and keys.
     public var apps: [AppConfiguration]
     /// Bounds on requests.
     public var limits = ServiceLimits()
-    /// The audit trail of apps that record verdicts; `nil` without a trail.
+    /// The audit trail for apps that record their verdicts; `nil` without a trail.
     public var auditLog: AuditLog?
-    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the description
-    /// of the API, and for the console's cookies.
+    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the
+    /// description of the API, and for the console's cookies.
     public var publicURL: String?
-    /// Indicates whether browsers may reach the console over `http://`. Its cookies are for `https://` alone otherwise,
-    /// and if
-    /// ``publicURL`` begins so: TLS may end at a proxy.
+    /// A Boolean value that indicates whether browsers may reach the console over `http://`.
+    ///
+    /// If it is `false`, or if ``publicURL`` begins with `https://`, the console's cookies are sent only over
+    /// `https://`. TLS may end at a proxy.
     public var allowsPlainHTTP = false
-    /// Indicates whether the console is served, under `/console`.
+    /// A Boolean value that indicates whether the console is served, under `/console`.
     public var servesConsole = true
 
-    /// For how many days notifications and changes are kept, at least ``minimumRetentionDays``; 0 for ever. Changes that a
-    /// webhook waits for or gave up stay.
+    /// For how many days notifications and changes are kept, at least ``minimumRetentionDays``; 0 for ever. Changes
+    /// that a webhook waits for or gave up stay.
     public var retentionDays = 0
 
     /// The fewest days: stores repeat a notification, and webhooks are tried, for some of them.
@@ -36,7 +37,7 @@
     /// Creates a configuration with the defaults for everything but the apps.
     public init(apps: [AppConfiguration]) { self.apps = apps }
 
-    /// Indicates whether the console's cookies are sent over `https://` alone.
+    /// `true` if the console's cookies are sent only over `https://`.
     var securesCookies: Bool {
       !allowsPlainHTTP || publicURL.flatMap { try? RemoteURL($0, allowsPlainHTTP: true) }?.isSecure == true
     }
@@ -63,8 +64,8 @@
       }
     }
 
-    /// Fails if two apps accept receipts of one bundle identifier. Entries of the audit trail belong to an app by their bundle
-    /// identifier: with the key of one such app one could see, prove and erase what the other recorded.
+    /// Fails if two apps accept receipts of one bundle identifier. Entries of the audit trail belong to an app by their
+    /// bundle identifier: with the key of one such app one could see, prove and erase what the other recorded.
     ///
     /// - Throws: ``ServiceConfigurationError``, which names both apps.
     package func requireSeparateApps() throws(ServiceConfigurationError) {
@@ -102,33 +103,35 @@
     public var maximumLineByteCount = 1 << 20
     /// The requests that are served at once, and as many without a key; others are answered with 503.
     public var maximumConcurrentRequests = 1024
-    /// The time for which a request may take to arrive, a client may take nothing of its answer, and a connection may
-    /// be idle, in seconds.
+    /// The deadline, in seconds, for a request to arrive, for a client that stops reading its response, and for an idle
+    /// connection.
     public var requestDeadline = 30
     /// The batches that are served at once.
     public var maximumConcurrentBatches = 8
     /// The event streams of one app that are served at once.
     public var maximumEventStreamsPerApp = 100
-    /// The time for which a webhook's endpoint may take until it answers, in seconds. Twice as long, and four seconds
-    /// more, a delivery is left to the process that began it; then another one takes it over.
+    /// The time, in seconds, within which a webhook endpoint must answer.
+    ///
+    /// A delivery belongs to the process that began it for twice this time and four seconds. Then another process takes
+    /// it over.
     public var webhookTimeout = 15
 
     /// The defaults.
     public init() {}
   }
 
-  /// An app whose receipts are verified: its policies, its notifications, its webhooks. Nothing of it is visible with the
-  /// key of another app.
+  /// An app whose receipts are verified: its policies, its notifications, its webhooks. Nothing of it is visible with
+  /// the key of another app.
   public struct AppConfiguration: Sendable {
     /// The name in URLs and keys: 1 to 64 letters, digits, `-` and `_`.
     public var name: String
     /// The verifiers by the names of their policies. Requests choose among them by name; `default` is used without one.
     public var policies: [String: ReceiptVerifier]
-    /// The checkers to ask after the local checks, in this order.
+    /// The remote checkers to ask after the local checks, in this order.
     public var checkers: [any RemoteChecker] = []
-    /// Indicates whether verdicts are recorded in the audit trail before they are answered.
+    /// A Boolean value that indicates whether verdicts are recorded in the audit trail before they are answered.
     public var recordsVerdicts = false
-    /// The options of recording them.
+    /// The options of the recording.
     public var recording = RecordingOptions()
     /// Takes the App Store's notifications; `nil` for an app without.
     public var appStoreNotifications: NotificationReceiver?
@@ -158,7 +161,7 @@
       self.policies = policies
     }
 
-    /// The name of the policy that is used where a request names none.
+    /// The name of the policy for requests that do not name one.
     public static let defaultPolicy = "default"
 
     fileprivate func validate() throws(ServiceConfigurationError) {
@@ -195,16 +198,16 @@
     }
   }
 
-  /// Where changes of an app's entitlements are posted, signed as Standard Webhooks says
+  /// An endpoint to which changes of an app's entitlements are posted, signed according to Standard Webhooks
   /// (<https://github.com/standard-webhooks/standard-webhooks>).
   public struct WebhookEndpoint: Sendable {
     /// The name in lists and commands: 1 to 64 letters, digits, `-` and `_`.
     public var name: String
-    /// `https://`, or `http://` where ``allowsPrivateNetworks`` is set.
+    /// The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
     public var url: String
     /// The secrets that sign, each 24 to 64 bytes. While several are there, as when they are changed, each signs.
     public var secrets: [[UInt8]]
-    /// Indicates whether the URL may lead into private networks and to this machine.
+    /// A Boolean value that indicates whether the URL may lead into private networks and to this machine.
     public var allowsPrivateNetworks: Bool
 
     /// Creates an endpoint.
@@ -240,7 +243,7 @@
   public struct ServiceConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The setting, such as `app.shop.webhooks`.
     public let setting: String
-    /// A description of the fault and the remedy.
+    /// The error and its remedy.
     public let message: String
 
     /// Creates an error.

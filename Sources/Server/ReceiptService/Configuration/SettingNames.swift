@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  /// The names of settings, and the fault of an unknown name.
+  /// The names of settings, and the error messages for other names.
   ///
-  /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and one
-  /// in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a setting
-  /// that is ignored in silence does not protect.
+  /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and
+  /// one in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a
+  /// setting that is ignored in silence does not protect.
   package struct SettingNames: Sendable {
     /// Names of environment variables begin so.
     package static let environmentPrefix = "RECEIPT_SERVER_"
 
-    /// The meaning of an environment variable.
+    /// The classification of an environment variable.
     package enum Variable: Sendable, Hashable {
       /// A setting.
       case setting
-      /// It is meant as a setting and is unknown; the reason and the remedy.
+      /// A variable that is meant as a setting but is not one; with the reason and the remedy.
       case mistake(String)
       /// Something else, which is ignored.
       case unrelated
     }
 
     private let names: Set<String>
-    /// The settings that a variable stands for: more than one if names differ in case or punctuation alone.
+    /// The settings that a variable stands for: more than one if names differ only in case or punctuation.
     private let variables: [String: [String]]
 
     /// - Parameter names: The settings that there are, with dots between their parts.
@@ -30,25 +30,25 @@
       variables = Dictionary(grouping: names, by: Self.variable)
     }
 
-    /// The fault of a name in a file or on the command line; `nil` if there is such a setting.
+    /// The error message for a name in a file or on the command line; `nil` if there is such a setting.
     package func mistake(in name: String) -> String? {
       names.contains(name) ? nil : Self.noSuchSetting + hint(name, among: names)
     }
 
-    /// The right spelling of a name that differs from a setting's in case or punctuation alone.
+    /// The correct spelling of a name that differs from a setting's only in case or punctuation.
     package func spelling(of name: String) -> String? {
       guard !names.contains(name) else { return nil }
       let folded = Self.folded(name)
       return names.sorted().first { Self.folded($0) == folded }
     }
 
-    /// Indicates whether a setting's name begins with a name and a dot.
+    /// Returns `true` if the name of any setting begins with the given name and a dot.
     package func isGroup(_ name: String) -> Bool { names.contains { $0.hasPrefix(name + ".") } }
 
-    /// The meaning of a variable whose name begins with ``environmentPrefix``, in any case.
+    /// Classifies a variable whose name begins with ``environmentPrefix``, in any case.
     ///
-    /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a service
-    /// is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.
+    /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a
+    /// service is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.
     package func judge(variable: String, value: String) -> Variable {
       if Self.isOfKubernetes(variable, value: value) { return .unrelated }
       if let found = variables[variable] {
@@ -68,7 +68,7 @@
       return isAmongSettings || !hint.isEmpty ? .mistake(Self.noSuchSetting + hint) : .unrelated
     }
 
-    /// Indicates whether Kubernetes sets a variable: those of each service in a namespace, in the style of Docker links
+    /// Returns `true` for a variable that Kubernetes sets for a service of the namespace, in the style of Docker links
     /// (<https://kubernetes.io/docs/tutorials/services/connecting-applications-service/#environment-variables>).
     package static func isOfKubernetes(_ variable: String, value: String) -> Bool {
       guard variable.hasPrefix(environmentPrefix) else { return false }
@@ -99,7 +99,7 @@
       }
     }
 
-    /// The variable of a setting, as swift-configuration has it: words of a part are told by their capitals.
+    /// The variable of a setting, as swift-configuration derives it: capitals separate the words of a part.
     package static func variable(_ name: String) -> String {
       let parts = name.split(separator: ".", omittingEmptySubsequences: false).map { part in
         var spelled = ""
@@ -128,7 +128,8 @@
       name.lowercased().filter { $0.isLetter || $0.isNumber }.map(\.self)
     }
 
-    /// The number of characters have to be added, removed or changed; more than `limit` where they are that many.
+    /// The edit distance: the number of characters to add, remove or change; greater than `limit` if it exceeds
+    /// `limit`.
     private static func distance(_ one: [Character], _ other: [Character], limit: Int) -> Int {
       guard abs(one.count - other.count) <= limit else { return limit + 1 }
       var row = Array(0...other.count)

@@ -5,13 +5,13 @@
   internal import HTTPTypes
   internal import ReceiptBytes
 
-  /// The fields of a form, as `multipart/form-data` (RFC 7578): the one encoding that carries files.
+  /// The fields of a submitted form, as `multipart/form-data` (RFC 7578), the only encoding that carries files.
   struct ConsoleForm: Sendable {
     private var fields: [(name: String, value: [UInt8])] = []
 
     init() {}
 
-    /// - Throws: ``Problem`` for what no browser sends.
+    /// - Throws: ``Problem`` for a body that no browser sends.
     init(_ body: [UInt8], contentType: String?) throws(Problem) {
       let malformed = Problem(.badRequest, "invalid-form", "The form is not multipart/form-data.")
       let prefix = "multipart/form-data; boundary="

@@ -5,19 +5,19 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// A page of the console, or a form of one: from one table of these the router and the tests of access are made.
+  /// A page of the console, or a form of a page. The router and the access tests are made from one table of routes.
   package struct ConsoleRoute: Sendable {
-    /// The users who may open it.
+    /// The login that a route requires.
     package enum Access: Sendable, Hashable {
       /// Anybody.
       case open
-      /// Any user who is logged in.
+      /// A login with any key.
       case login
-      /// Users who are logged in with a key that has this scope.
+      /// A login with a key that has this scope.
       case scope(Scope)
     }
 
-    /// GET, or POST for what a form sends.
+    /// GET, or POST for forms.
     package let method: HTTPRequest.Method
     /// With parameters in braces.
     package let path: String
@@ -35,19 +35,19 @@
     }
   }
 
-  /// A request for a page, by somebody.
+  /// A request for a page, with its login.
   struct ConsoleVisit: Sendable {
     let api: ReceiptAPI
     var request: Request
     let context: ServiceContext
-    /// The principal of the login; `nil` on pages that are open to all.
+    /// The key that is logged in; `nil` on pages that are open to all.
     var principal: Principal?
     /// The secret of the cookie, to which forms are tied.
     var secret: String
-    /// The fields of a form, its token checked.
+    /// The submitted form, after the check of its token.
     var form = ConsoleForm()
 
-    /// The token of forms: who cannot read the cookie cannot make one.
+    /// The token of forms. It cannot be made without reading the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
     func may(_ scope: Scope) -> Bool { principal?.may(scope) ?? false }
@@ -81,13 +81,13 @@
       return app
     }
 
-    /// The owner of the audit trail's entries that are shown: the app that was chosen, or all.
+    /// The audit entries to show: those of the chosen app, or all.
     func audience() throws -> EntryAudience {
       guard let principal else { return .nobody }
       return try chosenApp().map { .app($0) } ?? (principal.app == nil ? .all : .nobody)
     }
 
-    /// The choice of an app; `nil` where there is one only.
+    /// The choice of an app; `nil` if there is only one.
     func appChoice(_ chosen: ServedApp?, orAll: Bool = false) -> ChoiceView? {
       guard apps.count > 1 else { return nil }
       return ChoiceView(
@@ -103,7 +103,7 @@
     ///   - template: The name of its template.
     ///   - title: Its heading.
     ///   - status: The status of the answer.
-    ///   - content: What the template shows.
+    ///   - content: The values that the template shows.
     /// - Returns: The answer.
     func page(
       _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
@@ -117,7 +117,7 @@
         body: ResponseBody(byteBuffer: ByteBuffer(string: api.templates.render(template, frame))))
     }
 
-    /// A page that says what is wrong.
+    /// A page that shows the error.
     func page(for problem: Problem) -> Response {
       var response = page(
         "problem", title: problem.status == .notFound ? "Not found" : problem.status.reasonPhrase,

@@ -7,7 +7,7 @@
   internal import ReceiptCrypto
 
   extension ReceiptAPI {
-    /// The pages of the console and what their forms send.
+    /// The pages of the console and their forms.
     package var consoleRoutes: [ConsoleRoute] {
       loginPages + homePages + verifyPages + transactionPages + entitlementPages + auditPages + loadPages
         + webhookPages + keyPages
@@ -95,7 +95,7 @@
       return try await route.respond(visit)
     }
 
-    /// The header fields of every answer: browsers run and show nothing that is not of this server.
+    /// Adds headers that allow browsers to run and show only content of this server.
     private func protect(_ response: inout Response) {
       response.headers[.contentSecurityPolicy] =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "

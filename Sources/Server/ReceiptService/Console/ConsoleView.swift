@@ -4,8 +4,8 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  // What templates show. Names differ where one stands within another: a template that does not find a name in the inner one
-  // looks for it in the outer.
+  // The values that templates show. A nested value has other member names than the value that contains it: a template
+  // that does not find a name in the inner value looks for it in the outer one.
 
   /// The frame of a page.
   struct PageView {
@@ -33,16 +33,16 @@
     let rows: [RowView]
     // Stored: templates do not see computed properties.
     let hasRows: Bool
-    /// The text in place of missing rows.
+    /// The text shown if there are no rows.
     let emptyText: String
     /// Which part of a longer list the rows are.
     let footer: ListFooter?
 
     /// - Parameters:
-    ///   - caption: What the table shows.
+    ///   - caption: The caption of the table.
     ///   - columns: Their headings.
     ///   - rows: Cells, as many as columns; the first is the heading of the row.
-    ///   - empty: What is said where there are no rows.
+    ///   - empty: The text shown if there are no rows.
     ///   - footer: Which part of a longer list the rows are; `nil` if they are all of it.
     init(
       _ caption: String, _ columns: [String], _ rows: [[CellView]], empty: String = "None.",
@@ -73,7 +73,7 @@
   /// A cell.
   struct CellView {
     let value: String
-    /// The link of the value.
+    /// The address that the value links to.
     var cellTarget: String?
     /// A class of the style sheet: `good`, `bad`, `doubtful`, `depth-2`.
     var style = ""
@@ -107,13 +107,13 @@
   /// A form with one button, confirmed by opening it.
   struct ButtonFormView {
     let action: String
-    /// The action.
+    /// The label that opens the form, with the action to confirm.
     let summary: String
-    /// The button that does it.
+    /// The label of the button.
     let button: String
-    /// Of what.
+    /// The object of the action.
     let subject: String
-    /// The fields that it sends besides its token.
+    /// The hidden fields, besides the token.
     let hidden: [[String: String]]
 
     init(action: String, summary: String, button: String, subject: String, _ fields: [(String, String)]) {
@@ -167,7 +167,7 @@
     let word: String
     let symbol: String
     let style: String
-    /// The remedy for a receipt that has it.
+    /// The advice for a receipt with this verdict.
     let consequence: String
 
     /// - Parameter verdict: The word of `verdict` in JSON and of audit entries.
@@ -189,7 +189,8 @@
   }
 
   extension ShownText {
-    /// The number of scalars of a value a page shows: strangers write values of any length.
+    /// The maximum number of Unicode scalars shown of a value, since receipts of unknown origin contain values of any
+    /// length.
     static let longestValue = 2000
 
     /// The text, cut off after ``longestValue`` scalars.
@@ -222,7 +223,7 @@
       return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
     }
 
-    /// Percent-encoded, but for unreserved characters.
+    /// The text with all but unreserved characters percent-encoded.
     static func encoded(_ text: String) -> String {
       text.utf8.reduce(into: "") { result, byte in
         let scalar = Unicode.Scalar(byte)

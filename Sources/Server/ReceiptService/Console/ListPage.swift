@@ -9,13 +9,13 @@
     let elements: [Element]
     /// The index of the first of them in the list.
     let start: Int
-    /// The footer; `nil` if the list fits on one page.
+    /// The footer below the elements; `nil` if the list fits on one page.
     let footer: ListFooter?
 
     /// - Parameters:
     ///   - list: The whole list.
     ///   - start: The index of the first element to show; beyond the end, the last page is shown.
-    ///   - limit: How many elements a page has at most.
+    ///   - limit: The maximum number of elements on a page.
     ///   - address: The address of the page that begins at an index.
     init(_ list: [Element], from start: Int, limit: Int, address: (Int) -> String) {
       let lastStart = max(0, (list.count - 1) / limit * limit)
@@ -33,7 +33,7 @@
     }
   }
 
-  /// The position of a page in a list, with links to the pages before and after it.
+  /// The position of a page in a list, with links to the previous and the next page.
   struct ListFooter {
     let footerText: String
     let previousTarget: String?
@@ -46,7 +46,7 @@
     /// - Parameters:
     ///   - list: The whole list.
     ///   - name: The parameter of the query that has the index of the first element.
-    ///   - limit: How many elements a page has at most.
+    ///   - limit: The maximum number of elements on a page.
     /// - Returns: The part, with links that keep the rest of the query.
     /// - Throws: ``Problem`` if the parameter is not a number.
     func page<Element>(of list: [Element], _ name: String = "from", limit: Int = 100) throws -> ListPage<

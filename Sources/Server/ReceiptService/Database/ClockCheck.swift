@@ -3,11 +3,11 @@
 #if Server
   internal import ReceiptCodec
 
-  /// Says when stored instants are to be checked against the clock: at the start, when the clock was set back, and once a
-  /// minute, since the clock of another process may have been ahead.
+  /// Says when stored instants are to be checked against the clock: at the start, when the clock was set back, and once
+  /// a minute, since the clock of another process may have been ahead.
   struct ClockCheck: Sendable {
-    /// By how many seconds the clocks of two processes may differ. What was stored later than that was stored by a clock
-    /// that was wrong.
+    /// By how many seconds the clocks of two processes may differ. What was stored later than that was stored by a
+    /// clock that was wrong.
     static let tolerance: Double = 300
     private static let interval = Duration.seconds(60)
 
@@ -21,8 +21,8 @@
     ///
     /// - Parameters:
     ///   - now: The time of the clock.
-    ///   - instant: That of a clock that nobody sets.
-    ///   - check: Makes the check, and says whether it could be made.
+    ///   - instant: The instant of a monotonic clock.
+    ///   - check: Makes the check, and returns whether it could be made.
     mutating func ifDue(
       at now: Timestamp, _ instant: ContinuousClock.Instant = .now, _ check: () async -> Bool
     ) async {

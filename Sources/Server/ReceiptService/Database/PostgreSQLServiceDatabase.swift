@@ -11,13 +11,14 @@
   ///
   ///     postgresql://receipts@db.example.com/service?sslmode=verify-full&schema=receipts
   ///
-  /// Keep the password out of it where you can: libpq finds it in `~/.pgpass` or in `PGPASSWORD`. A pooler between must
-  /// leave sessions whole (PgBouncer's `pool_mode = session`): statements are prepared once for each.
+  /// If possible, keep the password out of the URL: libpq finds it in `~/.pgpass` or in `PGPASSWORD`. A connection
+  /// pooler must preserve sessions (PgBouncer's `pool_mode = session`), since statements are prepared once for each
+  /// session.
   ///
-  /// A transaction whose connection was lost runs again where it certainly did not take effect; where it was lost during
-  /// the commit that is not known, and the error says so. A commit is on the server's disk when it returns.
+  /// If the connection is lost before the commit, the transaction had no effect and runs again. If it is lost during
+  /// the commit, the outcome is not known, and the error says so. A commit is on the server's disk when it returns.
   package final class PostgreSQLServiceDatabase: ServiceDatabase {
-    /// The number of runs of a transaction that conflicts with others.
+    /// The maximum number of attempts for a transaction that conflicts with others.
     private static let maximumAttempts = 10
 
     private let location: ServerLocation
@@ -25,9 +26,9 @@
     private let state: Mutex<State>
     private let workers: [Worker]
 
-    /// The time for which a transaction waits for a connection.
+    /// The time that a transaction waits for a connection.
     private static let maximumWait: Duration = .seconds(10)
-    /// After how long a worker that could not connect tries again, while others are connected.
+    /// The time after which a worker that could not connect tries again, while others are connected.
     private static let restTime: Duration = .seconds(2)
 
     private struct State {
@@ -38,7 +39,7 @@
       var unconnected: [ObjectIdentifier: ContinuousClock.Instant] = [:]
       var isClosed = false
 
-      /// Indicates whether a worker is busy that may go on with what waits.
+      /// Returns `true` if a busy worker is connected and can take over the waiting jobs.
       func isServed(by workers: [Worker]) -> Bool {
         let idle = Set(idle.map { ObjectIdentifier($0) })
         return workers.contains {
@@ -54,7 +55,7 @@
         return index.map { idle.remove(at: $0) }
       }
 
-      /// What a worker does next, which is idle otherwise.
+      /// Returns the next job of a worker; makes the worker idle if there is no job.
       mutating func next(for worker: Worker) -> Job? {
         if waiting.isEmpty {
           idle.append(worker)
@@ -63,7 +64,7 @@
         return waiting.removeFirst()
       }
 
-      /// The worker for a job; `nil` where the job has to wait.
+      /// The worker for a job; `nil` if the job has to wait.
       mutating func takeWorker(of workers: [Worker]) -> Worker? {
         guard let worker = idle.last else { return nil }
         if let since = unconnected[ObjectIdentifier(worker)], .now - since < restTime,
@@ -85,25 +86,25 @@
     private struct Job: Sendable {
       enum Outcome {
         case done
-        /// There was no connection, and nobody was told.
+        /// There was no connection, and the caller has not been resumed.
         case unconnected(DatabaseError)
-        /// The server hangs; who waits for the job was told.
+        /// The server hangs. The caller was resumed with the error.
         case silent(DatabaseError)
       }
 
       let enqueued = ContinuousClock.now
-      /// Does it, and tells who waits for it.
+      /// Runs the job and resumes its caller.
       let run: @Sendable (Worker) -> Outcome
       let fail: @Sendable (DatabaseError) -> Void
     }
 
-    /// Opens a database; creates its schema and tables where they are missing, also when several processes do so at once.
+    /// Opens a database. Creates its schema and tables if they are missing, also if several processes do so at once.
     ///
     /// - Parameters:
-    ///   - url: `postgresql://`; the schema is `receiptkit_service` where it names none.
-    ///   - maximumConnections: The most connections that this process opens.
-    ///   - allowsServerWithoutFsync: Whether to use a server that runs with `fsync = off`; for tests.
-    ///   - answerLimit: How long the server may take to answer a statement. A lock is waited for 8 s at most.
+    ///   - url: A `postgresql://` URL. The schema is `receiptkit_service` if the URL does not name one.
+    ///   - maximumConnections: The maximum number of connections that this process opens.
+    ///   - allowsServerWithoutFsync: `true` to use a server that runs with `fsync = off`; for tests.
+    ///   - answerLimit: The time within which the server must answer a statement. The lock timeout is 8 s.
     /// - Throws: ``DatabaseError``.
     package init(
       _ url: String, maximumConnections: Int = 8, allowsServerWithoutFsync: Bool = false,
@@ -130,7 +131,7 @@
 
     /// Looks whether the database can be reached, and changes nothing.
     ///
-    /// - Returns: Whether the schema has the tables of a service.
+    /// - Returns: `true` if the schema has the tables of a service.
     /// - Throws: ``PostgreSQLFault``
     static func check(_ url: String) throws -> Bool {
       let location = try location(url)
@@ -155,14 +156,13 @@
 
     /// Rewrites tables, so that nothing that was deleted is left in their files.
     ///
-    /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is used again. This has the tables
-    /// copied (`VACUUM FULL`), which takes about a second for each gigabyte, and keeps those who use them waiting
-    /// meanwhile. What remains is outside of the tables: the server's log of changes until it is recycled, its archive,
-    /// backups and standbys.
+    /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is reused. This method has the
+    /// tables rewritten (`VACUUM FULL`), which takes about a second for each gigabyte and blocks other users of the
+    /// tables meanwhile. Copies remain only outside the tables: in the write-ahead log until it is recycled, its
+    /// archive, backups and standbys.
     ///
-    /// - Throws: ``DatabaseError`` with `unavailable` where a transaction that may still see what was deleted does not
-    ///   end within ten seconds, and with `unusable` where the user does not own the tables. The next call makes up for
-    ///   it.
+    /// - Throws: ``DatabaseError`` with `unavailable` if a transaction that may still see deleted rows does not end
+    ///   within ten seconds, and with `unusable` if the user does not own the tables. The next call makes up for it.
     package func scrub(_ tables: Set<String>) async throws {
       try await perform { [location] _ in
         let connection = try ServiceConnection(location, answerLimit: .seconds(3600))
@@ -173,7 +173,7 @@
     package func close() async {
       state.withLock { $0.isClosed = true }
       for worker in workers {
-        // A worker that is busy has also what waits done before it comes to this.
+        // A busy worker also completes the waiting jobs before it runs this.
         await withCheckedContinuation { continuation in
           worker.queue.async {
             worker.connection.withLock { $0 = nil }
@@ -243,7 +243,7 @@
         case .unconnected(let error):
           next = nil
           let (connected, failed) = state.withLock { state -> (Worker?, [Job]) in
-            // The server may allow fewer connections: those that there are go on with what waits.
+            // The server may allow fewer connections. The existing ones continue with the waiting jobs.
             let connected = state.takeConnected()
             state.idle.insert(worker, at: 0)
             state.unconnected[ObjectIdentifier(worker)] = .now

@@ -6,15 +6,15 @@
   internal import SQLite
   internal import Synchronization
 
-  /// The database in one SQLite file, used by one process. Transactions that wait at the same time are committed together,
-  /// so that one sync serves all of them; each succeeds or fails by itself.
+  /// The database in one SQLite file, used by one process. Transactions that wait at the same time are committed
+  /// together, so that one sync serves all of them; each succeeds or fails by itself.
   package final class SQLiteServiceDatabase: ServiceDatabase {
     /// "RKSV": the type of the file (`PRAGMA application_id`).
     static let applicationID: Int64 = 0x524B_5356
     private static let layout = ServiceSchema.layout(
       applicationID: applicationID, version: ServiceSchema.version)
     private static let maximumBatch = 256
-    // secure_delete: what is erased shall not stay in free pages.
+    // secure_delete: erased data must not remain in free pages.
     private static let pragmas =
       "PRAGMA page_size = 4096; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \(Connection.durability)"
 
@@ -30,19 +30,19 @@
     private let reading = DispatchQueue(
       label: "receipt-kit.service-database.reading", attributes: .concurrent)
     private let waiting = Mutex<[Transaction]>([])
-    /// A sync that failed. Nothing is written after it: the system may have dropped what it could not write, and would
-    /// report success to the next attempt.
+    /// The error of a failed sync. Nothing is written after it: the system may have dropped the data that it could not
+    /// write, and would report success to the next attempt.
     private let failedSync = Mutex<DatabaseError?>(nil)
 
     /// A transaction that waits to be committed with others.
     private struct Transaction: Sendable {
-      /// Runs it within a savepoint; what to tell the caller once the commit succeeded, or failed.
+      /// Runs it within a savepoint; returns the completion to call after the commit succeeded or failed.
       let run: @Sendable (Database) -> @Sendable ((any Error)?) -> Void
-      /// Tells the caller that it failed before it was begun.
+      /// Fails the caller if the transaction was not begun.
       let fail: @Sendable ((any Error)?) -> Void
     }
 
-    /// Opens a file; creates it, readable by its owner alone, if it is missing.
+    /// Opens a file. If it does not exist, creates it, readable only by its owner.
     ///
     /// - Throws: ``DatabaseError``.
     package init(at path: String) throws {
@@ -84,7 +84,8 @@
       guard try layout.storedVersion(in: database) != layout.version else { return }
       try database.transaction {
         let version = try layout.storedVersion(in: database)
-        // The layout of the new version would not reveal additions to the schema.
+        // The check must precede the upgrade: afterwards, objects that somebody added to the schema of the earlier
+        // version would no longer be found.
         if version < layout.version {
           try ServiceSchema.layout(applicationID: applicationID, version: version).requireSchema(in: database)
         }
@@ -138,7 +139,7 @@
         var failure: (any Error)?
         do {
           try requireSynchronized()
-          // Writes to a file without a name would be acknowledged and lost.
+          // A commit to a file that was removed or replaced would be acknowledged and lost.
           guard file.status?.identity == identity else {
             throw SQLiteError(
               .inputOutput, at: path,
@@ -159,7 +160,7 @@
           noteFailedSync(error)
           failure = Self.error(error)
         }
-        // None was begun where the database could not begin a transaction.
+        // If the database could not begin a transaction, none of the batch was begun.
         if completions.isEmpty { completions = batch.map(\.fail) }
         for complete in completions { complete(failure) }
         let isMore = waiting.withLock { waiting in
@@ -195,7 +196,7 @@
             with: Swift.Result {
               try requireSynchronized()
               try writer.use { database in
-                // Triggers and tables added since the file was opened may hold copies of erased data.
+                // Objects that were added to the schema since the file was opened may contain copies of erased data.
                 try Self.layout.requireSchema(in: database)
                 try database.checkpoint(.truncate)
               }

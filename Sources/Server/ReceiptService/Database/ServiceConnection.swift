@@ -3,12 +3,12 @@
 #if Server && PostgreSQL
   internal import PostgreSQL
 
-  /// Why PostgreSQL did not do what it was asked.
+  /// An error of PostgreSQL or of the connection to it.
   struct PostgreSQLFault: ServerFailure {
     let fault: ServerFault
     let place: String
     let message: String
-    /// Indicates whether a new connection could not be made.
+    /// `true` if a new connection could not be made.
     let isUnreachable: Bool
 
     init(_ fault: ServerFault, at place: String, _ message: String) {
@@ -26,12 +26,12 @@
       if case .refused(let sqlState) = fault { sqlState } else { nil }
     }
 
-    /// Indicates whether another transaction was in the way, so that this one had no effect and may run again: a
-    /// serialization failure, a deadlock.
+    /// `true` for a serialization failure or a deadlock. The transaction had no effect and may run again.
     var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
-    /// Indicates whether the session has ended: the connection was lost, or the server is shutting down, crashed, not
-    /// yet started.
+    /// `true` if the session has ended.
+    ///
+    /// The connection was lost, or the server is shutting down, has crashed, or has not started yet.
     var isDisconnected: Bool {
       guard let sqlState else { return fault == .disconnected || fault == .silent }
       return ["57P01", "57P02", "57P03", "57P04", "57P05", "25P03"].contains(sqlState)
@@ -58,7 +58,7 @@
     /// The statement that begins a transaction.
     enum Transaction: String {
       case reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-      // After it waited for a lock, each statement sees what others committed meanwhile.
+      // After a wait for a lock, each statement sees the data that others committed meanwhile.
       case writing = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
     }
 
@@ -69,7 +69,7 @@
 
     /// Less than the server may take to answer.
     private static let lockTimeout = "8s"
-    /// The time for which a new connection may take until it is ready.
+    /// The deadline for a new connection to become ready.
     private static let openingLimit: Duration = .seconds(10)
 
     let connection: ServerConnection<PostgreSQLFault>
@@ -79,7 +79,7 @@
     ///
     /// - Parameters:
     ///   - location: The server.
-    ///   - answerLimit: How long it may take to answer; `nil` where statements may take long.
+    ///   - answerLimit: The time within which it must answer; `nil` if statements may take long.
     /// - Throws: ``PostgreSQLFault``.
     init(_ location: ServerLocation, answerLimit: Duration?) throws(PostgreSQLFault) {
       connection = try ServerConnection(location)
@@ -116,8 +116,8 @@
 
     /// Runs `body` in a transaction.
     ///
-    /// - Throws: ``PostgreSQLFault`` where it certainly had no effect; ``DatabaseError`` where that is not known; what
-    ///   `body` throws.
+    /// - Throws: ``PostgreSQLFault`` if it certainly had no effect; ``DatabaseError`` if that is not known; the errors
+    ///   of `body`.
     func transaction<Result>(
       _ kind: Transaction, _ body: (any DatabaseSession) throws -> Result
     ) throws -> Result {
@@ -126,7 +126,7 @@
       let result: Result
       do {
         result = try body(session)
-        // What the body makes of a fault does not undo it.
+        // A fault fails the transaction even if the body caught it.
         if let fault = session.fault { throw fault }
       } catch {
         do throws(PostgreSQLFault) { try connection.execute("ROLLBACK") } catch {
@@ -243,7 +243,7 @@
   /// A transaction in PostgreSQL.
   private final class PostgreSQLSession: DatabaseSession {
     private let connection: ServiceConnection
-    /// The first fault: after it the server gives up the transaction.
+    /// The first fault. The server aborts the transaction after it.
     private(set) var fault: PostgreSQLFault?
 
     init(_ connection: ServiceConnection) { self.connection = connection }

@@ -3,34 +3,34 @@
 #if Server
   /// The database of a service: notifications that were recorded, ledgers, changes, webhooks that wait, keys, jobs.
   ///
-  /// Statements are written once for SQLite and PostgreSQL: parameters are `?1`, `?2`, …; types are `BIGINT`, `TEXT` and
-  /// `BLOB` (`BYTEA` in PostgreSQL); `FOR UPDATE`, also with `SKIP LOCKED`, is left out where there is one writer
-  /// anyhow.
+  /// Statements are written once for SQLite and PostgreSQL. Parameters are `?1`, `?2`, …; types are `BIGINT`, `TEXT`
+  /// and `BLOB` (`BYTEA` in PostgreSQL). `FOR UPDATE`, also with `SKIP LOCKED`, is omitted for SQLite, which has only
+  /// one writer.
   package protocol ServiceDatabase: Sendable {
-    /// Runs `body` in one transaction, which is committed and on disk when this returns, or has no effect where it
+    /// Runs `body` in one transaction. It is committed and on disk when this returns, and has no effect if `body`
     /// throws.
     ///
     /// `body` may run again after a conflict with another process. It must not wait for anything but the database.
     ///
-    /// - Throws: ``DatabaseError``, and what `body` throws.
+    /// - Throws: ``DatabaseError``, and the errors of `body`.
     func write<Result: Sendable>(
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result
 
-    /// Runs `body` on a snapshot of what is committed.
+    /// Runs `body` on a snapshot of the committed data.
     ///
-    /// - Throws: ``DatabaseError``, and what `body` throws.
+    /// - Throws: ``DatabaseError``, and the errors of `body`.
     func read<Result: Sendable>(
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result
 
-    /// Removes what deleted rows leave behind in the files of the database, as far as the database can be told to.
+    /// Removes remnants of deleted rows from the files of the database, as far as the database can do so.
     ///
     /// - Parameter tables: The tables that rows were deleted from, or changed in.
     /// - Throws: ``DatabaseError``.
     func scrub(_ tables: Set<String>) async throws
 
-    /// Waits for what is under way, and closes.
+    /// Waits for transactions under way, and closes.
     func close() async
   }
 
@@ -94,9 +94,9 @@
     }
   }
 
-  /// A database that cannot do what it was asked.
+  /// A failure of a database.
   package struct DatabaseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The remedy.
+    /// The kind of failure, which determines the remedy.
     package enum Code: String, Sendable, Hashable {
       /// Nothing was stored: it is full.
       case full

@@ -6,7 +6,7 @@
 
   /// The tables of a service in a schema of PostgreSQL, and the version of their layout, in the table `layout`.
   enum ServiceLayout {
-    /// Creates or upgrades the tables where that is needed.
+    /// Creates or upgrades the tables if necessary.
     ///
     /// - Throws: ``PostgreSQLFault``, ``DatabaseError``.
     static func prepare(on connection: ServiceConnection) throws {
@@ -28,7 +28,7 @@
       }
     }
 
-    /// Refuses tables to which somebody attached anything.
+    /// Refuses tables to which any other object, such as a trigger, was attached.
     ///
     /// - Throws: ``PostgreSQLFault``; ``DatabaseError`` with `unusable`.
     static func require(on connection: ServerConnection<PostgreSQLFault>) throws {
@@ -69,7 +69,7 @@
     private static func create(
       _ schema: String, _ location: ServerLocation, in session: any DatabaseSession
     ) throws {
-      // If the schema exists, the user need not be allowed to create one.
+      // If the schema exists, the user does not need permission to create one.
       if try session.run("SELECT to_regnamespace('\(schema)')::text").first?.optionalText(0) == nil {
         try session.run("CREATE SCHEMA \(schema)")
       }
@@ -90,13 +90,14 @@
     let timeout: Duration
 
     func run(_ tables: [String]) throws {
-      // Objects attached since the database was opened may hold copies of erased data.
+      // Objects that were attached since the database was opened may contain copies of erased data.
       try ServiceLayout.require(on: connection.connection)
       try waitForOlderTransactions()
       for table in tables { try rewrite(table) }
     }
 
-    /// A table is rewritten without what no transaction can see any more, so those must end that still can.
+    /// Waits for transactions that can still see deleted rows: rewriting a table drops only rows that no transaction
+    /// can see.
     private func waitForOlderTransactions() throws {
       let own = try connection.connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
       let older = """
@@ -118,7 +119,7 @@
     private func rewrite(_ table: String) throws {
       let file = "SELECT pg_relation_filepath('\(table)')"
       let before = try connection.connection.execute(file).text(0, 0)
-      // The statistics are samples of values: they are made anew from what is left.
+      // The statistics contain samples of values, so they are computed again from the remaining rows.
       try connection.connection.execute("VACUUM (FULL, ANALYZE) \(table)")
       // Of tables that are not the user's, the server only remarks that it passes them over.
       guard try connection.connection.execute(file).text(0, 0) != before else {

@@ -8,15 +8,15 @@
     /// Each version's statements, which lead from the version before to it.
     private static let versions: [[String]] = [
       [
-        // Notifications of stores that were processed; key: see NotificationIntake.
+        // The store notifications that were processed; key: see NotificationIntake.
         """
         CREATE TABLE notifications(
           app TEXT NOT NULL, key BLOB NOT NULL, received BIGINT NOT NULL, PRIMARY KEY(app, key))
         """,
-        // A ledger for each original transaction, purchase token or customer whose consent was rescinded, by the name and
-        // the identifier of EntitlementLedger.Part. snapshot: what was told of it last, evaluated at that instant.
-        // next_change: when it changes though nothing is heard. heard: when the store last said something. reconcile: when
-        // the store shall be asked.
+        // A ledger for each original transaction, purchase token or customer whose consent was rescinded, by the name
+        // and the identifier of EntitlementLedger.Part. snapshot: the state reported last, evaluated at the instant
+        // `evaluated`. next_change: when it changes without a notification. heard: when the store last sent something.
+        // reconcile: when to ask the store.
         """
         CREATE TABLE ledgers(
           app TEXT NOT NULL, name TEXT NOT NULL, identifier TEXT NOT NULL, customer TEXT, ledger BLOB NOT NULL,
@@ -27,8 +27,9 @@
         "CREATE INDEX ledgers_identifier ON ledgers(app, identifier)",
         "CREATE INDEX ledgers_next_change ON ledgers(next_change)",
         "CREATE INDEX ledgers_reconcile ON ledgers(reconcile)",
-        // What changed; of one app in the order of the commits. body is the JSON that webhooks and server-sent events
-        // carry. previous_customer: who had the entitlement before, where that changed.
+        // The changes of entitlements; those of one app are in the order of the commits. body is the JSON that webhooks
+        // and server-sent events carry. previous_customer: the customer who had the entitlement before, if that
+        // changed.
         """
         CREATE TABLE changes(
           sequence AUTOINCREMENT, id TEXT NOT NULL UNIQUE, app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT,
@@ -47,7 +48,8 @@
         "CREATE INDEX deliveries_lane ON deliveries(app, endpoint, lane, state, change)",
         "CREATE INDEX deliveries_change ON deliveries(change)",
         "CREATE INDEX deliveries_state ON deliveries(app, endpoint, state, change)",
-        // The lanes of an endpoint with deliveries that wait: one at a time, in order. leased: until when a process has it.
+        // The lanes of an endpoint with deliveries that wait: one at a time, in order. leased: until when a process has
+        // it.
         """
         CREATE TABLE lanes(
           app TEXT NOT NULL, endpoint TEXT NOT NULL, lane TEXT NOT NULL, due BIGINT NOT NULL,
@@ -65,7 +67,7 @@
         CREATE TABLE sessions(
           hash BLOB PRIMARY KEY, key TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL)
         """,
-        // The acts of administrators.
+        // The actions of administrators.
         """
         CREATE TABLE administrative_acts(
           sequence AUTOINCREMENT, time BIGINT NOT NULL, actor TEXT NOT NULL, act TEXT NOT NULL,
@@ -73,7 +75,7 @@
         """,
         // Work that one process at a time does.
         "CREATE TABLE leases(name TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL)",
-        // Jobs that have to be finished, such as erasures: what is to be done, as JSON.
+        // Jobs that have to be finished, such as erasures. body: the work to do, as JSON.
         """
         CREATE TABLE jobs(
           id TEXT PRIMARY KEY, kind TEXT NOT NULL, app TEXT NOT NULL, created BIGINT NOT NULL, due BIGINT NOT NULL,
@@ -83,13 +85,13 @@
       ],
       // The trace of the request that brought a change about: see TraceHeaders.
       ["ALTER TABLE changes ADD COLUMN trace TEXT"],
-      // For what is removed when it is old.
+      // For rows that are removed when they are old.
       [
         "CREATE INDEX notifications_received ON notifications(received)",
         "CREATE INDEX changes_time ON changes(time)",
       ],
-      // Erasures that are under way; id: the digest of app and customer. customer: until the rows are deleted. leased: until
-      // when a process has it. The tables before it were never used.
+      // Erasures that are under way; id: the digest of app and customer. customer: until the rows are deleted. leased:
+      // until when a process has it. The tables before it were never used.
       [
         "DROP TABLE leases", "DROP TABLE jobs",
         """
@@ -99,25 +101,25 @@
         """,
       ],
       [
-        // The lane of the customer who had the entitlement before: a transfer waits for both lanes. lanes.noted: when due and
-        // leased were set, which tells that the clock was ahead then.
+        // The lane of the customer who had the entitlement before: a transfer waits for both lanes. lanes.noted: when
+        // due and leased were set, which shows whether the clock was ahead then.
         "ALTER TABLE deliveries ADD COLUMN previous_lane TEXT",
         "CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)",
-        // Without a default: what a default computes could be changed in the database.
+        // Without a default: the expression of a default could be changed in the database.
         "ALTER TABLE lanes ADD COLUMN noted BIGINT", "UPDATE lanes SET noted = 0",
-        // The number of failed questions to the store since its last answer.
+        // The number of questions to the store since the ledger was last stored, as by a message of the store.
         "ALTER TABLE ledgers ADD COLUMN questions BIGINT", "UPDATE ledgers SET questions = 0",
         "CREATE INDEX ledgers_evaluated ON ledgers(evaluated)",
         "DROP INDEX ledgers_reconcile",
         "CREATE INDEX ledgers_app_reconcile ON ledgers(app, reconcile)",
         // Random keys of this database: see ServiceSecret.
         "CREATE TABLE secrets(name TEXT PRIMARY KEY, secret BLOB NOT NULL)",
-        // Refunds and revocations, kept when the customer is erased: see Withdrawals.
+        // Refunds and revocations of purchases, kept when the customer is erased: see Withdrawals.
         """
         CREATE TABLE withdrawals(
           app TEXT NOT NULL, purchase BLOB NOT NULL, facts BLOB NOT NULL, PRIMARY KEY(app, purchase))
         """,
-        // The latest change that was removed of an app, so that a reader who has read it is not beyond the end.
+        // The latest removed change of an app, so that a reader who has read it is not taken for one beyond the end.
         "CREATE TABLE removed_changes(app TEXT PRIMARY KEY, sequence BIGINT NOT NULL)",
         // The account that receipts name which were recorded under another name of the same customer.
         """
@@ -131,7 +133,7 @@
     /// The version that this build knows.
     static var version: Int64 { Int64(versions.count) }
 
-    /// The tables with what is about persons: rows are deleted from them when a person is erased.
+    /// The tables with personal data: rows are deleted from them when a person is erased.
     static let personalTables: Set<String> = [
       "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases",
     ]
@@ -144,10 +146,10 @@
         statements: known.joined().map { $0.replacing(counter, with: sqliteCounter) })
     }
 
-    /// SQLite's declaration of a column `sequence` that it counts up.
+    /// The SQLite declaration of an auto-incremented column `sequence`.
     private static let sqliteCounter = "sequence INTEGER PRIMARY KEY AUTOINCREMENT"
 
-    /// The placeholder of a number that the database counts up.
+    /// The placeholder for the declaration of an auto-incremented column.
     private static let counter = "sequence AUTOINCREMENT"
 
     /// Brings a database to the version that this build knows.
@@ -155,7 +157,7 @@
     /// - Parameters:
     ///   - session: The transaction to do it in.
     ///   - version: The version that it has.
-    ///   - counter: How the database declares a column `sequence` that it counts up.
+    ///   - counter: The database's declaration of an auto-incremented column `sequence`.
     ///   - setVersion: Notes the version.
     /// - Throws: ``DatabaseError`` with `unusable` for a later version.
     static func upgrade(

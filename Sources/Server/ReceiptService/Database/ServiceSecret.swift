@@ -4,11 +4,11 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// A random key of a service's database, for digests of what must not be readable.
+  /// A random key of a service's database, for digests of data that must not be readable.
   ///
-  /// A digest without a key can be guessed by everybody who sees it: customers are e-mail addresses and numbers. One with
-  /// this key can be guessed by those alone who can read the database. Whoever has no more than the list of administrative
-  /// acts, an export or a log learns nothing from it.
+  /// Anybody who sees a digest without a key can guess its input, since customers are e-mail addresses and numbers.
+  /// With this key, only a reader of the database can. A digest in the list of administrative acts, an export or a log
+  /// reveals nothing.
   struct ServiceSecret: Sendable {
     private static let name = "digests"
     private let key: [UInt8]

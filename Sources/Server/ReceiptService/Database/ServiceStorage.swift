@@ -6,13 +6,13 @@
   internal import ReceiptBytes
   internal import SQLite
 
-  /// The storage of a service: keys, entitlements, changes, webhooks that wait.
+  /// The database in which a service stores its keys, entitlements, changes and queued webhook deliveries.
   public enum ServiceStorage: Sendable, Hashable {
     /// A SQLite file, which is created if it does not exist. It is for one process that serves.
     case sqlite(path: String)
     /// A schema of a PostgreSQL server, for any number of processes:
-    /// `postgresql://receipts@db.example.com/service?schema=receipts`. It is created if it does not exist. The package is to be
-    /// built with the trait `PostgreSQL`.
+    /// `postgresql://receipts@db.example.com/service?schema=receipts`. It is created if it does not exist. The package
+    /// is to be built with the trait `PostgreSQL`.
     case postgreSQL(url: String)
 
     /// Opens the database.
@@ -33,7 +33,7 @@
 
     /// Looks whether the database can be opened, or created, and changes nothing.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: `true` if there is one.
     /// - Throws: ``DatabaseError``; ``ServiceConfigurationError`` in a build without the trait.
     package func check() throws -> Bool {
       switch self {

@@ -7,17 +7,17 @@
 
   /// The clock of the machine, without the moments in which it is wrong.
   ///
-  /// It goes on by a clock that nobody sets. Where the machine's clock differs from that by minutes, as after a faulty answer
-  /// of a time server, the time goes on as before, and the other one is believed only when it has stood for a minute. So
-  /// what a clock says that is a year ahead for some seconds is stored nowhere.
+  /// It advances with a monotonic clock. If the machine's clock differs by minutes, as after a faulty answer of a time
+  /// server, the time continues as before. The machine's clock is believed only after the difference has persisted for
+  /// a minute. So the time of a clock that is a year ahead for some seconds is stored nowhere.
   package final class SteadyClock: Sendable {
-    /// The time for which another reading of the clock must last before it is believed.
+    /// The time for which a differing time must persist before it is believed.
     static let probation = Duration.seconds(60)
 
     private struct State {
       var wall: Timestamp
       var steady: ContinuousClock.Instant
-      /// Another time: by how many seconds it differs, and since when.
+      /// A differing time: the difference in seconds, and since when.
       var other: (difference: Double, since: ContinuousClock.Instant)?
     }
 
@@ -32,7 +32,7 @@
     ///
     /// - Parameters:
     ///   - wall: The machine's clock.
-    ///   - steady: The clock that nobody sets.
+    ///   - steady: The monotonic clock.
     package init(
       wall: @escaping @Sendable () -> Timestamp = { SystemClock.now() },
       steady: @escaping @Sendable () -> ContinuousClock.Instant = { .now }

@@ -3,8 +3,7 @@
 #if Server
   internal import Synchronization
 
-  /// Tells those who wait that this process committed something; what other processes commit is found by asking the
-  /// database now and then.
+  /// Resumes waiters when this process commits something. Commits of other processes are found by polling the database.
   package final class CommitSignal: Sendable {
     private struct State {
       var count = 0
@@ -15,13 +14,13 @@
 
     private let state = Mutex(State())
 
-    /// Creates one that nobody waits for.
+    /// Creates a signal without waiters.
     package init() {}
 
-    /// The number of commits were signalled.
+    /// The number of signalled commits.
     package var count: Int { state.withLock { $0.count } }
 
-    /// Wakes all who wait.
+    /// Resumes all waiters.
     package func signal() {
       let (waiters, followers) = state.withLock { state in
         state.count += 1
@@ -35,7 +34,8 @@
     /// Signals another one from now on, too, which is kept as long as this one.
     package func add(_ follower: CommitSignal) { state.withLock { $0.followers.append(follower) } }
 
-    /// Waits until there were more commits than a number of them, at most for some time, or until the task is cancelled.
+    /// Waits until there were more commits than a number of them, at most for some time, or until the task is
+    /// cancelled.
     package func wait(beyond count: Int, atMost duration: Duration) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await self.wait(beyond: count) }

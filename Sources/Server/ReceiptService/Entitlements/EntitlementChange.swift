@@ -4,9 +4,9 @@
   internal import Entitlements
   package import ReceiptCodec
 
-  /// Something that became of an entitlement, as it is told to webhooks and server-sent events.
+  /// A change of an entitlement, as webhooks and server-sent events report it.
   package struct EntitlementChange: Sendable, Hashable {
-    /// The kind of change.
+    /// The kind of a change.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
       /// Access, for the first time or again after a refund.
       case granted = "entitlement.granted"
@@ -14,7 +14,7 @@
       case renewed = "entitlement.renewed"
       /// The renewal could not be charged for, and access continues.
       case gracePeriod = "entitlement.grace-period"
-      /// No access any more, for any reason but the two that follow.
+      /// Access ended, for any reason except the two that follow.
       case expired = "entitlement.expired"
       /// Refunded.
       case refunded = "entitlement.refunded"
@@ -22,7 +22,7 @@
       case revoked = "entitlement.revoked"
       /// Another customer's now.
       case transferred = "entitlement.transferred"
-      /// Something else that is told of it.
+      /// Any other reported change.
       case updated = "entitlement.updated"
       /// A guardian withdrew consent to a child's use of the app.
       case consentRescinded = "consent.rescinded"
@@ -30,19 +30,19 @@
 
     /// Counts up; of one app in the order of the commits.
     package let sequence: Int64
-    /// Names it, also in `webhook-id`, however often it is told.
+    /// The identifier, also in `webhook-id`. It is the same in each delivery.
     package let id: String
     /// The app.
     package let app: String
     /// The entitlement: the name of the ledger's part.
     package let name: String
-    /// The customer, if known.
+    /// The customer; `nil` if unknown.
     package let customer: String?
     /// When it was found.
     package let time: Timestamp
-    /// The kind of change: a ``Kind``, or one of a later version.
+    /// The raw value of a ``Kind``, or a type from a later version.
     package let type: String
-    /// The JSON that is told.
+    /// The reported JSON.
     package let body: [UInt8]
 
     /// The columns of table `changes` from which it is read.
@@ -62,11 +62,11 @@
   }
 
   extension EntitlementChange.Kind {
-    /// The name of the step from one snapshot to another; `nil` if they are equal.
+    /// The kind of the change from one snapshot to another; `nil` if they are equal.
     ///
     /// - Parameters:
-    ///   - old: What was told before; `nil` for nothing.
-    ///   - new: What is to be told.
+    ///   - old: The snapshot reported before; `nil` if there is no such snapshot.
+    ///   - new: The snapshot to report.
     init?(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) {
       guard old?.json != new.json else { return nil }
       let isNewState = old?.state != new.state
@@ -105,7 +105,7 @@
   extension Timestamp {
     init(milliseconds: Int64) { self.init(millisecondsSince1970: Double(milliseconds)) }
 
-    /// The milliseconds since 1970, rounded down; 0 for what is no date.
+    /// The milliseconds since 1970, rounded down; 0 if they are not representable.
     var milliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
 #endif

@@ -6,19 +6,19 @@
   internal import ReceiptCodec
   internal import ReceiptCrypto
 
-  /// Merges what was learned into the ledgers of an app, and enters what changed by it, within one transaction.
+  /// Merges new facts into the ledgers of an app, and enters the resulting changes, within one transaction.
   ///
-  /// A change is the difference between what was told of an entitlement last, which is stored with its ledger, and what is
-  /// to be told of it now. So what is late, repeated or out of order tells nothing twice. Each entitlement is locked while
-  /// it is compared; the changes of an app are entered one transaction after the other. A reader that has read up to a
-  /// sequence has therefore missed none before it.
+  /// A change is the difference between the last reported snapshot of an entitlement, which is stored with its ledger,
+  /// and the current one. So late, repeated or reordered input reports nothing twice. Each entitlement is locked while
+  /// it is compared, and the transactions that enter changes of an app are serialized. A reader that has read up to a
+  /// sequence has therefore missed no change before it.
   struct EntitlementFold {
     let session: any DatabaseSession
     let app: String
     /// The names of the app's webhook endpoints.
     let endpoints: [String]
     let now: Timestamp
-    /// The time after a renewal was due, without a notification, at which the store is asked.
+    /// The time after which the store is asked about a renewal that was due but not reported.
     let silence: Duration
     /// The trace that the changes belong to, as ``TraceHeaders`` stores it.
     var trace: String?
@@ -31,10 +31,10 @@
     /// Merges the parts of a ledger.
     ///
     /// - Parameters:
-    ///   - ledger: What was learned.
-    ///   - customer: Who presented it, in the canonical spelling.
-    ///   - heard: When the store said so.
-    /// - Returns: How many changes were entered.
+    ///   - ledger: The new facts.
+    ///   - customer: The customer who presented them, in the canonical spelling.
+    ///   - heard: The time of the store's message.
+    /// - Returns: The number of entered changes.
     /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
     func merge(_ ledger: EntitlementLedger, customer: String?, heard: Timestamp) throws -> Int {
       let parts = ledger.parts
@@ -68,13 +68,13 @@
         heard: max(heard, stored?.heard ?? heard), after: stored)
     }
 
-    /// Stores a part, and enters what changed.
+    /// Stores a part, and enters its change, if there is one.
     private func store(
       _ ledger: EntitlementLedger, _ name: String, _ identifier: String, customer: String?, heard: Timestamp,
       after stored: StoredLedger?
     ) throws -> Bool {
-      // The clocks of two processes differ: what has expired for one must not be active again for the other. A clock that
-      // was ahead by more than that counts for nothing.
+      // The clocks of two processes differ: what has expired for one must not be active again for the other. A clock
+      // that was ahead by more than that counts for nothing.
       let latest = now.addingSeconds(ClockCheck.tolerance)
       let instant = stored.map { $0.evaluated <= latest ? max(now, $0.evaluated) : now } ?? now
       let heard = heard <= latest ? heard : now
@@ -153,8 +153,10 @@
         ?? ledger.playEntitlements.first?.nextChange(after: instant))?.millisecondsRoundedUp
     }
 
-    /// When the store shall be asked: once for a renewal that was due without a notification, and again and again
-    /// while the store tries to charge for it.
+    /// The time at which to ask the store, in milliseconds.
+    ///
+    /// The store is asked once about a renewal that was due but not reported, and repeatedly while it retries the
+    /// charge.
     private func reconciliation(_ ledger: EntitlementLedger, heard: Timestamp) -> Int64? {
       guard let renewal = ledger.renewal(at: now, heard: heard) else { return nil }
       let silence = silence / .seconds(1)
@@ -163,14 +165,14 @@
     }
   }
 
-  /// A purchase was presented by somebody else than the customer whom it names. Nobody was entitled by it.
+  /// The error for a purchase that another customer presented than the one that it names. Nothing was granted.
   package struct PresentedByAnother: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "The purchase names another customer than the one who presents it." }
   }
 
   extension EntitlementLedger {
-    /// Writes what one part of a ledger entitles to, as `receipt-tool notifications entitlements` does; `null` while too
-    /// little is known.
+    /// Writes what one part of a ledger entitles to, as `receipt-tool notifications entitlements` does; `null` while
+    /// too little is known.
     func appendEntitlement(to object: inout JSONWriter, at instant: Timestamp) {
       func write(_ type: String, _ members: (inout JSONWriter) -> Void) {
         object.beginObject()
@@ -190,8 +192,8 @@
       }
     }
 
-    /// When a subscription is to be renewed next after what was heard last, or was, and whether the store still tries; `nil`
-    /// where nothing renews.
+    /// The time at which a subscription's renewal after the last message of the store is or was due; `nil` if nothing
+    /// renews. `isAwaited` is `true` while the store retries the charge.
     fileprivate func renewal(at instant: Timestamp, heard: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
       if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
         entitlement.transaction.type == .autoRenewableSubscription

@@ -5,7 +5,7 @@
   package import Logging
   internal import ServiceLifecycle
 
-  /// Enters the changes that the passing of time makes, and asks the stores about what went silent, for as long as a
+  /// Enters changes that are due to time, and asks the stores about silent subscriptions, for as long as a
   /// `ServiceGroup` runs. Several processes may do so on one database.
   package struct EntitlementJobs: Service {
     private let entitlements: ServiceEntitlements
@@ -17,9 +17,9 @@
     ///
     /// - Parameters:
     ///   - entitlements: The entitlements.
-    ///   - apps: The apps, for whom to ask about their subscriptions.
-    ///   - interval: How often it looks; a second by default.
-    ///   - logger: Takes what goes wrong.
+    ///   - apps: The apps, for the stores to ask about their subscriptions.
+    ///   - interval: The polling interval; a second by default.
+    ///   - logger: The logger for errors.
     package init(
       _ entitlements: ServiceEntitlements, apps: [AppConfiguration], interval: Duration = .seconds(1),
       logger: Logger

@@ -203,11 +203,11 @@
       return .json(object)
     }
 
-    /// Entitles a customer to what a receipt says that they presented.
+    /// Grants a customer the purchases of a receipt that they presented.
     ///
     /// - Returns: The customer's entitlements of its original transaction.
-    /// - Throws: ``Problem`` for a receipt that names another customer, and an incomplete one: then nothing was stored but
-    ///   the verdict, in the entry.
+    /// - Throws: ``Problem`` for a receipt that names another customer, and an incomplete one: then nothing was stored
+    ///   but the verdict, in the entry.
     private func entitle(
       _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
     ) async throws -> [StoredEntitlement] {
@@ -301,7 +301,8 @@
         })
     }
 
-    /// - Throws: ``Problem`` for a sequence beyond the end: nothing would be told until as many changes were made again.
+    /// - Throws: ``Problem`` for a sequence beyond the end: no change would be reported until its sequence exceeds
+    ///   that.
     private func requireReadable(_ since: Int64, app: ServedApp, at place: String) async throws {
       guard since > 0 else { return }
       let end = try await entitlements.endOfChanges(app: app.name)
@@ -312,7 +313,8 @@
         at: place)
     }
 
-    /// Writes changes as server-sent events as they are made, until the server ends, or the key may not be used any more.
+    /// Writes changes as server-sent events as they are made, until the server ends, or the key may not be used any
+    /// more.
     private func writeChanges(
       of app: String, after sequence: Int64, for principal: Principal?,
       _ write: ([UInt8]) async throws -> Void
@@ -343,7 +345,7 @@
   }
 
   extension EntitlementChange {
-    /// Writes an object: where it stands, and what was told.
+    /// Writes an object with the position and the reported JSON.
     func write(to object: inout JSONWriter) {
       object.beginObject()
       object.member("sequence", sequence)

@@ -5,7 +5,7 @@
   internal import Entitlements
   internal import ReceiptCodec
 
-  /// What is told of an entitlement, and compared to see whether there is something to tell.
+  /// The reported state of an entitlement. A change is reported if it differs from the last one.
   struct EntitlementSnapshot: Sendable {
     /// The members, as changes have them in `previous`. Equal snapshots give equal bytes.
     let json: [UInt8]
@@ -17,7 +17,7 @@
     let expiresDate: String?
     let customer: String?
 
-    /// Reads what was stored.
+    /// Reads a stored snapshot.
     init(stored json: [UInt8]) throws(MalformedReceipt) {
       let value = try JSONValue(parsing: json)
       self.json = json
@@ -28,12 +28,12 @@
       customer = value["customer"]?.string
     }
 
-    /// The snapshot of one part of a ledger at an instant; `nil` while too little is known of it.
+    /// Evaluates one part of a ledger at an instant; `nil` while too little is known of it.
     ///
     /// - Parameters:
     ///   - ledger: The part.
-    ///   - customer: The customer where the purchase itself names none.
-    ///   - instant: When.
+    ///   - customer: The customer if the purchase itself does not name one.
+    ///   - instant: The instant.
     /// - Throws: Nothing, since it reads what it wrote.
     init?(_ ledger: EntitlementLedger, customer: String?, at instant: Timestamp) throws(MalformedReceipt) {
       var object = JSONWriter()

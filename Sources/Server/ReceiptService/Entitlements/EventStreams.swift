@@ -4,11 +4,12 @@
   internal import HTTPTypes
   internal import Synchronization
 
-  /// The event streams that are open, counted for each app: those of one app leave room for the requests of others.
+  /// The number of open event streams of each app, so that the streams of one app leave room for the requests of
+  /// others.
   final class EventStreams: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    /// A place among the streams of an app, given back when nothing holds it any more.
+    /// A place among the streams of an app, given back when it is released.
     final class Place: Sendable {
       private let streams: EventStreams
       private let app: String
@@ -23,7 +24,7 @@
 
     /// Takes a place.
     ///
-    /// - Throws: ``Problem`` where the app has as many streams as it may.
+    /// - Throws: ``Problem`` if the app has reached its limit of streams.
     func open(app: String, limit: Int) throws -> Place {
       let isOpen = counts.withLock { counts in
         guard counts[app, default: 0] < limit else { return false }

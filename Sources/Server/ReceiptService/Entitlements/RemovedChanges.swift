@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  /// The latest change of each app that was removed, so that the end of an app's changes is known though the last ones are
-  /// gone. A reader who says to have read beyond that end has read another database, such as one that was restored.
+  /// The latest removed change of each app.
+  ///
+  /// It keeps the end of an app's changes known after the last ones were removed. A reader who claims to have read
+  /// beyond that end has read a different database, such as the one from before a restore.
   enum RemovedChanges {
     /// Notes that changes were removed, within the transaction that removes them.
     static func note(_ sequence: Int64, app: String, in session: any DatabaseSession) throws {

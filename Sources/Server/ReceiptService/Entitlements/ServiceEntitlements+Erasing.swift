@@ -6,7 +6,7 @@
   internal import ReceiptCodec
 
   extension ServiceEntitlements {
-    /// Indicates whether anything in the database names a customer.
+    /// Returns `true` if anything in the database names a customer.
     func isKnown(_ customer: String, app: String) async throws -> Bool {
       try await database.read { session in
         try [
@@ -20,17 +20,17 @@
       }
     }
 
-    /// Removes a customer: ledgers, changes, deliveries that wait or are dead, and what else names them.
+    /// Removes a customer: ledgers, changes, waiting and dead deliveries, and all other rows that name them.
     ///
-    /// A change that is news to another customer as well, such as that an entitlement is now theirs, stays and is
-    /// delivered, without the name of the one who is erased. That a purchase was refunded or revoked stays known without
-    /// the person: see ``Withdrawals``. A notification that comes later brings back what it says.
+    /// A change that also concerns another customer, such as a transfer to them, stays and is delivered without the
+    /// erased name. Refunds and revocations of purchases are kept without the person: see ``Withdrawals``. A
+    /// notification that arrives later restores the facts that it contains.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - customer: The customer.
     ///   - tables: Other tables that `note` changes.
-    ///   - note: Runs in the transaction that removes them, with what is returned.
+    ///   - note: Runs in the transaction that removes them, with the value that is returned.
     /// - Returns: The original transactions and purchase tokens concerned.
     /// - Throws: ``DatabaseError``.
     @discardableResult
@@ -46,7 +46,7 @@
         try note(session, purchases)
         return (purchases, erasure.tables)
       }
-      // Rewriting tables keeps others waiting: not for customers of whom there was nothing. Where there was something, rows
+      // Rewriting tables blocks others, so it is not done for customers without data. If the customer had data, rows
       // that were overwritten earlier may have been theirs, too.
       let changedTables = changed.isEmpty ? tables : ServiceSchema.personalTables
       if !changedTables.isEmpty { try await database.scrub(changedTables) }
@@ -103,7 +103,7 @@
       if !removed.isEmpty { tables.insert(table) }
     }
 
-    /// Removes the changes that are news to nobody but the customer, and the customer's name from the others.
+    /// Removes the changes that concern only this customer, and the customer's name from the others.
     private mutating func eraseChanges(_ names: [String]) throws {
       let columns = "sequence, customer, previous_customer, body"
       var rows = try session.run(
@@ -139,7 +139,7 @@
         "UPDATE changes SET customer = ?2, previous_customer = ?3, body = ?4 WHERE sequence = ?1",
         .integer(sequence), .text(kept[0]), .text(kept[1]), .bytes(object.bytes))
       tables.insert("changes")
-      // It waits for nothing of the customer any more, and is in one lane: that of the other one.
+      // It no longer waits for deliveries of the erased customer, and is only in the other customer's lane.
       guard told.contains(customer), let other = kept.compactMap(\.self).first else { return }
       let lane = WebhookQueue.lane(of: other, entitlement: "")
       let deliveries = try session.run(

@@ -11,7 +11,7 @@
     package let name: String
     /// The original transaction, the purchase token, or the app transaction of a customer whose consent was rescinded.
     package let identifier: String
-    /// The customer, if known.
+    /// The customer; `nil` if unknown.
     package let customer: String?
     /// All that is known of it.
     package let ledger: EntitlementLedger
@@ -49,7 +49,8 @@
       }
     }
 
-    /// The changes of an app after a sequence, in order. None is entered later before those that were read.
+    /// The changes of an app after a sequence, in order. No change is entered later with a lower sequence than those
+    /// read.
     package func changes(app: String, after sequence: Int64, limit: Int = 100) async throws
       -> [EntitlementChange]
     {

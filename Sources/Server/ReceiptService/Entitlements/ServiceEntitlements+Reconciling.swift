@@ -6,41 +6,44 @@
   package import GooglePlay
   internal import ReceiptCodec
 
-  /// Asks a store about a subscription; `nil` where nobody can be asked about it.
+  /// Asks a store about a subscription; `nil` if no store can be asked about it.
   package typealias StoreQuestion = @Sendable (StoredEntitlement) async throws -> EntitlementLedger?
 
-  /// The error if a store does not know a subscription.
+  /// The error for a subscription that the store does not know.
   package struct UnknownToStore: Error, Sendable, Hashable, CustomStringConvertible {
     package init() {}
     package var description: String { "The store does not know the subscription." }
   }
 
   extension ServiceEntitlements {
-    /// The time from the first failed question to the next, in seconds; after each further one
-    /// twice as long. Meanwhile other processes leave the subscription to the one that asks about it.
+    /// The pause after the first failed question, in seconds. It doubles after each further one.
+    ///
+    /// Meanwhile other processes leave the subscription to the one that asks about it.
     private static let firstPause: Double = 3_600
     /// The longest pause between two questions.
     private static let longestPause: Double = 86_400
-    /// After so many questions that a store answered as not knowing the subscription it is not asked any more.
+    /// The number of questions after which a store that does not know the subscription is no longer asked.
     static let maximumQuestions = 8
 
-    /// The time from a failed question to the next.
+    /// The pause between a failed question and the next one.
     ///
-    /// - Parameter questions: How many there were before that one.
+    /// - Parameter questions: The number of failed questions before that one.
     /// - Returns: Seconds.
     static func pause(afterQuestion questions: Int64) -> Double {
       min(longestPause, firstPause * Double(1 << min(16, max(0, questions))))
     }
 
-    /// Asks a store about subscriptions that went silent, and merges the answers: those whose renewal was due without a
-    /// word, and those that the store tries to charge for and does not mention.
+    /// Asks a store about silent subscriptions, and merges the answers.
+    ///
+    /// A subscription is silent if its renewal was due but not reported, or if the store retries the charge and sends
+    /// nothing.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - limit: About how many at most.
-    ///   - ask: Asks the store of the app. Where it throws, it is asked again after a pause that grows with each question;
-    ///     where it goes on to throw ``UnknownToStore``, no more.
-    /// - Returns: About how many it was asked; as many as `limit` where there may be more.
+    ///   - ask: Asks the store of the app. If it throws, the store is asked again after a pause that grows with each
+    ///     question. If it keeps throwing ``UnknownToStore``, the store is no longer asked.
+    /// - Returns: The number of subscriptions that it was asked about; `limit` if there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func reconcile(
@@ -68,7 +71,8 @@
       return silent.count
     }
 
-    /// Claims subscriptions that are to be asked about, each until the next question, with how many questions there were.
+    /// Claims subscriptions that are to be asked about, each until the next question, with how many questions there
+    /// were.
     private func silent(
       app: String, limit: Int, at now: Timestamp
     ) async throws -> [(StoredEntitlement, questions: Int64)] {
@@ -112,7 +116,7 @@
   }
 
   extension AppStoreServerError {
-    /// Indicates whether the App Store says that it has no such purchase.
+    /// `true` if the App Store reports that it has no such purchase.
     fileprivate var isUnknownPurchase: Bool {
       guard case .response(let code, _) = cause else { return false }
       return [
@@ -123,7 +127,7 @@
   }
 
   extension StoredEntitlement {
-    /// What the App Store answers about the subscription (Get All Subscription Statuses); `nil` for one of another store
+    /// Asks the App Store about the subscription (Get All Subscription Statuses); `nil` if it belongs to another store
     /// or environment.
     package func ask(_ client: AppStoreServerClient) async throws -> EntitlementLedger? {
       guard let entitlement = ledger.entitlements.first,
@@ -145,7 +149,7 @@
       return answer
     }
 
-    /// Google Play's answer about the purchase; `nil` for one of another store.
+    /// Asks Google Play about the purchase; `nil` if it belongs to another store.
     package func ask(_ client: GooglePlayClient) async throws -> EntitlementLedger? {
       guard let purchase = ledger.playEntitlements.first else { return nil }
       return try await client.calling(for: purchase.id.packageName).ledger(

@@ -17,12 +17,12 @@
   }
 
   extension ServiceEntitlements {
-    /// Removes notifications and changes from before an instant, but for changes that a webhook waits for or gave up.
+    /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up.
     ///
     /// - Parameters:
-    ///   - instant: What is as old as this stays.
-    ///   - limit: How many of each are removed at most, in one transaction.
-    /// - Returns: How many were removed; 0 where nothing is left to remove.
+    ///   - instant: The instant. Rows from then on stay.
+    ///   - limit: The maximum number of each to remove, in one transaction.
+    /// - Returns: The number of removed rows; 0 if nothing is left to remove.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func remove(before instant: Timestamp, limit: Int = 500) async throws -> Int {
@@ -49,12 +49,14 @@
       }
     }
 
-    /// Removes deliveries to endpoints that are not in the configuration any more, of changes from before an instant: nobody
-    /// will take them, and their changes would stay for ever.
+    /// Removes deliveries of changes from before an instant to endpoints that are no longer in the configuration.
+    ///
+    /// They would never be delivered, and their changes would stay for ever.
     ///
     /// - Parameters:
     ///   - configured: The endpoints of the configuration.
-    ///   - instant: What is as old as this stays: another process may have a later configuration.
+    ///   - instant: The instant. Deliveries of changes from then on stay: another process may have a later
+    ///     configuration.
     /// - Returns: The endpoints, and how many deliveries were removed of each.
     /// - Throws: ``DatabaseError``.
     package func removeDeliveries(
@@ -92,8 +94,8 @@
     }
   }
 
-  /// Removes what is older than it has to be, in small transactions, for as long as a `ServiceGroup` runs. Several processes
-  /// may do so on one database.
+  /// Removes what is older than it has to be, in small transactions, for as long as a `ServiceGroup` runs. Several
+  /// processes may do so on one database.
   package struct RetentionJob: Service {
     private static let interval = Duration.seconds(3600)
     /// Between two transactions: others have their turn.
@@ -109,8 +111,8 @@
     /// - Parameters:
     ///   - entitlements: The entitlements.
     ///   - apps: The apps, whose endpoints are served.
-    ///   - days: How old what stays may be.
-    ///   - logger: Takes what goes wrong.
+    ///   - days: The age, in days, after which rows are removed.
+    ///   - logger: The logger for errors.
     package init(_ entitlements: ServiceEntitlements, apps: [AppConfiguration], days: Int, logger: Logger) {
       self.entitlements = entitlements
       endpoints = Set(

@@ -6,18 +6,18 @@
   package import ReceiptCodec
   package import ReceiptVerification
 
-  /// The entitlements of each app's customers in the service's database, and their changes.
+  /// The entitlements of each app's customers and their history, in the service's database.
   ///
-  /// What was learned, what changed by it and the webhooks that tell it are one commit. Any number of processes may use one
-  /// database.
+  /// New facts, the changes that result from them and the webhooks that report the changes are one commit. Any number
+  /// of processes may use one database.
   package struct ServiceEntitlements: Sendable {
     /// The database.
     package let database: any ServiceDatabase
-    /// Tells of changes that this process committed.
+    /// Signals the changes that this process committed.
     package let commits: CommitSignal
-    /// The same for each app, for who waits for changes of one app.
+    /// The same for each app, for waiters on changes of one app.
     private let appCommits: [String: CommitSignal]
-    /// For how long nothing may be heard of a renewal that was due until the store is asked.
+    /// The time after which the store is asked about a renewal that was due but not reported.
     package let silence: Duration
     let clock: @Sendable () -> Timestamp
     private let endpoints: [String: [String]]
@@ -27,7 +27,8 @@
     /// - Parameters:
     ///   - database: The database.
     ///   - apps: The apps, for the names of their webhook endpoints.
-    ///   - silence: For how long nothing may be heard of a renewal that was due until the store is asked; a day by default.
+    ///   - silence: The time after which the store is asked about a renewal that was due but not reported; a day by
+    ///     default.
     ///   - clock: The current time.
     package init(
       database: any ServiceDatabase, apps: [AppConfiguration], silence: Duration = .seconds(86_400),
@@ -41,7 +42,7 @@
       endpoints = Dictionary(apps.map { ($0.name, $0.webhooks.map(\.name)) }) { first, _ in first }
     }
 
-    /// Tells of changes of one app that this process committed; of all, for one that is not in the configuration.
+    /// Signals the changes of one app that this process committed; of all apps if the app is not in the configuration.
     func commits(of app: String) -> CommitSignal { appCommits[app] ?? commits }
 
     private func signal(_ apps: some Sequence<String>) {
@@ -49,9 +50,9 @@
       commits.signal()
     }
 
-    // MARK: What was learned
+    // MARK: Recording facts
 
-    /// Records that a notification was dealt with, and merges what it says. When this returns both are on disk.
+    /// Records a notification as processed, and merges its facts. When this returns, both are on disk.
     ///
     /// - Returns: `false` if it was recorded before; then nothing changes.
     /// - Throws: ``DatabaseError``.
@@ -62,7 +63,7 @@
       return try await record(key: notification.recordedKey, change, app: app)
     }
 
-    /// Records that a message of Google Play was dealt with, and merges what was learned: see ``record(_:app:)``.
+    /// Records a message of Google Play as processed, and merges the new facts: see ``record(_:app:)``.
     @discardableResult
     package func record(
       messageId: String, _ change: EntitlementLedger, app: String
@@ -70,7 +71,7 @@
       try await record(key: Self.key(messageId: messageId), change, app: app)
     }
 
-    /// Indicates whether a message of Google Play was dealt with.
+    /// Returns `true` if a message of Google Play was processed before.
     package func isRecorded(messageId: String, app: String) async throws -> Bool {
       try await database.read { session in
         try !session.run(
@@ -80,7 +81,7 @@
       }
     }
 
-    /// No key of the App Store begins with a zero byte but by the chance of a digest.
+    /// Begins with a zero byte. A key of the App Store does so only if its digest happens to.
     private static func key(messageId: String) -> [UInt8] { [0] + Array(messageId.utf8) }
 
     private func record(key: [UInt8], _ change: EntitlementLedger, app: String) async throws -> Bool {
@@ -104,7 +105,8 @@
     ///
     /// - Parameters:
     ///   - receipt: The transaction.
-    ///   - customer: Who presented it, whom it must not contradict; counts where the transaction names no customer.
+    ///   - customer: The customer who presented it. It applies if the transaction names no customer, and must not
+    ///     differ from one that it names.
     ///   - app: The app.
     /// - Returns: The original transaction.
     /// - Throws: `EntitlementError` for receipts of other kinds; ``PresentedByAnother`` for a transaction that names
@@ -119,14 +121,15 @@
       return id
     }
 
-    /// Merges what a store answered, or a customer presented.
+    /// Merges the answer of a store, or the facts of a presented receipt.
     ///
     /// - Parameters:
-    ///   - change: What was learned.
-    ///   - customer: Who presented it, whom no purchase may contradict; counts where a purchase names no customer.
-    ///   - heard: When the store said so; by default now.
+    ///   - change: The new facts.
+    ///   - customer: The customer who presented them. It applies if a purchase names no customer, and must not differ
+    ///     from one that a purchase names.
+    ///   - heard: The time of the store's message; by default now.
     ///   - app: The app.
-    /// - Returns: How many changes were told.
+    /// - Returns: The number of reported changes.
     /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
     @discardableResult
     package func merge(
@@ -144,7 +147,7 @@
       return count
     }
 
-    /// Indicates whether merging would change nothing: most receipts are presented again and again.
+    /// Returns `true` if merging would change nothing, as for most receipts, which are presented again and again.
     private func isKnown(_ change: EntitlementLedger, customer: String?, app: String) async throws -> Bool {
       let parts = change.parts
       return try await database.read { session in
@@ -162,14 +165,14 @@
       }
     }
 
-    // MARK: What time brings
+    // MARK: Changes due to time
 
     /// Enters the changes that the passing of time made, such as that a subscription expired.
     ///
     /// - Parameters:
     ///   - instant: The present instant; `nil` reads the clock.
-    ///   - limit: How many entitlements are looked at in one transaction.
-    /// - Returns: How many were looked at; as many as `limit` where there may be more.
+    ///   - limit: The number of entitlements to examine in one transaction.
+    /// - Returns: The number of examined entitlements; `limit` if there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func expireDue(at instant: Timestamp? = nil, limit: Int = 100) async throws -> Int {
@@ -177,11 +180,12 @@
       return try await reevaluate("next_change <= ?1 ORDER BY next_change", now, at: now, limit: limit)
     }
 
-    /// Corrects what a clock that was ahead left: what was evaluated in the future is evaluated now, and what changes by it
-    /// is told, such as that a subscription has not expired.
+    /// Evaluates entitlements again that a clock that was ahead evaluated in the future.
     ///
-    /// - Parameter limit: How many entitlements are looked at in one transaction.
-    /// - Returns: How many were looked at; as many as `limit` where there may be more.
+    /// Resulting changes, such as that a subscription has not expired, are reported.
+    ///
+    /// - Parameter limit: The number of entitlements to examine in one transaction.
+    /// - Returns: The number of examined entitlements; `limit` if there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     func correct(limit: Int = 100) async throws -> Int {

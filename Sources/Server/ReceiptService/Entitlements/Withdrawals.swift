@@ -5,13 +5,15 @@
   internal import ReceiptCodec
   internal import ReceiptCrypto
 
-  /// Refunds and revocations of erased customers' purchases, which must not be granted if they are presented again.
+  /// Refunds and revocations of purchases whose customers were erased.
   ///
-  /// Nothing personal is kept, and nothing can be read without the purchase: a row is found by a keyed digest of app, store,
-  /// environment and purchase, and what it says is encrypted with a key that is another such digest. So the table tells
-  /// neither whose purchases these were nor which, and how many alone is seen. Somebody who can read the database, and
-  /// thus its key, can find out whether one of the purchases that they know of is among them, or try the identifiers of
-  /// all; that is what it is for.
+  /// Such purchases must not be granted when they are presented again.
+  ///
+  /// The table holds no personal data, and a row cannot be read without the purchase. A row is found by a keyed digest
+  /// of app, store, environment and purchase, and its contents are encrypted with a key that is another such digest. So
+  /// the table reveals neither the purchases nor their customers, only the number of purchases. An attacker who can
+  /// read the database, and thus its key, can test whether the table contains a purchase that they know, or try the
+  /// identifiers of all purchases. The table cannot prevent that, since this lookup is its purpose.
   struct Withdrawals {
     let app: String
     let session: any DatabaseSession
@@ -24,7 +26,7 @@
       secret = try ServiceSecret(in: session)
     }
 
-    /// Keeps what a ledger says of refunds and revocations of one purchase, if it does.
+    /// Keeps a ledger's facts about refunds and revocations of one purchase, if there are any.
     ///
     /// - Parameters:
     ///   - name: The name of the ledger's part, which has store, environment and purchase.
@@ -44,7 +46,7 @@
         """, .text(app), .bytes(try purchase(name)), .bytes(sealed))
     }
 
-    /// The record kept of a purchase.
+    /// The facts that were kept of a purchase.
     ///
     /// - Throws: ``DatabaseError`` with `unusable` if it cannot be read: the purchase must not be granted then.
     func facts(of name: String) throws -> EntitlementLedger? {

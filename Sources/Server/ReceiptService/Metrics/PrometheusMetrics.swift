@@ -7,10 +7,12 @@
   /// Metrics in memory, and their text in Prometheus' exposition format, version 0.0.4
   /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
   ///
-  /// Counters end in `_total`; timers are histograms in seconds; recorders are histograms of what they record. A series
-  /// is kept for as long as the process runs, so labels must take few values: ``maximumSeriesCount`` bounds them.
+  /// Counters end in `_total`; timers are histograms in seconds; recorders are histograms of the recorded values. A
+  /// series is kept for as long as the process runs, so labels must take few values: ``maximumSeriesCount`` bounds
+  /// them.
   public final class PrometheusMetrics: MetricsFactory {
-    /// The series that are kept; what is recorded in others is dropped, and `metrics_dropped_series_total` counts them.
+    /// The maximum number of series. Values of further series are dropped, and `metrics_dropped_series_total` counts
+    /// those.
     public static let maximumSeriesCount = 10_000
     /// Upper bounds of the buckets of timers, in seconds.
     static let durationBounds: [Double] = [
@@ -51,7 +53,7 @@
       return PrometheusCounter()
     }
 
-    /// Makes a gauge, or a histogram where values are aggregated.
+    /// Makes a gauge, or a histogram if values are aggregated.
     public func makeRecorder(
       label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {

@@ -3,18 +3,19 @@
 #if Server
   internal import Synchronization
 
-  /// The requests of the last ten minutes of this process, second by second: how many there were, and how long they took.
+  /// The requests of the last ten minutes of this process, second by second: how many there were, and how long they
+  /// took.
   final class RecentRequests: Sendable {
     /// The requests of some seconds.
     struct Period: Sendable {
       fileprivate(set) var count = 0
       /// Those that were answered with 500 or more.
       fileprivate(set) var faultCount = 0
-      /// The number of took up to each bound.
+      /// The number of requests in each bucket of the duration histogram.
       fileprivate var buckets = [UInt32](repeating: 0, count: RecentRequests.bucketCount)
 
-      /// Within how many microseconds a share of the requests was answered, by at most a fifth too many; `nil` without a
-      /// request.
+      /// Within how many microseconds a share of the requests was answered, by at most a fifth too many; `nil` without
+      /// a request.
       func microseconds(_ share: Double) -> Double? {
         guard count > 0 else { return nil }
         let wanted = UInt32(max(1, (Double(count) * share).rounded(.up)))

@@ -8,13 +8,15 @@
   internal import ReceiptCrypto
   internal import ReceiptVerification
 
-  /// Takes the stores' notifications: each is verified, entered in the audit trail where its app records, and recorded with
-  /// its effect on the entitlements in one commit; only then is the store told. What could not be checked or stored is
-  /// answered so that the store delivers it again.
+  /// Receives the stores' notifications.
+  ///
+  /// Each is verified, entered in the audit trail if its app records, and recorded with its effect on the entitlements
+  /// in one commit. Only then does the store get its answer. If a notification could not be checked or stored, the
+  /// answer makes the store deliver it again.
   package struct NotificationIntake: Sendable {
-    /// The outcome of a delivery.
+    /// The answer to a delivery.
     package struct Answer: Sendable, Hashable {
-      /// The outcome.
+      /// The outcome of a delivery.
       package enum Outcome: String, Sendable, Hashable {
         /// Its effect is stored.
         case done
@@ -30,7 +32,7 @@
 
       /// The status to answer with.
       package let status: Int
-      /// The outcome.
+      /// The outcome of a delivery.
       package let outcome: Outcome
       /// The `notificationUUID`, or the identifier of the message.
       package var id: String?
@@ -56,8 +58,8 @@
     /// Creates one.
     ///
     /// - Parameters:
-    ///   - entitlements: Where notifications and their effect are recorded.
-    ///   - auditLog: Where the verdicts of apps that record are entered.
+    ///   - entitlements: The entitlements, which record notifications and their effect.
+    ///   - auditLog: The audit trail for the verdicts of apps that record.
     package init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?) {
       self.entitlements = entitlements
       self.auditLog = auditLog
@@ -69,7 +71,7 @@
     ///   - app: The app that the URL names.
     ///   - authorization: The header `Authorization`, which Google's pushes need.
     ///   - body: The body.
-    /// - Returns: How to answer.
+    /// - Returns: The answer to give.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
       switch (app.appStoreNotifications, app.googlePlayNotifications) {
       case (let receiver?, nil): await receive(body, receiver, app)
@@ -87,8 +89,8 @@
 
     private enum Sender { case appStore, googlePlay }
 
-    /// Which store sends such bodies. The header `Authorization` does not tell: a proxy may add one. Each store's receiver
-    /// then decides whether the notification is genuine.
+    /// The store that sends such bodies. The header `Authorization` cannot decide this, since a proxy may add one. The
+    /// store's receiver then decides whether the notification is genuine.
     private static func sender(of body: [UInt8]) -> Sender? {
       guard let value = try? JSONValue(parsing: body) else { return nil }
       if value["signedPayload"] != nil { return .appStore }
@@ -114,7 +116,8 @@
       }
     }
 
-    /// Enters the verdict in the audit trail. Anybody can send something: what the store did not sign is not entered.
+    /// Enters the verdict in the audit trail. Notifications not signed by the store are not entered, since anybody can
+    /// send them.
     private func enter(
       _ result: Result<AppStoreNotification, NotificationRejection>, _ body: [UInt8],
       _ receiver: NotificationReceiver, _ app: AppConfiguration

@@ -10,7 +10,7 @@
     /// The server's own address; `nil` for that from which the description was had.
     let url: String?
 
-    /// Schemas other than those of our objects, in JSON Schema.
+    /// The JSON Schemas that are not generated from this project's own object types.
     private static let otherSchemas = #"""
       {
         "Receipt": {"description": "A receipt in any of its formats and wrappings, as bytes.", "type": "string",
@@ -111,8 +111,8 @@
       return object
     }
 
-    /// A path, or the name of a parameter, in OpenAPI's own templates: they have none for a parameter that takes all that is
-    /// left of a path. Its slashes can be percent-encoded.
+    /// A path, or the name of a parameter, in OpenAPI's own templates: they have none for a parameter that takes all
+    /// that is left of a path. Its slashes can be percent-encoded.
     private static func template(_ path: String) -> String {
       String(path.filter { $0 != "+" })
     }

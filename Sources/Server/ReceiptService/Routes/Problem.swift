@@ -13,13 +13,13 @@
     let status: HTTPResponse.Status
     /// In kebab-case. It does not change between versions.
     let code: String
-    /// A description of the fault and the remedy.
+    /// The error and its remedy.
     let detail: String
     /// The parameter, header or JSON path that is wrong.
     var place: String?
-    /// The entry of the audit trail that records the verdict on what was sent.
+    /// The entry of the audit trail that records the verdict on the request's content.
     var entry: UInt64?
-    /// After how many seconds to try again.
+    /// The number of seconds after which to try again.
     var retryAfter: Int?
 
     init(

@@ -38,18 +38,19 @@
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let templates: ConsoleTemplates
-    /// Renders the pages of the console: an event loop that did would answer nobody meanwhile.
+    /// Renders the pages of the console. On an event loop, rendering would block its other requests.
     let consoleExecutor = SerialTaskExecutor(label: "receipt-kit.console")
     let sessions: ConsoleSessions
     let loginLimit = LoginLimit()
     let recentRequests = RecentRequests()
     let writeProbe: WriteProbe
     let requestPlaces: RequestPlaces
-    /// Requests without a key, which have arrived whole, are counted apart, so that they keep out nobody who has one.
+    /// The places for complete requests without a key, counted separately so that they do not displace those with a
+    /// key.
     let openPlaces: RequestPlaces
     private let openRequests: OpenRequests
     let batchPlaces: BatchPlaces
-    /// Limits what anybody can write into the log.
+    /// Limits the log lines that unauthenticated clients can cause.
     let noise = NoiseLimit()
     let eventStreams = EventStreams()
     private let isEnding = Atomic<Bool>(false)
@@ -58,9 +59,9 @@
     /// Opens the database, and creates the routes.
     ///
     /// - Parameters:
-    ///   - configuration: What the service is made of.
-    ///   - storage: Where it keeps what it knows.
-    ///   - logger: Where it logs.
+    ///   - configuration: The configuration.
+    ///   - storage: The database to open.
+    ///   - logger: The logger.
     /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together; an error that names the
     ///   database if it cannot be used.
     public convenience init(
@@ -73,10 +74,10 @@
     /// Creates the routes.
     ///
     /// - Parameters:
-    ///   - configuration: What the service is made of.
-    ///   - database: Where it keeps what it knows.
-    ///   - logger: Where it logs.
-    ///   - maximumKeyAge: How old the keys in memory may be.
+    ///   - configuration: The configuration.
+    ///   - database: The database.
+    ///   - logger: The logger.
+    ///   - maximumKeyAge: The age after which the keys in memory are read again.
     ///   - clock: The current time.
     /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together.
     package init(
@@ -114,7 +115,7 @@
       erasures = ErasureQueue(entitlements, auditLog: configuration.auditLog, apps: apps)
     }
 
-    /// Adds all routes, and what every answer has: security headers, problems instead of errors, metrics.
+    /// Adds all routes, and the middleware for all answers: security headers, problems instead of errors, metrics.
     public func addRoutes(to router: Router<ServiceContext>) {
       router.add(middleware: AnswerMiddleware(api: self))
       for route in routes {
@@ -129,8 +130,10 @@
       if configuration.servesConsole { addConsoleRoutes(to: router) }
     }
 
-    /// What runs beside the routes: entitlements that expire, questions to stores, erasures that were begun, the sender of
-    /// webhooks, and last the closing of the database. A `ServiceGroup` ends its services in reverse order: add the server after these.
+    /// The background services.
+    ///
+    /// They expire entitlements, ask stores, complete erasures, send webhooks and, last, close the database. A
+    /// `ServiceGroup` ends its services in reverse order: add the server after these.
     public var services: [any Service] {
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
@@ -151,13 +154,13 @@
     /// Creates a key of the API.
     ///
     /// - Parameters:
-    ///   - name: What the key is for, in lists.
+    ///   - name: The purpose of the key, shown in lists.
     ///   - app: The app that it is confined to; `nil` for all.
-    ///   - scopes: What it may be used for.
+    ///   - scopes: The scopes of the key.
     /// - Returns: The text that a request presents as `Authorization: Bearer …`. It is not stored and cannot be shown
     ///   again.
-    /// - Throws: ``ServiceConfigurationError`` if there is no such app, no scope, or the name does not have 1 to 100 bytes
-    ///   without control characters; an error that names the database if it cannot be used.
+    /// - Throws: ``ServiceConfigurationError`` if there is no such app, no scope, or the name does not have 1 to 100
+    ///   bytes without control characters; an error that names the database if it cannot be used.
     public func createKey(name: String, app: String? = nil, scopes: Set<Scope>) async throws -> String {
       do {
         return try await keys.create(name: name, app: app, scopes: scopes, by: "process").description
@@ -166,7 +169,7 @@
       }
     }
 
-    /// The methods that a path takes; empty where there is no such path.
+    /// The methods that a path accepts; empty if there is no such path.
     fileprivate func methods(of path: String) -> Set<String> {
       let segments = path.split(separator: "/")
       let pages = configuration.servesConsole ? consoleRoutes.map { ($0.method, $0.path) } : []
@@ -179,7 +182,7 @@
       return Set(matching.flatMap { $0.0 == .get ? ["GET", "HEAD"] : [$0.0.rawValue] })
     }
 
-    /// Has `/readyz` answer that no more requests shall be sent here, for what balances the load.
+    /// Makes `/readyz` report to load balancers that no more requests should be sent to this server.
     public func beginShutdown() { isEnding.store(true, ordering: .relaxed) }
 
     var isShuttingDown: Bool { isEnding.load(ordering: .relaxed) }
@@ -195,7 +198,7 @@
         defer { end() }
         return try await route.respond(request, context)
       case .open where Self.probes.contains(route.operation):
-        // A server that does not answer probes is restarted, so a probe waits for no place.
+        // A server that does not answer a probe is restarted, so a probe does not wait for a place.
         return try await route.respond(request, context)
       case .open:
         if !route.body.isEmpty { request = try await arrived(request, context) }
@@ -207,8 +210,10 @@
 
     private static let probes: Set<String> = ["getHealth", "getReadiness"]
 
-    /// The verification that a request for a verdict asks for, if it can be had without waiting and nothing but the receipt
-    /// decides about its answer; `nil` where the router has to answer, with a verdict or with what is wrong.
+    /// The verification that a request for a verdict asks for, if the router is not needed to answer it.
+    ///
+    /// That is so if the verification is available without waiting, and the answer depends only on the receipt.
+    /// Otherwise `nil`: the router answers with a verdict or an error.
     ///
     /// - Returns: The verification, which has a place among the requests that are served at once, until ``end()``.
     func verificationAtOnce(_ head: HTTPRequest) -> Verification? {
@@ -220,10 +225,11 @@
       return verification
     }
 
-    /// What to answer to a request for something beside the routes, such as the controls of an emulated store, that needs a
-    /// key with a scope for an app.
+    /// The response that refuses a request without a key that has a scope for an app.
     ///
-    /// - Returns: `nil` if it has such a key.
+    /// It is for requests outside these routes, such as those to the controls of an emulated store.
+    ///
+    /// - Returns: `nil` if the request has such a key.
     package func refusal(of request: Request, needing scope: Scope, app: String) async -> Response? {
       do {
         _ = try await identity.principal(of: request, needing: scope, app: app)
@@ -235,14 +241,14 @@
       }
     }
 
-    // MARK: What requests name
+    // MARK: Parameters of requests
 
     /// The app of a request: that of the key, the one that the parameter `app` names, or the only one.
     func app(of request: Request, _ context: ServiceContext) throws -> ServedApp {
       try app(of: request, context.principal)
     }
 
-    /// The app of a request of somebody.
+    /// The app that a request is about.
     func app(of request: Request, _ principal: Principal?) throws -> ServedApp {
       let named = try queryParameter("app", of: request)
       let own = principal?.app
@@ -257,7 +263,7 @@
       return only.value
     }
 
-    /// A parameter of the query; `nil` where it is absent or empty.
+    /// A parameter of the query; `nil` if it is absent or empty.
     func queryParameter(_ name: String, of request: Request) throws -> String? {
       guard request.uri.query != nil else { return nil }
       let values = request.uri.queryParameters.filter { $0.key == name[...] }
@@ -321,7 +327,8 @@
 
     func end() { requestPlaces.giveBack() }
 
-    /// The bytes that the bodies of requests without a key may have together while they arrive, or those of the longest two.
+    /// The maximum total size of the arriving bodies of requests without a key, unless two bodies of maximum size are
+    /// larger.
     private static let openByteCount = 32 << 20
 
     /// Counts a request that was answered, and how long that took.
@@ -334,15 +341,15 @@
       recentRequests.record(duration: end - start, isFault: status.code >= 500, at: end)
     }
 
-    /// Adds what the header of every answer has.
+    /// Adds the header fields that every answer has.
     func addCommonFields(to fields: inout HTTPFields) {
       fields[.xContentTypeOptions] = "nosniff"
       if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
-      // Whoever reuses the connection would meet its end.
+      // A client that reuses the connection would find it closed.
       if isShuttingDown { fields[.connection] = "close" }
     }
 
-    /// The answer to a request that failed.
+    /// The problem to answer for an error.
     func problem(for error: any Error, _ context: ServiceContext) -> Problem {
       switch error {
       case let problem as Problem:
@@ -352,7 +359,7 @@
       case let error as HTTPError:
         return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
       case is HTTPParserError:
-        // Found while the body was read; what follows on the connection is not read any more.
+        // Found while the body was read. Further input on the connection is not read.
         return Problem(.badRequest, "invalid-request", "The body is not framed as HTTP/1.1 demands.")
       case let error as DatabaseError:
         context.logger.error("The database failed.", metadata: ["error": "\(error)"])
@@ -361,7 +368,7 @@
         context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
         return .unavailable("The audit trail cannot be used now. Try again.")
       case is IOError, is ChannelError:
-        // The client has gone: nobody reads the answer, and nothing is wrong here.
+        // The client has disconnected: the answer is not read, and the server is not at fault.
         return Problem(.badRequest, "invalid-request", "The connection ended before the request did.")
       case is CancellationError:
         return .unavailable("The service is shutting down. Try again.")
@@ -377,7 +384,7 @@
     var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
   }
 
-  /// An app, with what is computed once of its configuration.
+  /// An app, with values computed once from its configuration.
   final class ServedApp: Sendable {
     let configuration: AppConfiguration
     /// Its policies, by their names.
@@ -406,7 +413,7 @@
   /// A policy of an app.
   final class ServedPolicy: Sendable {
     let verifier: ReceiptVerifier
-    /// The recorder of the verdicts and the digest of the policy, if the app records.
+    /// The log that records the verdicts, and the digest of the policy; `nil` if the app does not record.
     let recorder: (log: AuditLog, policyDigest: SHA256Digest)?
 
     init(_ verifier: ReceiptVerifier, recorder: (AuditLog, SHA256Digest)?) {
@@ -415,7 +422,7 @@
     }
   }
 
-  /// The header fields of every answer.
+  /// Adds the parts that every answer has.
   private struct AnswerMiddleware: RouterMiddleware {
     let api: ReceiptAPI
 

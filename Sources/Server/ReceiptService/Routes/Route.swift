@@ -4,14 +4,14 @@
   package import HTTPTypes
   internal import Hummingbird
 
-  /// An operation of the API: from one table of these the router, the description in OpenAPI and the tests of access are
-  /// made.
+  /// An operation of the API. The router, the OpenAPI description and the access tests are made from one table of
+  /// routes.
   package struct Route: Sendable {
-    /// The callers who may use it.
+    /// The key that an operation requires.
     package enum Access: Sendable, Hashable {
-      /// Anybody; what is sent proves itself, or nothing is told.
+      /// No key: the request's content is self-authenticating, or the answer reveals nothing.
       case open
-      /// Callers with a key that has this scope.
+      /// A key with this scope.
       case key(Scope)
     }
 
@@ -36,7 +36,7 @@
       }
     }
 
-    /// A body of a request or an answer: a media type, and its schema by the name in the description.
+    /// The content of a request or an answer: its media type, and the name of its schema in the description.
     package struct Content: Sendable {
       let mediaType: String
       let schema: String

@@ -4,13 +4,13 @@
   public import Hummingbird
   internal import NIOCore
 
-  /// The context of a request for the handlers of a service.
+  /// The context in which a service handles a request.
   public struct ServiceContext: RequestContext {
-    /// Hummingbird's part of the context.
+    /// The storage that Hummingbird requires.
     public var coreContext: CoreRequestContextStorage
-    /// The maker of the request; `nil` on routes that are open to all.
+    /// The key that makes the request; `nil` on routes that are open to all.
     public internal(set) var principal: Principal?
-    /// The address of the peer, without its port: that of a proxy, where there is one.
+    /// The address of the peer, without its port. Behind a proxy, this is the proxy's address.
     public let remoteAddress: String?
     /// The connection.
     let channel: any Channel

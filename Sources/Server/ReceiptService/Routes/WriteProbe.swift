@@ -8,9 +8,9 @@
 
   /// Finds out whether the database and the audit trail take writes, by writing to both.
   ///
-  /// Reading alone would not show it: a disk that is full, a file that is locked and a database that was removed can all
-  /// be read. Callers that arrive together, or soon after one another, share one attempt, and no caller waits for longer than
-  /// a bound: what a load balancer asks every second must not become load, and must be answered.
+  /// Reading alone would not show it: a disk that is full, a file that is locked and a database that was removed can
+  /// all be read. Callers that arrive together, or soon after one another, share one attempt, and no caller waits for
+  /// longer than a bound: what a load balancer asks every second must not become load, and must be answered.
   final class WriteProbe: Sendable {
     /// For how long the outcome of an attempt counts, if it succeeded and if it failed.
     private static let validity = (success: Duration.seconds(5), failure: Duration.seconds(1))
@@ -33,8 +33,8 @@
     /// - Parameters:
     ///   - database: The database.
     ///   - log: The audit trail, if there is one.
-    ///   - logger: Told when writes begin to fail, with the reason, and when they succeed again.
-    ///   - deadline: How long a caller waits at most.
+    ///   - logger: Logs when writes begin to fail, with the reason, and when they succeed again.
+    ///   - deadline: The maximum time that a caller waits.
     init(
       _ database: any ServiceDatabase, _ log: AuditLog?, logger: Logger, deadline: Duration = .seconds(2)
     ) {

@@ -11,12 +11,12 @@
   /// tracestate: rojo=00f067aa0ba902b7,congo=t61rcWkgMzE
   /// ```
   ///
-  /// The server exports no spans of its own. It hands on what it was told, so that what others do for it hangs under the span of
-  /// its caller.
+  /// The server exports no spans of its own. It propagates the context that it received, so that the spans of services
+  /// that it calls are children of its caller's span.
   package struct TraceContext: Sendable, Hashable {
     /// The name of the field with identifiers and flags.
     static let parentField = "traceparent"
-    /// The name of the field with what vendors add.
+    /// The name of the field with the vendors' data.
     static let stateField = "tracestate"
 
     /// 16 bytes in hexadecimal.
@@ -25,11 +25,11 @@
     package let spanID: String
     /// The flags. Bit 0 is set if the caller records the trace.
     package let flags: UInt8
-    /// The vendors' entries; `nil` without any.
+    /// The value of `tracestate`, which vendors add; `nil` if there is no such value.
     package let state: String?
 
-    /// Reads a context; `nil` if `traceparent` is malformed, which is to be ignored (section 3.2.2). A malformed `tracestate` is
-    /// left out (section 3.3.1.5).
+    /// Reads a context; `nil` if `traceparent` is malformed, which is to be ignored (section 3.2.2). A malformed
+    /// `tracestate` is left out (section 3.3.1.5).
     package init?(parent: String, state: String?) {
       let bytes = Array(parent.utf8)
       guard bytes.count >= 55, [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
@@ -61,7 +61,7 @@
       UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
     }
 
-    /// The length that every participant should propagate (section 3.3.1.5). Longer ones are not.
+    /// The length that every participant should propagate (section 3.3.1.5). A longer `tracestate` is dropped.
     private static let longestState = 512
     private static let mostMembers = 32
 
@@ -106,7 +106,7 @@
   extension InstrumentationContext {
     private enum Key: InstrumentationContextKey { typealias Value = TraceContext }
 
-    /// The trace, where one was named.
+    /// The trace, if one was named.
     package var trace: TraceContext? {
       get { self[Key.self] }
       set { self[Key.self] = newValue }

@@ -33,8 +33,8 @@
     }
   }
 
-  /// Lets what is done for a request belong to the trace that its header names. A request without one costs a look into its
-  /// header.
+  /// Lets what is done for a request belong to the trace that its header names. A request without one costs a look into
+  /// its header.
   package struct TraceMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 
@@ -50,7 +50,8 @@
     }
   }
 
-  /// Reads fields that may be there once; those of a list are joined.
+  /// Reads header fields. The values of `tracestate`, a list, are joined. Any other field is read only if it occurs
+  /// once.
   struct FieldsExtractor: Extractor {
     func extract(key: String, from fields: HTTPFields) -> String? {
       guard let name = HTTPField.Name(key) else { return nil }
@@ -63,7 +64,7 @@
   extension TraceContext {
     private static let parentName = HTTPField.Name(parentField)
 
-    /// Indicates whether a header names a trace.
+    /// Returns `true` if the header has a `traceparent` field.
     static func isNamed(in fields: HTTPFields) -> Bool { parentName.map { fields.contains($0) } ?? false }
   }
 #endif

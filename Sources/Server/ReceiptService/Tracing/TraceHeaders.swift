@@ -4,7 +4,7 @@
   internal import Instrumentation
   package import ReceiptHTTP
 
-  /// The headers that tell others which trace the current task belongs to, as the instrument of the process writes them.
+  /// The headers that propagate the trace of the current task, as the instrument of the process writes them.
   enum TraceHeaders {
     static var current: [HTTPHeader] {
       guard let context = InstrumentationContext.current else { return [] }
@@ -19,7 +19,7 @@
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
 
-    /// Reads what was stored.
+    /// Reads stored headers.
     static func headers(stored text: String?) -> [HTTPHeader] {
       (text ?? "").split(separator: "\n").compactMap { line in
         let parts = line.split(separator: ":", maxSplits: 1)

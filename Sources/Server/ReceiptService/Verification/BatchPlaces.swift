@@ -3,8 +3,8 @@
 #if Server
   internal import Synchronization
 
-  /// The places for batches that are verified at once. An app has more than one only as long as there is one for each app
-  /// without, or for half of the places' number of them: the batches of one app never refuse those of all others.
+  /// The places for batches that are verified at once. An app has more than one only as long as there is one for each
+  /// app without, or for half of the places' number of them: the batches of one app never refuse those of all others.
   final class BatchPlaces: Sendable {
     private let maximum: Int
     private let appCount: Int
@@ -15,7 +15,7 @@
       self.appCount = appCount
     }
 
-    /// A place for a batch of an app, which is given back when the place is released; `nil` without one.
+    /// Takes a place for a batch of an app; `nil` if no place is free. Releasing the place gives it back.
     func take(for app: String) -> Place? {
       let isTaken = counts.withLock { counts in
         let free = maximum - counts.values.reduce(0, +)

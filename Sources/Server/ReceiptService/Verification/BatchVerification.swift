@@ -11,8 +11,8 @@
   internal import Synchronization
 
   extension ReceiptAPI {
-    /// Answers a verdict a line while lines arrive. Where a verdict cannot be recorded the answer breaks off after a line
-    /// that says so: what was answered before is recorded.
+    /// Answers one verdict for each line while lines arrive. If a verdict cannot be recorded, the answer ends after a
+    /// line with the error. All verdicts answered before it are recorded.
     func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let verification = try verification(request, context.principal)
       if let problem = ReceiptContent.problem(request.headers) { throw problem }
@@ -57,12 +57,12 @@
     }
   }
 
-  /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines. What
-  /// has arrived is answered though nothing more comes.
+  /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines.
+  /// What has arrived is answered though nothing more comes.
   struct BatchVerification: Sendable {
     let verification: Verification
     let maximumLineByteCount: Int
-    /// Indicates whether the lines are to be refused if they begin as a form does.
+    /// `true` if lines that begin as a form does must be refused.
     var mayBeForm = false
 
     func run(
@@ -92,7 +92,7 @@
         do {
           while let run = try await runs.next() { try await write(run.value) }
         } catch {
-          // The reader must not wait for a place any more, nor for a body that nobody wants.
+          // The reader must no longer wait for a place, nor for a body that is not needed.
           runs.cancel()
           group.cancelAll()
           throw error
@@ -127,9 +127,11 @@
     }
   }
 
-  /// Lines that were read and not verified yet, and runs of them that are under way, in order; a bounded number of both.
+  /// Lines that were read and not verified yet, and runs of them that are under way, in order; a bounded number of
+  /// both.
   ///
-  /// Lines are verified together as far as there is other work meanwhile: no line waits for lines that have not arrived.
+  /// Lines are verified together as far as there is other work meanwhile: no line waits for lines that have not
+  /// arrived.
   private final class RunQueue: Sendable {
     typealias Run = Task<[UInt8], any Error>
     typealias Work = @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
@@ -145,7 +147,7 @@
       var reader: CheckedContinuation<Void, Never>?
       var writer: CheckedContinuation<Void, Never>?
 
-      /// Those who wait look again.
+      /// Takes the waiters, which then check again.
       mutating func wake() -> [CheckedContinuation<Void, Never>] {
         defer { (reader, writer) = (nil, nil) }
         return [reader, writer].compactMap(\.self)
@@ -171,7 +173,7 @@
 
     /// Takes lines, and begins runs of them, as soon as there is a place.
     ///
-    /// - Throws: `CancellationError` once nobody takes runs any more.
+    /// - Throws: `CancellationError` after ``cancel()``.
     func append(_ lines: [[UInt8]]) async throws {
       guard !lines.isEmpty else { return }
       var isTaken = false
@@ -200,7 +202,7 @@
 
     /// The next run; `nil` after the last.
     ///
-    /// - Throws: What ended the reading, after the runs before it.
+    /// - Throws: The error that ended the reading, after the runs before it.
     func next() async throws -> Run? {
       while true {
         let (run, isOver, waiters) = try state.withLock { state in
@@ -234,7 +236,7 @@
       for waiter in waiters { waiter.resume() }
     }
 
-    /// Says that no more runs are taken, and cancels those under way.
+    /// Closes the queue, and cancels the runs under way.
     func cancel() {
       let (runs, waiters) = state.withLock { state in
         state.isCancelled = true

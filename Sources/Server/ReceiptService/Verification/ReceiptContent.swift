@@ -3,15 +3,17 @@
 #if Server
   internal import HTTPTypes
 
-  /// Indicates whether the body of a request is sent as it is, so that it can be judged. A compressed receipt, or one
-  /// in a form, would be found malformed and recorded so, though nothing is wrong with it.
+  /// Checks that the body of a request is the unencoded receipt.
+  ///
+  /// Otherwise a compressed receipt, or one in a form, would be recorded as malformed although the receipt itself is
+  /// correct.
   enum ReceiptContent {
     /// The longest name of a field that a form is known by. Receipts in base64 have no `=` so early.
     private static let maximumNameByteCount = 64
 
-    /// Why the body of a request is not looked at, as far as its header says; `nil` if it is.
+    /// The reason, according to the header, to refuse the body of a request; `nil` if it is accepted.
     static func problem(_ fields: HTTPFields) -> Problem? {
-      // RFC 9110 section 8.4: `identity` is not a coding; a server that does not know a coding answers 415.
+      // RFC 9110 section 8.4: `identity` means no coding; a server answers 415 to a coding that it does not support.
       if let coding = fields[.contentEncoding]?.trimmed, !coding.isEmpty, coding.lowercased() != "identity" {
         return refusal("The body has a Content-Encoding. Send it as it is, without one.")
       }
@@ -34,13 +36,14 @@
       problem(fields) ?? (isForm(fields) ? problem(inForm: body) : nil)
     }
 
-    /// Indicates whether the header says that the body is a form, which it is not always: `curl` says so of all that it
-    /// sends.
+    /// Returns `true` if the header says that the body is a form.
+    ///
+    /// The header can be wrong: `curl` sends this media type with any body by default.
     static func isForm(_ fields: HTTPFields) -> Bool {
       mediaType(fields) == "application/x-www-form-urlencoded"
     }
 
-    /// Why a body of that type is not looked at; `nil` if it is no form.
+    /// The reason to refuse a body of that type; `nil` if the body is not a form.
     static func problem(inForm body: some Collection<UInt8>) -> Problem? {
       let name = body.prefix(maximumNameByteCount + 1).prefix { $0 != UInt8(ascii: "=") }
       guard 1...maximumNameByteCount ~= name.count, name.endIndex != body.endIndex, name.allSatisfy(isOfName)
@@ -60,8 +63,9 @@
       }
     }
 
-    /// Indicates whether a byte stands in an encoded name (WHATWG URL, application/x-www-form-urlencoded), or an
-    /// unencoded one.
+    /// Returns `true` if a byte can occur in an encoded or unencoded name.
+    ///
+    /// See WHATWG URL, application/x-www-form-urlencoded.
     private static func isOfName(_ byte: UInt8) -> Bool {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

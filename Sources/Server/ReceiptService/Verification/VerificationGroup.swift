@@ -10,8 +10,9 @@
   internal import ReceiptVerification
   internal import Synchronization
 
-  /// The requests for a verdict that arrived on an event loop since it last looked: those of one policy are verified together,
-  /// and their verdicts are recorded together.
+  /// The requests for a verdict that arrived on an event loop in one iteration.
+  ///
+  /// Those of one policy are verified together, and their verdicts are recorded together.
   final class VerificationGroup {
     struct Member {
       let handler: VerificationHandler
@@ -58,7 +59,7 @@
       let outcomes = members.indices.map { (members[$0].verification, verdicts[$0], receipts[$0]) }
       let bound = NIOLoopBound((self, members), eventLoop: eventLoop)
       Task { [eventLoop] in
-        // If it fails, the router tries again, logs the fault and answers with it.
+        // If recording fails, the router handles the requests again; it logs and answers the error.
         let acknowledgements = try? await Verification.record(outcomes)
         eventLoop.execute {
           let (group, members) = bound.value

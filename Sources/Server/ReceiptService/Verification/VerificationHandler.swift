@@ -6,13 +6,13 @@
   public import NIOHTTPTypes
   internal import ReceiptCodec
 
-  /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes. Receipts
-  /// that arrive together on an event loop are verified together.
+  /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes.
+  /// Receipts that arrive together on an event loop are verified together.
   ///
-  /// It takes only requests that are answered with a verdict for certain: short ones, that arrive whole, with a key that is
-  /// known, for an app whose policies need no checkers, on a connection where no other request is under way. It passes on all
-  /// others untouched, also one whose verdict cannot be recorded: the router says what is wrong. Middleware of the router
-  /// does not see the requests that it takes.
+  /// It takes only requests whose answer is certain to be a verdict: short ones that arrive complete, with a known key,
+  /// for an app whose policies need no checkers, on a connection without another request under way. It passes all
+  /// others on untouched. If a verdict cannot be recorded, it passes the request on, too, and the router answers the
+  /// error. Middleware of the router does not see the requests that it takes.
   ///
   /// It belongs behind all handlers that look at requests and answers.
   public final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -34,15 +34,15 @@
     }
 
     private enum State {
-      /// Passes on what arrives.
+      /// Passes on all input.
       case open
       /// Keeps a request back until all of it is there.
       case arriving(ArrivingRequest)
-      /// Waits for the verdict, and keeps back what arrives after the request.
+      /// Waits for the verdict, and holds back the input after the request.
       case verifying(ArrivingRequest)
     }
 
-    /// The bytes that arrived behind a request that is being verified.
+    /// Input that arrived after a request whose receipt is being verified.
     private enum Arrival {
       case part(HTTPRequestPart)
       case event(Any)
@@ -88,7 +88,7 @@
       context.fireChannelInactive()
     }
 
-    // MARK: What arrives
+    // MARK: Input
 
     /// Takes the requests that ask for a verdict.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -138,12 +138,12 @@
         && !TraceContext.isNamed(in: fields) && ReceiptContent.problem(fields) == nil
     }
 
-    /// Asks for more, unless what arrives is kept back.
+    /// Asks for more input, unless input is being held back.
     public func read(context: ChannelHandlerContext) {
       if case .verifying = state { isReadKeptBack = true } else { context.read() }
     }
 
-    /// Notes the end of what the router answers.
+    /// Notes the end of the router's answer.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       if case .end = unwrapOutboundIn(data) { routedCount = max(0, routedCount - 1) }
       context.write(data, promise: promise)
@@ -169,7 +169,7 @@
       context.fireErrorCaught(error)
     }
 
-    // MARK: What becomes of a request
+    // MARK: Answering
 
     /// Answers the request with its verdict.
     ///
@@ -216,7 +216,7 @@
       if request.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(request.body))) }
     }
 
-    /// Goes on with what arrived behind a request.
+    /// Processes the input that was held back behind a request.
     private func resume(_ context: ChannelHandlerContext) {
       let isAnythingKeptBack = !keptBack.isEmpty
       while !isVerifying, let arrival = keptBack.popFirst() {

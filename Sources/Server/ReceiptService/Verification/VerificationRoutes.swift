@@ -60,7 +60,8 @@
         Route(
           method: .post, path: "/v1/inspect", operation: "inspect", access: .key(.verify),
           summary: "Shows what is in a receipt, all of it unverified.",
-          // One way is described for all: openapi-python-client 0.29 makes no client of several ways without a parameter.
+          // One way is described for all: openapi-python-client 0.29 makes no client of several ways without a
+          // parameter.
           body: [.init(mediaType: "application/octet-stream", schema: "Receipt")],
           answers: [
             (200, "What is in it.", [.init(mediaType: "application/json", schema: "inspection")]),
@@ -95,9 +96,9 @@
     /// - Parameters:
     ///   - app: The app.
     ///   - name: The name of one of its policies; the default without.
-    ///   - customer: Who presents the receipt.
+    ///   - customer: The customer who presents the receipt.
     /// - Returns: The verification.
-    /// - Throws: ``Problem`` where the app has no such policy.
+    /// - Throws: ``Problem`` if the app has no such policy.
     func verification(_ app: ServedApp, policy name: String?, customer: String?) throws -> Verification {
       guard let policy = app.policies[name ?? AppConfiguration.defaultPolicy] else {
         let names = app.policies.keys.sorted().joined(separator: ", ")
@@ -124,15 +125,15 @@
     let policy: ServedPolicy
     var recording: RecordingOptions
     let entitlements: ServiceEntitlements
-    /// The customer who presents the receipt, if it names none itself.
+    /// The customer who presents the receipt, recorded if the receipt does not name one.
     var presenter: String?
     let clock: @Sendable () -> Timestamp
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
-    /// The verdict on one receipt; it is recorded when this returns, where the app records. Count it when it is answered.
+    /// The verdict on one receipt. If the app records, it is recorded when this returns. Count it when it is answered.
     ///
-    /// - Throws: `AuditError`: then nothing may be answered.
+    /// - Throws: `AuditError`. The verdict must not be answered then.
     func verdict(on body: [UInt8]) async throws -> Outcome {
       let bytes = ReceiptInputText.stripped(body)
       let checkers = app.configuration.checkers
@@ -142,15 +143,14 @@
       return (verdict, try await record([(verdict, bytes)])?.first)
     }
 
-    /// The verdicts on receipts, recorded together, and what is made of them, all of it on a worker's thread; one that has
-    /// verified receipts makes something of them at once, while they are in its core's cache.
+    /// The verdicts on receipts, recorded together, and what is made of them, all of it on a worker's thread; one that
+    /// has verified receipts makes something of them at once, while they are in its core's cache.
     ///
     /// - Parameters:
     ///   - receipts: The receipts.
-    ///   - use: Makes something of the verdicts, which are in the order of the receipts, and of their acknowledgements, where
-    ///     the app records.
-    /// - Returns: What `use` returns.
-    /// - Throws: `AuditError`: then nothing may be answered.
+    ///   - use: Receives the verdicts, in the order of the receipts, and their acknowledgements, if the app records.
+    /// - Returns: The value that `use` returns.
+    /// - Throws: `AuditError`. The verdicts must not be answered then.
     func verdicts<Result: Sendable>(
       on receipts: [[UInt8]],
       _ use: @escaping @Sendable ([Verdict], [AuditAcknowledgement]?) -> Result
@@ -175,7 +175,8 @@
     /// Counts verdicts that are answered. One that could not be recorded is not.
     func count(_ verdicts: [Verdict]) { VerdictMetrics.record(verdicts, app: app.name) }
 
-    /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is busy.
+    /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is
+    /// busy.
     private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
       try await Self.record(verdicts.map { (self, $0, $1) })
     }
@@ -196,8 +197,9 @@
       return try await log.append(groups: groups)
     }
 
-    /// What is recorded of a verdict, and which accounts the receipt names besides the name that it is recorded under: all in
-    /// which a name can be read must be found when it is to be erased.
+    /// The records of a verdict, and the other accounts that the receipt names besides the recorded customer.
+    ///
+    /// An erasure must find every record that contains the erased name.
     private func records(
       of verdict: Verdict, on receipt: [UInt8], policy digest: SHA256Digest, at time: Timestamp
     ) -> (records: [AuditRecord], aliases: [CustomerAlias]) {
@@ -230,9 +232,9 @@
     ///
     /// - Parameters:
     ///   - verdict: The verdict.
-    ///   - acknowledgement: That of its record, where there is one.
-    ///   - index: The number of its line, where there are lines.
-    ///   - writer: Takes the object.
+    ///   - acknowledgement: The acknowledgement of its record, if there is one.
+    ///   - index: The number of its line, if there are lines.
+    ///   - writer: The writer of the object.
     func write(
       _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil,
       to writer: inout JSONWriter

@@ -57,7 +57,7 @@
 
     /// Until when a delivery has to wait for another one of its lanes; `nil` if it may be leased there, too.
     func wait(for lane: String, before delivery: Delivery, at now: Timestamp) throws -> Timestamp? {
-      // It waits for no lock: the other transaction may wait for those of this one.
+      // This must not wait for a lock: the other transaction may wait for a lock of this one.
       let rows = try session.run(
         """
         SELECT due, leased FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE SKIP LOCKED
@@ -72,7 +72,7 @@
       }
       let instant = rows.first.map { Timestamp(milliseconds: max($0.integer(0), $0.integer(1))) }
       if let instant, instant > now { return instant }
-      // The end of what is before it wakes it; this is for the case that both ended at once.
+      // The end of the delivery before it wakes it. This is for the case that both ended at once.
       guard instant != nil, try first(of: lane) == delivery else { return now.addingSeconds(1) }
       return nil
     }

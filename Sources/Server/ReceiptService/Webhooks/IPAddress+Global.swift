@@ -4,9 +4,10 @@
   internal import ReceiptBytes
 
   extension IPAddress {
-    /// Indicates whether the address is that of one host in the Internet: not this machine, a private or local network,
-    /// a group, or set aside by the IANA registries of special-purpose addresses (RFC 6890). An IPv6 address that
-    /// stands for one of IPv4 is as global as that.
+    /// `true` if the address is a global unicast address.
+    ///
+    /// Loopback, private, link-local and multicast addresses are not, nor are those in the IANA registries of
+    /// special-purpose addresses (RFC 6890). An IPv6 address that embeds an IPv4 address is global if the latter is.
     var isGlobalUnicast: Bool {
       if let embedded { return embedded.isGlobalUnicast }
       let blocks = bytes.count == 4 ? Self.setAside : Self.setAside6
@@ -25,13 +26,14 @@
       ([0x20, 0x01, 0x00], 23), ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0x00], 20),
     ]
 
-    /// The position of an IPv4 address in one of IPv6: mapped (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056).
+    /// The prefixes of IPv6 addresses that embed an IPv4 address, and its offset: mapped (RFC 4291), NAT64 (RFC 6052),
+    /// 6to4 (RFC 3056).
     private static let embeddings: [(prefix: [UInt8], at: Int)] = [
       ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 12), ([0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 12),
       ([0x20, 0x02], 2),
     ]
 
-    /// The IPv4 address for which it stands.
+    /// The embedded IPv4 address.
     private var embedded: IPAddress? {
       guard bytes.count == 16 else { return nil }
       // ISATAP (RFC 5214) has it in the interface identifier, after any prefix.

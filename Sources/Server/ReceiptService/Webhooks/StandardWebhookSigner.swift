@@ -36,11 +36,11 @@
     /// The headers that sign a webhook.
     ///
     /// - Parameters:
-    ///   - id: The same for each attempt.
-    ///   - instant: When it is sent.
+    ///   - id: The identifier, the same for each attempt.
+    ///   - instant: The time of sending.
     ///   - body: The body.
-    /// - Returns: Names and values.
-    /// - Throws: `CryptoError` where OpenSSL fails.
+    /// - Returns: The names and values.
+    /// - Throws: `CryptoError` if OpenSSL fails.
     package func headers(
       id: String, at instant: Timestamp, body: [UInt8]
     ) throws(CryptoError) -> [(name: String, value: String)] {

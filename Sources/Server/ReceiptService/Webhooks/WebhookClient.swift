@@ -15,10 +15,10 @@
 
   /// Posts webhooks, and not into networks that others must not reach by it.
   ///
-  /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked: an
-  /// answer of the name server that changes meanwhile does not matter. No redirect is followed.
+  /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked:
+  /// an answer of the name server that changes meanwhile does not matter. No redirect is followed.
   final class WebhookClient: Sendable {
-    /// The time for which an attempt may take until the head of the answer, the name server's answer included.
+    /// The deadline of an attempt until the head of the answer, including the name server's answer.
     let timeout: Duration
     private let resolve: @Sendable (String) -> [IPAddress]
     private let isAllowed: @Sendable (IPAddress) -> Bool
@@ -27,25 +27,25 @@
     private let pinned = Mutex<[Target: PinnedClient]>([:])
     private let resolving = DispatchQueue(label: "receipt-kit.webhooks.resolving", attributes: .concurrent)
 
-    /// The length of an answer that is read so that the connection can be reused. Its content is ignored.
+    /// The maximum number of bytes read of an answer, so that the connection can be reused. The content is ignored.
     private static let maximumAnswerByteCount = 1 << 16
     static let drainTimeout = Duration.seconds(2)
-    /// The number of addresses of a host are tried, one after the other.
+    /// The maximum number of addresses of a host that are tried, one after the other.
     private static let maximumAddressCount = 4
 
     private struct Target: Hashable {
       let host: String
-      /// `nil` where the client resolves the host itself.
+      /// `nil` if the client resolves the host itself.
       let address: IPAddress?
     }
 
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - timeout: How long an attempt may take until the head of the answer.
-    ///   - additionalTrustRoots: Trusted besides those of the system.
-    ///   - resolve: The addresses of a host; may block.
-    ///   - isAllowed: Whether an endpoint without private networks may have an address.
+    ///   - timeout: The deadline of an attempt until the head of the answer.
+    ///   - additionalTrustRoots: Certificates to trust besides those of the system.
+    ///   - resolve: Returns the addresses of a host; may block.
+    ///   - isAllowed: Returns `true` if an endpoint without private networks may have an address.
     init(
       timeout: Duration = .seconds(15), additionalTrustRoots: [NIOSSLCertificate] = [],
       resolve: @escaping @Sendable (String) -> [IPAddress] = { IPAddress.resolve($0) },
@@ -100,7 +100,7 @@
 
     private struct Refusal: Error { let message: String }
 
-    /// The addresses to connect to, after they were checked.
+    /// The checked addresses to connect to.
     private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
       guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
       guard let addresses = await addresses(of: url.host) else {
@@ -115,7 +115,7 @@
       return addresses.prefix(Self.maximumAddressCount).map { Target(host: url.host, address: $0) }
     }
 
-    /// The addresses of a host; `nil` where they do not come in time.
+    /// The addresses of a host; `nil` if the name server does not answer in time.
     private func addresses(of host: String) async -> [IPAddress]? {
       await withCheckedContinuation { continuation in
         let waiting = Mutex<CheckedContinuation<[IPAddress]?, Never>?>(continuation)
@@ -163,7 +163,7 @@
       }
     }
 
-    /// Reads what follows the head, within bounds; beyond them the connection is closed.
+    /// Reads the body, within bounds; beyond them the connection is closed.
     private static func drain(_ response: HTTPClientResponse) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { _ = try? await response.body.collect(upTo: maximumAnswerByteCount) }
@@ -187,7 +187,7 @@
     }
   }
 
-  /// An HTTP client that is shut down when nobody uses it any more.
+  /// An HTTP client that is shut down when it is no longer used.
   private final class PinnedClient: Sendable {
     let http: HTTPClient
 
@@ -200,7 +200,7 @@
         decompression: .disabled)
       settings.httpVersion = .http1Only
       settings.dnsOverride = overrides
-      // Whoever delivers decides on retries.
+      // The webhook queue decides on retries.
       settings.connectionPool.retryConnectionEstablishment = false
       settings.refuseImpossibleHeads()
       http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)

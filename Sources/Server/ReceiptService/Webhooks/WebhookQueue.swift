@@ -5,22 +5,22 @@
 
   /// The changes that webhook endpoints have not taken, in the service's database.
   ///
-  /// Changes about one customer are a lane of an endpoint: of a lane one delivery is under way at a time, in order. A
-  /// change by which an entitlement moves to another customer is in two lanes, that of the customer who had it and that of
-  /// the one who has it now: it waits for what is before it in both, and what is after it in either waits for it. So the
-  /// changes of one purchase stay in order, too, whoever had it. A delivery waits for earlier ones alone, and one that was
-  /// given up is in no lane, so no two wait for each other.
+  /// The changes of one customer form a lane of an endpoint. Deliveries of a lane are made in order, one at a time. A
+  /// change that transfers an entitlement to another customer is in two lanes, those of the old and the new customer.
+  /// It waits for the deliveries before it in both lanes, and the deliveries after it in either lane wait for it. So
+  /// the changes of one purchase stay in order across customers, too. A delivery waits only for earlier ones, and one
+  /// that was given up is in no lane, so no two wait for each other.
   ///
-  /// Who delivers leases the lanes; a lease that is not ended in time is taken over. The rows of the lanes are locked first
-  /// in each transaction, so that one that enters a delivery and one that ends another see each other.
+  /// To deliver, a sender leases the lanes. A lease that is not ended in time is taken over. Each transaction locks the
+  /// rows of the lanes first, so that a transaction that enters a delivery and one that ends another see each other.
   package struct WebhookQueue: Sendable {
     /// A delivery that is under way.
     package struct Lease: Sendable {
       package let endpoint: String
       package let lane: String
-      /// The number of earlier attempts.
+      /// The number of attempts before this one.
       package let attempts: Int
-      /// Until when, in milliseconds; tells it from a later lease of the lane.
+      /// The time of expiry, in milliseconds. It distinguishes this lease from a later one of the lane.
       let expires: Int64
       package let change: EntitlementChange
       /// The trace that it belongs to, as ``TraceHeaders`` stores it.
@@ -43,20 +43,20 @@
     package struct DeadLetter: Sendable, Hashable {
       package let endpoint: String
       package let attempts: Int
-      /// The outcome of the last attempt.
+      /// The error of the last attempt.
       package let error: String
       package let change: EntitlementChange
     }
 
-    /// The time from each attempt to the next, in seconds, as Standard Webhooks recommends.
+    /// The delays between attempts, in seconds, as Standard Webhooks recommends.
     package static let delays: [Double] = [
       5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ]
     /// The longest time that an endpoint may ask for, in seconds.
     static let maximumDelay: Double = 86_400
 
-    /// After how many seconds a lane that waits for another one is looked at again at the latest: what wakes it passes it
-    /// over if its row is locked.
+    /// After how many seconds a lane that waits for another one is looked at again at the latest: what wakes it passes
+    /// it over if its row is locked.
     private static let longestWait: Double = 30
 
     let database: any ServiceDatabase
@@ -76,7 +76,7 @@
     ///   - app: The app.
     ///   - endpoint: The endpoint.
     ///   - lane: The lane that it belongs to.
-    ///   - previousLane: That of the customer who had the entitlement before, if it is another one.
+    ///   - previousLane: The lane of the customer who had the entitlement before, if it differs.
     ///   - now: The current time.
     ///   - session: The transaction.
     /// - Throws: ``DatabaseError``.
@@ -109,7 +109,7 @@
 
     // MARK: Delivering
 
-    /// Indicates whether a delivery of an endpoint is due.
+    /// Returns `true` if a delivery of an endpoint is due.
     func isDue(app: String, endpoint: String, at now: Timestamp, in session: any DatabaseSession) throws
       -> Bool
     {
@@ -126,7 +126,7 @@
     ///   - endpoint: The endpoint.
     ///   - now: The current time.
     ///   - duration: For how long.
-    ///   - limit: How many at most.
+    ///   - limit: The maximum number.
     /// - Returns: The leases; ``end(_:_:at:random:)`` each.
     /// - Throws: ``DatabaseError``.
     package func lease(
@@ -205,11 +205,11 @@
       }
     }
 
-    /// Has what a clock that was ahead left in the lanes tried now: deliveries that it made due in the future, and leases
-    /// that it let end there.
+    /// Corrects the lanes after the clock was ahead: deliveries that were due in the future, and leases that were to
+    /// end there, are tried now.
     ///
     /// - Parameter now: The current time.
-    /// - Returns: How many lanes there were.
+    /// - Returns: The number of lanes.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     func correct(at now: Timestamp) async throws -> Int {
@@ -237,7 +237,7 @@
         """, delivery + [.text(error), .integer(Int64(attempts)), .integer(isDead ? 1 : 0)])
     }
 
-    /// Seconds until the next attempt; `nil` without one.
+    /// The number of seconds until the next attempt; `nil` if no attempt follows.
     static func delay(
       afterAttempt attempts: Int, until retryAfter: Timestamp?, now: Timestamp, random: Double
     ) -> Double? {
@@ -249,7 +249,7 @@
 
     // MARK: Dead letters
 
-    /// The number of deliveries of an app's endpoints wait, and how many are dead.
+    /// The numbers of waiting and of dead deliveries of each of an app's endpoints.
     package func counts(app: String) async throws -> [String: (waiting: Int, dead: Int)] {
       try await database.read { session in
         try session.run(
@@ -271,8 +271,8 @@
     /// - Parameters:
     ///   - app: The app.
     ///   - endpoint: The endpoint.
-    ///   - sequence: Only those after this one.
-    ///   - limit: How many at most.
+    ///   - sequence: The sequence after which the letters begin.
+    ///   - limit: The maximum number of letters.
     /// - Returns: The letters.
     /// - Throws: ``DatabaseError``.
     package func deadLetters(
@@ -300,7 +300,7 @@
     ///   - endpoint: The endpoint.
     ///   - id: The `webhook-id` of one; all without.
     ///   - now: The current time.
-    /// - Returns: How many there are.
+    /// - Returns: The number of these letters.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func replay(app: String, endpoint: String, id: String? = nil, at now: Timestamp) async throws

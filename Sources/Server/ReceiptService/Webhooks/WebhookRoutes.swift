@@ -75,9 +75,9 @@
       ]
     }
 
-    /// Has dead letters delivered again, and notes who did so.
+    /// Queues dead letters for delivery again, and records the actor.
     ///
-    /// - Returns: How many there are.
+    /// - Returns: The number of these letters.
     package func replay(app: String, endpoint: String, id: String?, by actor: String) async throws -> Int {
       let now = clock()
       let count = try await webhooks.replay(app: app, endpoint: endpoint, id: id, at: now)
@@ -98,7 +98,7 @@
   }
 
   extension WebhookQueue.DeadLetter {
-    /// Writes an object: what could not be delivered, and why.
+    /// Writes an object with the undelivered change and the error.
     package func write(to object: inout JSONWriter) {
       object.beginObject()
       object.member("attempts", Int64(attempts))

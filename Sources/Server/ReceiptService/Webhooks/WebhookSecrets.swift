@@ -2,7 +2,8 @@
 
 #if Server
   extension WebhookQueue.Outcome {
-    /// The outcome without what the endpoint's URL keeps secret: errors go to the log, and are shown with dead letters.
+    /// The outcome without the secret parts of the endpoint's URL: errors go to the log, and are shown with dead
+    /// letters.
     func withoutSecrets(of endpoint: WebhookEndpoint) -> WebhookQueue.Outcome {
       switch self {
       case .failed(let error, let retryAfter):

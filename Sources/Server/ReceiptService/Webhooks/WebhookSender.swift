@@ -6,20 +6,20 @@
   internal import ServiceLifecycle
   internal import Synchronization
 
-  /// Delivers the changes of entitlements to the endpoints of the apps, at least once and in order for each customer, for
-  /// as long as a `ServiceGroup` runs. Several processes may do so on one database. After a replay
+  /// Delivers the changes of entitlements to the endpoints of the apps, at least once and in order for each customer,
+  /// for as long as a `ServiceGroup` runs. Several processes may do so on one database. After a replay
   /// ``ServiceEntitlements/commits`` is to be signalled, too.
   package final class WebhookSender: Service {
-    /// The limits of concurrent work.
+    /// The limits on concurrency, and the times of leases and polling.
     package struct Limits: Sendable, Hashable {
-      /// The deliveries that are under way. Each endpoint has an equal share of them that no other one can take, however
-      /// slowly it answers, and one at least.
+      /// The deliveries that are under way. Each endpoint has an equal share of them that no other one can take,
+      /// however slowly it answers, and one at least.
       package var concurrentDeliveries = 128
-      /// The most of one endpoint.
+      /// The maximum number of deliveries under way to one endpoint.
       package var concurrentDeliveriesPerEndpoint = 8
-      /// For how long a delivery is left to the process that began it: longer than an attempt can take.
+      /// The time for which a delivery belongs to the process that began it. It is longer than an attempt can take.
       package var lease = Duration.seconds(30)
-      /// The interval at which it looks for commits of other processes, and for work that is due again.
+      /// The interval of polling for commits of other processes and for deliveries that are due again.
       package var pollInterval = Duration.seconds(1)
 
       /// The defaults.
@@ -50,7 +50,7 @@
     /// - Parameters:
     ///   - apps: The apps with their endpoints.
     ///   - entitlements: Enters the changes.
-    ///   - timeout: How long an attempt may take until the head of the answer.
+    ///   - timeout: The deadline of an attempt until the head of the answer.
     ///   - logger: Takes what goes wrong.
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
@@ -80,7 +80,7 @@
       entitlements.commits.add(wake)
     }
 
-    /// Runs until graceful shutdown, and ends what is under way; or until cancellation, which gives it up.
+    /// Runs until graceful shutdown, which completes deliveries under way, or until cancellation, which gives them up.
     package func run() async {
       await withDiscardingTaskGroup { group in
         await withGracefulShutdownHandler {
@@ -117,7 +117,7 @@
       }
     }
 
-    /// Leases what is due. Each lease is counted and delivered at once: what fails afterwards takes nothing back.
+    /// Leases the due deliveries. Each lease is counted and delivered at once: a later failure undoes none of them.
     private func leaseDue(
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {

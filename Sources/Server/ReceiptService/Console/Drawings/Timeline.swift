@@ -3,8 +3,8 @@
 #if Server
   internal import ReceiptCodec
 
-  /// The life of an entitlement as a drawing: when it granted access and when not, what changed it, and when it expires. The
-  /// table below it says the same, by the same numbers.
+  /// The life of an entitlement as a drawing: when it granted access and when not, what changed it, and when it
+  /// expires. The table below it says the same, by the same numbers.
   struct Timeline {
     let segments: [Segment]
     let marks: [Mark]
@@ -26,19 +26,19 @@
       let markTextY: Int
     }
 
-    /// The number of changes, and of entries, in a drawing.
+    /// The maximum number of changes, and of entries, in a drawing.
     static let maximumCount = 200
 
     private static let width = 348.0
     private static let margin = 6.0
 
-    /// Draws; `nil` where there is nothing to draw.
+    /// Creates a drawing; `nil` if there is nothing to draw.
     ///
     /// - Parameters:
-    ///   - changes: What became of it, oldest first.
+    ///   - changes: The changes of the entitlement, oldest first.
     ///   - number: The number of the first of them in the table below.
-    ///   - entries: When entries about it were recorded, in milliseconds.
-    ///   - expires: When it expires.
+    ///   - entries: The times of the entries about it, in milliseconds.
+    ///   - expires: The time at which it expires.
     ///   - now: The current time.
     init?(
       _ changes: some RandomAccessCollection<EntitlementChange>, number: Int, entries: [Int64],

@@ -34,7 +34,7 @@
       return secret
     }
 
-    /// The principal of a cookie; `nil` if nobody is logged in, or the key was revoked.
+    /// The key that is logged in with a cookie; `nil` if there is no session, or the key was revoked.
     func principal(_ secret: String) async throws -> Principal? {
       let now = clock().milliseconds
       let key = try await database.read { session in
@@ -56,7 +56,8 @@
 
     static func generateSecret() -> String { Base64URL.encodeToString(Random.bytes(32)) }
 
-    /// What forms carry. It cannot be computed of what the database has, nor leads to the cookie.
+    /// The token that forms carry. It cannot be computed from the contents of the database, and does not reveal the
+    /// cookie.
     static func formToken(_ secret: String) -> String {
       Base64URL.encodeToString(hash("receipt-server console form \(secret)"))
     }

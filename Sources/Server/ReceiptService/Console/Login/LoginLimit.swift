@@ -3,8 +3,10 @@
 #if Server
   internal import Synchronization
 
-  /// The number of wrong keys at the console's login are answered with a page and a line in the log: of one address,
-  /// and of all together, so that many addresses gain nothing. Nobody guesses a key of 256 bits: this bounds the work.
+  /// A limit on wrong keys at the console's login that are answered with a page and a line in the log.
+  ///
+  /// There is a limit for each address, and one for all addresses together, so that using many addresses gains nothing.
+  /// A key of 256 bits cannot be guessed: the limit bounds the work.
   final class LoginLimit: Sendable {
     static let triesOfAddress = 5
     static let triesOfAll = 60
@@ -15,12 +17,12 @@
       let time: ContinuousClock.Instant
     }
 
-    /// The tries of the window, oldest first; no more than ``triesOfAll``.
+    /// The tries of the window, oldest first; at most ``triesOfAll``.
     private let tries = Mutex<[Try]>([])
 
     /// Counts a wrong key.
     ///
-    /// - Returns: `nil`, or after how many seconds to try again; then it was not counted.
+    /// - Returns: `nil` if the try was counted; otherwise the number of seconds after which to try again.
     func countWrongKey(from address: String, at now: ContinuousClock.Instant = .now) -> Int? {
       tries.withLock { tries in
         tries.removeAll { now - $0.time >= Self.window }

@@ -79,8 +79,9 @@
         httpOnly: true, sameSite: .strict)
     }
 
-    /// Indicates whether a proxy says that the browser came over `https://`. A browser that says so itself is believed,
-    /// too: it only keeps its own cookie to `https://`.
+    /// Returns `true` if `X-Forwarded-Proto` is `https`, as a proxy sets it.
+    ///
+    /// A browser that sends the header itself is believed, too: it only restricts its own cookie to `https://`.
     private static func isForwardedSecurely(_ request: Request) -> Bool {
       guard let name = HTTPField.Name("X-Forwarded-Proto") else { return false }
       return request.headers[name]?.lowercased() == "https"

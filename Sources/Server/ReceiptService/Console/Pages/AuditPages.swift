@@ -137,7 +137,7 @@
       struct Proof {
         let entry: String
         let entryLink: String
-        /// Exactly, as what is shown has invisible characters replaced.
+        /// The exact bytes, since invisible characters are replaced in the text shown.
         let entryBase64: String
         let proof: String
         let key: String

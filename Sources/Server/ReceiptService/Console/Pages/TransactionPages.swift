@@ -36,7 +36,7 @@
       search.limit = 50
       search.before = UInt64(
         try integerParameter("before", of: visit.request, 0...Int64.max, default: .max))
-      // What helps to write links to one search: ?original=… is the same as ?by=original&value=…
+      // A short form for links to a search: ?original=… is the same as ?by=original&value=…
       let named = try Self.searches.first { try visit.query($0.name) != nil }
       let by = try named?.name ?? visit.query("by")
       let value = try named.map { try visit.query($0.name) ?? "" } ?? visit.query("value")

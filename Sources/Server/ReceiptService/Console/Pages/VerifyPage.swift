@@ -75,10 +75,10 @@
       let fieldPageText: String
     }
 
-    /// The number of fields on a page. A page costs about as much for each as for a request for a verdict, and a
-    /// receipt may have hundreds of thousands.
+    /// The maximum number of fields on a page. Each costs about as much as a request for a verdict, and a receipt may
+    /// have hundreds of thousands.
     private static let maximumFieldCount = 200
-    /// The number of facts of a section, how many sections and how many chains.
+    /// The maximum number of facts of a section, of sections, and of chains.
     private static let maximumSummaryCount = 50
 
     struct SectionView {
@@ -165,7 +165,7 @@
     }
   }
 
-  /// A range of a receipt's fields, nested ones after those that contain them, as rows of a table.
+  /// A range of a receipt's fields as rows of a table. Nested fields follow the fields that contain them.
   private struct FieldRows {
     let range: Range<Int>
     private(set) var rows: [[CellView]] = []
