@@ -10,7 +10,6 @@ internal import SQLite
 /// While other processes use the trail, their changes are visible as soon as they are committed, if the `-wal` and
 /// `-shm` files beside it are readable. If no process uses the trail, and there is no `-wal` file beside it, only the
 /// file itself is read. The file must then not be changed while it is open.
-/// then not be changed while it is open.
 public final class SQLiteReadOnlyStorage: TrailStorage {
   private let file: DatabaseFile
   private let readers: ReaderPool

@@ -34,7 +34,6 @@ extension SQLiteReadOnlyStorage {
   /// - Parameter path: The path of a file that does not exist, in a directory that does.
   /// - Returns: The keys that were left out of the copy; `nil` if the trail itself contains no keys.
   /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
-  /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
   @discardableResult
   public func backUp(to path: String) throws -> ErasureKeyBackup? {
     let tuning = SQLiteTuning()

@@ -15,7 +15,6 @@
 ///
 /// An index must be used by one thread at a time. Copies share the table in memory, except after a removal. After a
 /// failed write transaction, restore the copy made before it and call ``rollback(to:)``.
-/// put back the copy made before it and call ``rollback(to:)``.
 package struct IndexEngine: Sendable {
   private var runs: ResidentRuns
   private var memtable: Memtable

@@ -9,7 +9,6 @@ internal import ReceiptCrypto
 /// The catalogue contains the digests of the fence rows and of the filter rows of each run. A fence contains the
 /// digest of its page's header, and the header those of the page's blocks. Every byte that is read is therefore
 /// verified against the root.
-/// header, and the header those of the page's blocks. So every byte that is read is verified against the root.
 package typealias IndexRoot = RowDigest
 
 /// The SHA-256 of a row, of a part of one, or of a sequence of rows.
