@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A log's request that a witness cosign a checkpoint (C2SP tlog-witness, the body of `POST
-/// <prefix>/add-checkpoint`).
+/// A log's request to a witness to cosign a checkpoint (C2SP tlog-witness).
 ///
-/// It proves that the checkpoint's tree extends the last one that the witness cosigned.
+/// It is the body of `POST <prefix>/add-checkpoint`. It proves that the checkpoint's tree extends the last one that the witness cosigned.
 ///
 ///     old 20852014
 ///     PlRNCrwHpqhGrupue0L7gxbjbMiKA9temvuZZDDpkaw=
