@@ -2,7 +2,8 @@
 
 /// A log's request to a witness to cosign a checkpoint (C2SP tlog-witness).
 ///
-/// It is the body of `POST <prefix>/add-checkpoint`. It proves that the checkpoint's tree extends the last one that the witness cosigned.
+/// It is the body of `POST <prefix>/add-checkpoint`. It proves that the checkpoint's tree extends the last one that
+/// the witness cosigned.
 ///
 ///     old 20852014
 ///     PlRNCrwHpqhGrupue0L7gxbjbMiKA9temvuZZDDpkaw=
