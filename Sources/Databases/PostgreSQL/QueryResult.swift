@@ -3,7 +3,7 @@
 #if PostgreSQL
   internal import CPostgreSQL
 
-  /// The server's result of one statement, with its values in binary.
+  /// The server's answer to one statement, with its values in binary format.
   @safe
   package final class QueryResult {
     private let handle: OpaquePointer
@@ -16,7 +16,7 @@
 
     package var rowCount: Int { Int(unsafe PQntuples(handle)) }
 
-    /// The number of rows that a statement changed.
+    /// The number of rows that the statement changed.
     package var changedRowCount: Int {
       guard let text = unsafe PQcmdTuples(handle) else { return 0 }
       return Int(unsafe String(cString: text)) ?? 0
@@ -29,9 +29,9 @@
       case integer
       case text
       case bytes
-      /// The result of a function without one.
+      /// The result of a function that returns nothing.
       case void
-      /// A type that is not read here, by the server's number (pg_type.dat).
+      /// A type that is not supported here, with its OID (pg_type.dat).
       case other(UInt32)
     }
 
@@ -49,13 +49,13 @@
       unsafe PQgetisnull(handle, Int32(row), Int32(column)) == 1
     }
 
-    /// The command that was carried out, such as `COMMIT`.
+    /// The tag of the command that was executed, such as `COMMIT`.
     package var command: String {
       guard let text = unsafe PQcmdStatus(handle) else { return "" }
       return unsafe String(cString: text)
     }
 
-    /// The five characters of the error; `nil` if it is not the server's.
+    /// The SQLSTATE of the error (five characters); `nil` if the error is not from the server.
     var sqlState: String? { field(CPostgreSQL_field_sqlstate()) }
 
     var message: String {
@@ -64,7 +64,7 @@
       return unsafe String(cString: text)
     }
 
-    /// A value that is never NULL.
+    /// The bytes of a value that must not be NULL.
     package func bytes(_ row: Int, _ column: Int) -> [UInt8] {
       let count = Int(unsafe PQgetlength(handle, Int32(row), Int32(column)))
       guard count > 0, let value = unsafe PQgetvalue(handle, Int32(row), Int32(column)) else { return [] }
@@ -75,7 +75,7 @@
       String(decoding: bytes(row, column), as: UTF8.self)
     }
 
-    /// A number of any width, or a truth value.
+    /// An integer of any width, or a Boolean.
     package func integer(_ row: Int, _ column: Int) -> Int64 {
       let bytes = bytes(row, column)
       let isNegative = bytes.count > 1 && (bytes.first ?? 0) >= 0x80

@@ -3,11 +3,11 @@
 #if PostgreSQL
   internal import ReceiptBytes
 
-  /// The tables of ours in a schema of a server, with everything that may be attached to them.
+  /// The layout of our tables in a schema of a server, including everything that may be attached to them.
   ///
-  /// A trigger, a rule or a policy that somebody added changes what our statements do: it copies what is stored to where
-  /// erasing does not reach it, or drops what is written. Indexes, defaults, constraints and inheriting tables may hold
-  /// copies as well, or call functions.
+  /// A trigger, rule or policy that was added changes the effect of our statements: it copies stored data to places
+  /// that erasing does not reach, or drops written data. Indexes, defaults, constraints and inheriting tables may
+  /// contain copies as well, or call functions.
   package struct SchemaLayout: Sendable {
     package struct Column: Sendable {
       let name: String
@@ -29,7 +29,7 @@
         (self.name, self.columns, self.isUnique) = (name, columns, isUnique)
       }
 
-      /// The index of a primary key, as the server names it.
+      /// The index of a primary key, with the name that the server gives it.
       package static func primaryKey(_ columns: [String], of table: String) -> Index {
         Index("\(table)_pkey", on: columns, isUnique: true)
       }
@@ -46,8 +46,8 @@
     }
 
     private let tables: [Table]
-    /// Indicates whether statements find functions and operators in the schema (`search_path`), so that it may have
-    /// none.
+    /// Indicates whether statements search the schema for functions and operators (`search_path`), so that it may
+    /// contain no others.
     private let isSearched: Bool
 
     package init(_ tables: [Table], isSearched: Bool) {
@@ -55,7 +55,7 @@
       self.isSearched = isSearched
     }
 
-    /// Says which object is missing, altered or not ours, and what to do; `nil` without one.
+    /// Describes an object that is missing, altered or unknown, and the remedy; `nil` if the layout is as expected.
     package func fault<Failure>(
       in schema: String, on connection: ServerConnection<Failure>
     ) throws(Failure) -> String? {
@@ -78,7 +78,7 @@
       return missing.keys.min().map { "The \($0) in the schema \(schema) is missing. Restore a backup." }
     }
 
-    /// The result of the query on an unchanged schema.
+    /// The query's result for an unaltered schema.
     private var expected: [String: String] {
       var expected: [String: String] = [:]
       for table in tables {
@@ -96,10 +96,11 @@
       return expected
     }
 
-    /// Every object by name, with what may differ in it.
+    /// The query that lists every object by name, with its properties that may differ.
     private func query(_ schema: String) -> String {
       let names = tables.map { "'\($0.name)'" }.joined(separator: ", ")
-      // A name that needs no quotes is not told from the same in quotes: columns are listed as well.
+      // pg_get_indexdef's quotes are removed, so quoted and unquoted names look the same. Columns are therefore
+      // listed as well.
       let attached = """
         WITH ours AS (
           SELECT oid, relname::text AS name, relkind, relpersistence, relrowsecurity OR relforcerowsecurity AS is_secured

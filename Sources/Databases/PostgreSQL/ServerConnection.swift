@@ -5,31 +5,33 @@
 
   /// A session with a server.
   ///
-  /// It begins outside of pipeline mode, for ``execute(_:)`` and ``prepare(_:_:types:)``. In pipeline mode statements
-  /// are sent one after the other, and answers are waited for only where they are needed.
+  /// It starts outside of pipeline mode, for ``execute(_:)`` and ``prepare(_:_:types:)``. In pipeline mode,
+  /// statements are sent one after the other, and answers are awaited only when they are needed.
   @safe
   package final class ServerConnection<Failure: ServerFailure> {
     package let location: ServerLocation
     private let handle: OpaquePointer
-    /// The statements that were sent, in order, whose answers have not been taken yet.
+    /// The sent items, in order, whose answers have not been taken yet.
     private var awaited: [Awaited] = []
-    /// Indicates whether an answer was given up: what comes after it belongs to no statement.
+    /// Indicates whether the wait for an answer was given up. Later answers can no longer be matched to statements.
     private var isGivenUp = false
 
-    /// The longest time that an answer may take. Without a limit the wait for a server that hangs has no end, since its
-    /// system goes on to acknowledge what it is sent.
+    /// The maximum time to wait for an answer.
+    ///
+    /// Without a limit, the wait for a server process that hangs never ends, because its operating system continues
+    /// to acknowledge the data that it receives.
     package var answerLimit: Duration? {
       didSet { _ = unsafe PQsetnonblocking(handle, answerLimit == nil ? 0 : 1) }
     }
 
     private enum Awaited: Sendable { case statement, synchronization }
 
-    /// Connects.
+    /// Connects to the server.
     ///
-    /// - Throws: `disconnected`, whatever the reason: libpq has no code for it.
+    /// - Throws: `disconnected` for any reason, because libpq has no error codes for connecting.
     package init(_ location: ServerLocation) throws(Failure) {
       self.location = location
-      // The URL overrides the settings before it; those after it override the URL.
+      // The URL can override parameters that precede it, but not those that follow it.
       let parameters: KeyValuePairs = [
         "connect_timeout": "5", "keepalives_idle": "30", "keepalives_interval": "10",
         "keepalives_count": "3",
@@ -51,8 +53,10 @@
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Indicates whether the session is at an end. Notices without waiting when the server has ended it: its last words
-    /// are read first, the end behind them with the next reading.
+    /// Indicates whether the session has ended.
+    ///
+    /// It detects without waiting that the server has ended it: a first read gets the server's last messages, and the
+    /// next read the end of the connection.
     package var isBroken: Bool {
       isGivenUp
         || (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
@@ -60,7 +64,7 @@
 
     // MARK: Outside of pipeline mode
 
-    /// Carries out statements and returns the answer to the last.
+    /// Executes statements and returns the answer to the last one.
     @discardableResult
     package func execute(_ statements: String) throws(Failure) -> QueryResult {
       guard !isGivenUp, unsafe PQsendQuery(handle, statements) == 1 else { throw lost() }
@@ -77,7 +81,7 @@
       _ = try takeAnswer()
     }
 
-    /// Carries out a prepared statement and returns its answer.
+    /// Executes a prepared statement and returns its answer.
     package func execute(prepared name: String, _ parameters: [StatementParameter]) throws(Failure)
       -> QueryResult
     {
@@ -89,7 +93,7 @@
       return try takeAnswer()
     }
 
-    /// Waits for the answers to all that was sent, and returns the last, as libpq's functions do that wait themselves.
+    /// Waits for the answers to everything that was sent, and returns the last, as libpq's blocking functions do.
     private func takeAnswer() throws(Failure) -> QueryResult {
       var last: QueryResult?
       while let answer = unsafe try nextAnswer() {
@@ -101,13 +105,13 @@
       return last
     }
 
-    /// The next answer, once it is there; `nil` at the end of those to a statement.
+    /// Waits for the next answer; `nil` at the end of a statement's answers.
     private func nextAnswer() throws(Failure) -> OpaquePointer? {
       if let answerLimit { try wait(atMost: answerLimit) }
       return unsafe PQgetResult(handle)
     }
 
-    /// Sends what has not been sent, and waits until an answer can be taken.
+    /// Sends the data that has not been sent, and waits until an answer can be taken.
     private func wait(atMost limit: Duration) throws(Failure) {
       var deadline: ContinuousClock.Instant?
       while true {
@@ -154,9 +158,9 @@
       awaited.append(.statement)
     }
 
-    /// Sends a statement and waits for its answer and all before it.
+    /// Sends a statement, and waits for its answer and all earlier ones.
     ///
-    /// - Throws: The fault of the first statement that failed; those after it were not carried out.
+    /// - Throws: The error of the first statement that failed. The statements after it were not executed.
     package func run(_ name: String, _ parameters: [StatementParameter] = []) throws(Failure) -> QueryResult {
       try send(name, parameters)
       try synchronize()
@@ -167,7 +171,8 @@
     /// The number of outstanding answers.
     package var awaitedCount: Int { awaited.count }
 
-    /// Has all that was sent carried out, without waiting: what failed before does not hinder what comes after.
+    /// Makes the server execute everything that was sent, without waiting. An earlier failure does not affect later
+    /// statements.
     package func synchronize() throws(Failure) {
       guard unsafe PQpipelineSync(handle) == 1 else { throw lost() }
       awaited.append(.synchronization)
@@ -183,7 +188,7 @@
           last = nil
           while let answer = unsafe try nextAnswer() {
             let result = unsafe QueryResult(takingOwnership: answer)
-            // The answer to the statement that failed comes before those that were left out because of it.
+            // The answer to the failed statement precedes those of the statements that were skipped because of it.
             if failed == nil { failed = failure(of: result) }
             last = result
           }
@@ -225,29 +230,30 @@
     }
   }
 
-  // A connection has no state of the thread that uses it; its users see to it that one at a time has it.
+  // A connection has no thread-specific state, and its users ensure that only one thread uses it at a time.
   extension ServerConnection: @unchecked Sendable {}
 #endif
 
-/// Why a server could not do what it was asked.
+/// The reason why a server could not execute a request.
 package enum ServerFault: Sendable, Hashable {
   /// The URL cannot be used.
   case unusableURL
-  /// There is no connection, or it was lost. Whether the last statement took effect is not known.
+  /// There is no connection, or it was lost. It is unknown whether the last statement took effect.
   case disconnected
-  /// The server did not answer in time, and the connection was given up. Whether the last statement took effect is not known.
+  /// The server did not answer in time and the connection was given up. It is unknown if the last statement took
+  /// effect.
   case silent
   /// The server refused a statement, with this SQLSTATE (PostgreSQL, appendix A).
   case refused(sqlState: String)
 }
 
-/// The error of those who use a server, as ``ServerConnection`` makes it.
+/// An error type of the users of a server, which ``ServerConnection`` creates.
 package protocol ServerFailure: Error {
   /// Creates an error.
   ///
   /// - Parameters:
-  ///   - fault: What went wrong.
-  ///   - place: The server, without a password.
-  ///   - message: What the server or libpq said, on one line, without a password.
+  ///   - fault: The reason.
+  ///   - place: The location of the server, without a password.
+  ///   - message: The message of the server or of libpq, on one line, without a password.
   init(_ fault: ServerFault, at place: String, _ message: String)
 }

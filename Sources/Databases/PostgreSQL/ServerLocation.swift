@@ -3,33 +3,36 @@
 #if PostgreSQL
   internal import CPostgreSQL
 
-  /// The location of a server's database, and of a schema in it. Neither its description nor its errors contain a
-  /// password.
+  /// The location of a server's database and a schema in it.
+  ///
+  /// Neither its description nor its error messages contain a password.
   package struct ServerLocation: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The connection string for libpq: the URL without the parameters that are ours.
+    /// The URL passed to libpq, without our own parameters.
     let connectionURL: String
-    /// The schema that the URL names with `schema=`, or the default.
+    /// The schema: the one passed to the initializer, or else the URL's `schema=`, or else the default.
     package let schema: String
-    /// The server, the database and the schema, as errors name them.
+    /// The server, the database and the schema, for error messages.
     package let description: String
-    /// Never said.
+    /// The passwords, which no message may contain.
     private let secrets: [String]
 
     package var customMirror: Mirror { Mirror(self, children: ["location": description]) }
 
     /// - Parameters:
-    ///   - url: `postgresql://` or `postgres://`, as libpq understands it, and `schema=NAME` among its parameters.
-    ///   - schema: Goes before the URL's.
-    ///   - defaultSchema: Where neither names one.
+    ///   - url: A `postgresql://` or `postgres://` URL as libpq understands it, which may have the parameter
+    ///     `schema=NAME`.
+    ///   - schema: The schema, which takes precedence over the URL's.
+    ///   - defaultSchema: The schema to use if neither specifies one.
     ///   - failure: The type of the error.
-    /// - Throws: `unusableURL`, without the URL.
+    /// - Throws: `unusableURL`, without the URL in its message.
     package init<Failure: ServerFailure>(
       _ url: String, schema: String?, defaultSchema: String, orThrow failure: Failure.Type
     ) throws(Failure) {
       guard let scheme = ["postgresql://", "postgres://"].first(where: url.hasPrefix) else {
         throw Failure(.unusableURL, at: "", "The URL of a PostgreSQL database begins with postgresql://.")
       }
-      // A password with such a character in it as it is would be taken for a host, which errors name.
+      // If a password contained such a character unescaped, a part of it would be taken for the host, which errors
+      // contain.
       let rest = url.dropFirst(scheme.count)
       let authority = rest.prefix { !"/?#".contains($0) }
       guard authority.count(where: { $0 == "@" }) <= 1, !rest.dropFirst(authority.count).contains("@") else {
@@ -62,7 +65,7 @@
       self.description = "postgresql://\(host)\(port)/\(options["dbname"] ?? "")?schema=\(self.schema)"
     }
 
-    /// A message of libpq or of the server, on one line and without a password.
+    /// Formats a message of libpq or of the server on one line, without passwords.
     func sayable(_ message: String) -> String {
       var message = message
       for secret in secrets {
@@ -82,7 +85,7 @@
         && bytes.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// libpq's own reading of the URL. What it says of a URL that it cannot read has the URL in it, so it is not told.
+    /// Parses the URL with libpq. Its message about an invalid URL contains the URL, so it is not passed on.
     private static func options<Failure: ServerFailure>(
       of url: String, orThrow failure: Failure.Type
     ) throws(Failure) -> [String: String] {

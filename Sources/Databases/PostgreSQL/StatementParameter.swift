@@ -3,11 +3,11 @@
 #if PostgreSQL
   internal import ReceiptBytes
 
-  /// A value of a statement, sent in binary.
+  /// A parameter value of a statement, which is sent in binary format.
   package enum StatementParameter {
-    /// The server's numbers of the types (pg_type.dat).
+    /// The OIDs of the types (pg_type.dat).
     package enum Kind: UInt32, Sendable {
-      /// The server infers it.
+      /// The server infers the type.
       case unspecified = 0
       case bytea = 17
       case bigint = 20
@@ -20,7 +20,7 @@
     case integer(Int32)
     case bytes([UInt8])
     case bigints([Int64])
-    /// Without U+0000, which no text of the server has.
+    /// A text, which must not contain U+0000, because PostgreSQL text cannot.
     case text(String)
     case null
 
@@ -35,7 +35,8 @@
       }
     }
 
-    /// Runs `body` with what libpq wants of the values: pointers to them, their lengths, and that all are binary.
+    /// Runs `body` with the arrays that libpq expects: pointers to the values, their lengths, and their formats (all
+    /// binary).
     static func withPointers<Result>(
       to parameters: [StatementParameter],
       _ body: (
@@ -60,7 +61,7 @@
           lengths.append(0)
           return add(remaining.dropFirst())
         }
-        // No address means NULL, so an empty value has the address of one byte that does not count.
+        // A null pointer means NULL, so an empty value has the address of one byte that does not count.
         let (bytes, count) = next.encoded
         return unsafe bytes.withUnsafeBytes { buffer in
           unsafe values.append(buffer.bindMemory(to: CChar.self).baseAddress)
@@ -80,7 +81,7 @@
       case .text(let text): return (Array(text.utf8) + [0], text.utf8.count)
       case .null: break
       case .bigints(let numbers):
-        // An array (array_recv): its dimensions, that none is NULL, the type, the count, the first position.
+        // The binary format of an array (array_recv): dimensions, no-NULLs flag, element type, count, lower bound.
         bytes.reserveCapacity(20 + 12 * numbers.count)
         for field in [1, 0, Int32(Kind.bigint.rawValue), Int32(numbers.count), 1] {
           bytes.append(bigEndian: field)
@@ -94,7 +95,7 @@
     }
   }
 
-  /// An array of C strings, ended by none.
+  /// An array of C strings, terminated by a null pointer.
   enum CStrings {
     static func withPointers<Result>(
       _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result

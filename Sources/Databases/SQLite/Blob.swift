@@ -2,7 +2,7 @@
 
 internal import CSQLite
 
-/// An open blob: part of a value can be read or written where it is.
+/// An open blob, whose parts can be read and written in place.
 @safe
 package final class Blob {
   package let count: Int
@@ -17,7 +17,7 @@ package final class Blob {
 
   deinit { unsafe sqlite3_blob_close(handle) }
 
-  /// The bytes of a range within the value.
+  /// Reads a range of bytes of the value.
   package func bytes(_ range: Range<Int>) throws(SQLiteError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     let result = unsafe sqlite3_blob_read(handle, &bytes, Int32(range.count), Int32(range.lowerBound))
@@ -25,7 +25,7 @@ package final class Blob {
     return bytes
   }
 
-  /// Writes within the value.
+  /// Overwrites a part of the value.
   package func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
     guard !bytes.isEmpty else { return }
     let result = unsafe sqlite3_blob_write(handle, bytes, Int32(bytes.count), Int32(offset))
@@ -37,14 +37,14 @@ extension Database {
   /// Opens the value in a column of the row with the key `row`.
   ///
   /// - Parameters:
-  ///   - table: The table.
-  ///   - column: The column.
-  ///   - row: The key.
-  ///   - writing: Whether it is written.
-  ///   - exists: Whether there is such a row whose value is a blob: SQLite has one code for a row that is missing, for
-  ///     NULL, and for anything wrong with the table.
-  /// - Returns: The value; `nil` without one.
-  /// - Throws: ``SQLiteError``, and what `exists` throws.
+  ///   - table: The name of the table.
+  ///   - column: The name of the column.
+  ///   - row: The key of the row.
+  ///   - writing: A Boolean value that indicates whether the blob is opened for writing.
+  ///   - exists: Returns `true` if there is such a row and its value is a blob. SQLite reports a missing row, NULL
+  ///     and any error of the table with the same code.
+  /// - Returns: The open blob; `nil` if there is no such value.
+  /// - Throws: ``SQLiteError``, and any error from `exists`.
   package func blob(
     _ table: String, _ column: String, row: Int64, writing: Bool, exists: () throws -> Bool
   ) throws -> Blob? {

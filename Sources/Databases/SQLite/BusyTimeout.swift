@@ -11,8 +11,9 @@
 #endif
 internal import Synchronization
 
-/// The time for which a connection waits for the locks of others. SQLite has no queue for its locks: it asks again and
-/// again.
+/// The time a connection waits for the locks of others.
+///
+/// SQLite has no queue for its locks, so it retries repeatedly.
 package final class BusyTimeout: Sendable {
   private let state: Mutex<State>
 
@@ -23,10 +24,10 @@ package final class BusyTimeout: Sendable {
 
   package init(_ limit: Duration) { state = Mutex(State(limit: limit)) }
 
-  /// Its duration.
+  /// The maximum waiting time.
   package var duration: Duration { state.withLock { $0.limit } }
 
-  /// Waits a little; `false` once the time is over.
+  /// Sleeps briefly before the next try; `false` if the time is over.
   package func wait(afterTries tries: Int) -> Bool {
     let continues = state.withLock { state in
       if tries == 0 { state.start = .now }
@@ -36,7 +37,7 @@ package final class BusyTimeout: Sendable {
     return continues
   }
 
-  /// Runs `body` without waiting.
+  /// Runs `body` with a timeout of zero.
   package func disabled<Result>(_ body: () throws -> Result) rethrows -> Result {
     let limit = state.withLock { state in
       defer { state.limit = .zero }
@@ -49,11 +50,11 @@ package final class BusyTimeout: Sendable {
   package static func sleep(microseconds: UInt32) { _ = usleep(microseconds) }
 }
 
-/// A thread of this process.
+/// The identity of a thread of this process.
 package struct ThreadIdentifier: Sendable, Hashable {
   private let number: UInt
 
-  /// The thread that asks.
+  /// The current thread.
   package static var current: ThreadIdentifier {
     #if canImport(Darwin)
       ThreadIdentifier(number: UInt(bitPattern: pthread_self()))

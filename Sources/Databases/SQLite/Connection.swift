@@ -2,17 +2,17 @@
 
 internal import Dispatch
 
-/// A connection to a database. One thread at a time uses it; the others wait.
+/// A connection to a database. One thread at a time uses it, and others wait.
 package final class Connection {
-  /// The options with which a connection is opened.
+  /// The purpose for which a connection is opened.
   package enum Access: Sendable {
     case writing
     case reading
-    /// For a file that nobody changes while it is open: then nothing but the file is read.
+    /// For a file that does not change while it is open. Only the file itself is read.
     case readingImmutable
   }
 
-  /// The setting with which commits are on disk when they return.
+  /// The pragmas that make commits durable when they return.
   package static let durability = """
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;
@@ -26,20 +26,20 @@ package final class Connection {
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - file: The file.
-  ///   - access: What for.
-  ///   - timeout: How long to wait for others.
-  ///   - pragmas: What is run first.
-  /// - Throws: ``SQLiteError`` with `occupied` where it is no SQLite database.
+  ///   - file: The database file.
+  ///   - access: The purpose of the connection.
+  ///   - timeout: The time to wait for locks of others.
+  ///   - pragmas: The SQL statements to run first.
+  /// - Throws: ``SQLiteError`` with `occupied` if the file is not an SQLite database.
   package init(
     _ file: DatabaseFile, _ access: Access, timeout: BusyTimeout, pragmas: String
   ) throws(SQLiteError) {
     database = try Database(file, access, timeout: timeout)
     do throws(SQLiteError) {
-      // Pages of mapped files and temporary files would count as memory and escape erasing.
+      // Mapped pages would count as memory of the process, and erasing would not reach temporary files.
       try database.execute(
         "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; \(pragmas)")
-      // SQLite reads nothing before.
+      // SQLite does not read the file before this statement.
       try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
     } catch {
       guard database.isOfAnotherFormat else { throw error }
@@ -47,17 +47,17 @@ package final class Connection {
     }
   }
 
-  /// Runs `body` when nobody else uses the connection. Not to be called within `body`.
+  /// Runs `body` while no other thread uses the connection. Do not call it within `body`.
   package func use<Result>(_ body: (Database) throws -> Result) rethrows -> Result {
     try queue.sync { try body(database) }
   }
 
-  /// Runs `body` later, on another thread, when nobody else uses the connection.
+  /// Runs `body` later on another thread, while no other thread uses the connection.
   package func useLater(_ body: @escaping @Sendable (Database) -> Void) {
     queue.async { body(self.database) }
   }
 
-  /// Closes the connection; later uses of it fail with `closed`.
+  /// Closes the connection. Later uses fail with `closed`.
   ///
   /// - Throws: ``SQLiteError``.
   package func close() throws(SQLiteError) {
@@ -73,5 +73,5 @@ package final class Connection {
   }
 }
 
-// The queue lets one thread at a time have the database.
+// The queue ensures that only one thread at a time uses the database.
 extension Connection: @unchecked Sendable {}

@@ -2,23 +2,23 @@
 
 internal import CSQLite
 
-/// A database, as the user of its ``Connection`` sees it.
+/// A database, as the body of ``Connection/use(_:)`` accesses it.
 @safe
 package final class Database {
-  /// The part of the log that is copied into the file.
+  /// The extent to which the log is copied into the file.
   package enum Checkpoint: Sendable {
-    /// As much as can be without waiting for anybody.
+    /// Copies as much as possible without waiting.
     case passive
-    /// All of it; the log is empty then.
+    /// Copies the entire log and truncates it.
     case truncate
   }
 
-  /// The version of SQLite that the process runs with, such as `3.40.1`.
+  /// The version of SQLite at run time, such as `3.40.1`.
   package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
 
-  /// The path of the file, at which errors are placed.
+  /// The path of the file, which errors have as their place.
   package let path: String
-  /// `nil` once it is closed.
+  /// The SQLite handle; `nil` after the database was closed.
   private var handle: OpaquePointer?
   private var statements: [String: Statement] = [:]
   private let timeout: BusyTimeout
@@ -36,7 +36,7 @@ package final class Database {
     try self.init(name, flags, path: file.path, timeout: timeout)
   }
 
-  /// Makes an empty database in memory, which is gone with this object.
+  /// Creates an empty database in memory, which is deleted together with this object.
   convenience init(inMemoryFor path: String) throws(SQLiteError) {
     try self.init(
       ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, path: path, timeout: BusyTimeout(.zero))
@@ -82,25 +82,27 @@ package final class Database {
     unsafe handle = nil
   }
 
-  /// Indicates whether the last call failed because the file is no database.
+  /// Indicates whether the last call failed because the file is not a database.
   var isOfAnotherFormat: Bool { unsafe handle.map { unsafe sqlite3_errcode($0) == SQLITE_NOTADB } ?? false }
 
-  /// The handle of the database.
+  /// Returns the handle, and throws if the database was closed.
   func requireHandle() throws(SQLiteError) -> OpaquePointer {
     guard let handle = unsafe handle else { throw SQLiteError(.closed, at: path, "It was closed.") }
     return unsafe handle
   }
 
-  /// The error of a call that just returned `result`.
+  /// The error of a call that has just returned `result`.
   func error(_ result: Int32) -> SQLiteError {
     SQLiteError(
       result: result, unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "", at: path)
   }
 
-  /// Reads the file from its beginning to its end while `goesOn` says so, so that the system has it in memory when others
-  /// read its pages in another order: a disk gives a whole file several times as fast as its pages one by one.
+  /// Reads the file from beginning to end while `goesOn` returns `true`, so that the system has it in memory.
   ///
-  /// It reads through the connection: to close a descriptor of its own would be to give up the locks of the process.
+  /// A disk reads a whole file several times faster than its pages one by one, as readers with a different order
+  /// would.
+  ///
+  /// It reads through the connection. Closing a separate descriptor would release the locks of the process.
   package func readAhead(while goesOn: () -> Bool) throws(SQLiteError) {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     var byteCount: Int64 = 0
@@ -122,31 +124,32 @@ package final class Database {
 
   // MARK: - Statements
 
-  /// Runs statements, whose rows are dropped.
+  /// Runs statements and ignores their rows.
   package func execute(_ sql: String) throws(SQLiteError) {
     let result = unsafe sqlite3_exec(try requireHandle(), sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw error(result) }
   }
 
-  /// Uses a prepared statement, which is kept for the next use.
+  /// Runs `body` with a prepared statement, which is cached for the next use.
   package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
     let kept = statements[sql]
-    // Another one where a caller reads a table in the midst of reading it.
+    // If the cached statement is busy, because a caller reads a table while reading it already, a new one is
+    // prepared.
     let statement = if let kept, !kept.isBusy { kept } else { try Statement(sql, of: self) }
     if kept == nil { statements[sql] = statement }
     defer { statement.reset() }
     return try body(statement)
   }
 
-  /// Runs a prepared statement that gives no rows.
+  /// Runs a prepared statement that returns no rows.
   package func run(_ sql: String) throws { _ = try withStatement(sql) { try $0.step() } }
 
-  /// The integer in the first column of the first row; `nil` without one.
+  /// The integer in the first column of the first row; `nil` if there is no row.
   package func integer(_ sql: String) throws -> Int64? {
     try withStatement(sql) { try $0.step() ? $0.integer(0) : nil }
   }
 
-  /// The texts in the first column.
+  /// The texts in the first column of all rows.
   package func texts(_ sql: String) throws -> [String] {
     try withStatement(sql) { statement in
       var texts: [String] = []
@@ -157,10 +160,10 @@ package final class Database {
 
   // MARK: - Transactions
 
-  /// Indicates whether a transaction was begun and has not ended.
+  /// Indicates whether a transaction is open.
   package var isInTransaction: Bool { unsafe handle.map { unsafe sqlite3_get_autocommit($0) == 0 } ?? false }
 
-  /// Commits what `body` does, or nothing where it throws.
+  /// Runs `body` in a transaction, which is rolled back if `body` throws.
   package func transaction(_ body: () throws -> Void) throws {
     try run("BEGIN IMMEDIATE")
     do {
@@ -172,7 +175,7 @@ package final class Database {
     }
   }
 
-  /// Ends a transaction without effect. SQLite ends it by itself after some errors.
+  /// Rolls the transaction back. After some errors SQLite has already done so.
   package func rollBack() {
     if isInTransaction { try? run("ROLLBACK") }
   }
@@ -184,8 +187,10 @@ package final class Database {
     guard result == SQLITE_OK else { throw error(result) }
   }
 
-  /// Has SQLite tell the length of the log in pages after each commit, instead of copying the log by itself and keeping
-  /// errors to itself. The observer must outlive the connection's use.
+  /// Makes SQLite report the length of the log in pages after each commit.
+  ///
+  /// This replaces SQLite's automatic copying of the log, which would not report errors. The observer must outlive
+  /// the use of the connection.
   func observeCommits(_ observer: LogLength) throws(SQLiteError) {
     unsafe sqlite3_wal_hook(
       try requireHandle(),
@@ -200,9 +205,9 @@ package final class Database {
 }
 
 extension String {
-  /// The text as a literal of SQL.
+  /// The text as an SQL string literal.
   var quotedText: String { "'\(replacing("'", with: "''"))'" }
 
-  /// The text as an identifier of SQL.
+  /// The text as an SQL identifier.
   package var quotedIdentifier: String { "\"\(replacing("\"", with: "\"\""))\"" }
 }

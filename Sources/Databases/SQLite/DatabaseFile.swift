@@ -2,10 +2,11 @@
 
 package import ReceiptBytes
 
-/// The path of a database's file, and what is done to the file without opening it: POSIX locks are lost as soon as
-/// the process closes any descriptor of the file, so that nobody but SQLite may ever open it.
+/// The path of a database file, and the operations that do not open the file.
+///
+/// POSIX locks are lost as soon as the process closes any descriptor of the file, so only SQLite may ever open it.
 package struct DatabaseFile: Sendable {
-  /// The path as the user gave it.
+  /// The path as the user specified it.
   package let path: String
 
   package init(_ path: String) throws(SQLiteError) {
@@ -15,10 +16,10 @@ package struct DatabaseFile: Sendable {
     self.path = path
   }
 
-  /// The name for SQLite: never one that it takes for something else (`:memory:`, `file:…`).
+  /// The path passed to SQLite. It never has a form with a special meaning (`:memory:`, `file:…`).
   package var databasePath: String { path.hasPrefix("/") ? path : "./" + path }
 
-  /// The name for SQLite of a file that nobody changes (sqlite.org/uri.html).
+  /// The URI passed to SQLite for a file that does not change (sqlite.org/uri.html).
   var immutableURI: String {
     let escaped = databasePath.utf8.map { byte in
       let isPlain =
@@ -30,13 +31,13 @@ package struct DatabaseFile: Sendable {
     return "file:\(escaped.joined())?immutable=1"
   }
 
-  /// The file at the path; `nil` if there is nothing, or it cannot be examined.
+  /// The status of the file; `nil` if it does not exist or its status cannot be read.
   package var status: File.Status? { try? FileSystem.status(databasePath) }
 
-  /// Indicates whether SQLite left a log with anything in it beside the file.
+  /// Indicates whether there is a non-empty SQLite log beside the file.
   package var hasLog: Bool { Self.byteCount(databasePath + "-wal") > 0 }
 
-  /// The bytes of the file, its log and the index of the log, where the path is no symbolic link.
+  /// The total size of the file, its log and the index of the log in bytes, if the path is not a symbolic link.
   package var totalByteCount: UInt64 { allPaths.reduce(0) { $0 + Self.byteCount($1) } }
 
   private static func byteCount(_ path: String) -> UInt64 {
@@ -45,11 +46,11 @@ package struct DatabaseFile: Sendable {
 
   private var allPaths: [String] { [databasePath, databasePath + "-wal", databasePath + "-shm"] }
 
-  /// Makes a database that appears under the path when it is complete and on disk, with its directory synced.
+  /// Creates a database that appears under the path when it is complete and on disk, with its directory synced.
   ///
-  /// - Parameter fill: Fills an empty file beside the path, which its owner alone can read, and closes it.
-  /// - Throws: ``SQLiteError`` with `occupied` where the path is taken, `full`, `inputOutput` or `syncFailed`; and what
-  ///   `fill` throws. Nothing is left behind then.
+  /// - Parameter fill: Fills an empty file beside the path, which only its owner can read, and closes it.
+  /// - Throws: ``SQLiteError`` with `occupied` if the path is taken, `full`, `inputOutput` or `syncFailed`; and any
+  ///   error from `fill`. After an error, no files remain.
   package func create(_ fill: (DatabaseFile) throws -> Void) throws {
     guard status == nil else { throw taken }
     let sibling = try makeSibling()
@@ -62,7 +63,7 @@ package struct DatabaseFile: Sendable {
     try take(sibling)
   }
 
-  /// Makes an empty file beside this one under a name that is free, readable by its owner alone.
+  /// Creates an empty file beside this one under an unused name, which only its owner can read.
   private func makeSibling() throws(SQLiteError) -> DatabaseFile {
     for _ in 0..<16 {
       let sibling = try DatabaseFile(path + ".new-" + String(UInt64.random(in: .min ... .max), radix: 36))
@@ -76,10 +77,10 @@ package struct DatabaseFile: Sendable {
     throw SQLiteError(.inputOutput, at: path, "No free name for a new file was found next to it.")
   }
 
-  /// Gives the finished `sibling` this name, which must be free, and has the name on disk when it returns.
+  /// Gives the finished `sibling` this name, which must be free. The name is on disk when it returns.
   private func take(_ sibling: DatabaseFile) throws(SQLiteError) {
-    // SQLite closes a database without an error when it cannot copy the log into it, for want of space; what is in the
-    // log alone would be lost with the log.
+    // If disk space runs out, SQLite closes a database without an error although it could not copy the log into it.
+    // The data that is only in the log would then be lost with it.
     guard !sibling.hasLog else {
       throw SQLiteError(
         .full, at: path, "What was written could not be copied into the file: is there space for it?")

@@ -2,16 +2,16 @@
 
 internal import ReceiptBytes
 
-/// The layout of a file of ours: its type, its version, and the statements that make its schema.
+/// The layout of a file: its type, its version, and the statements that create its schema.
 ///
-/// Everything in the schema counts. A trigger or an index that somebody added copies what is stored to places where
-/// nobody looks for it, and where erasing does not reach it; and the process that writes does the copying.
+/// The schema must not contain anything else. A trigger or an index that was added copies stored data to places that
+/// nobody expects and that erasing does not reach, and the writing process itself does the copying.
 package struct DatabaseLayout: Sendable {
   /// The type of the file (`PRAGMA application_id`).
   package let applicationID: Int64
   /// The version of the layout (`PRAGMA user_version`).
   package let version: Int64
-  /// Makes the schema in an empty file.
+  /// The statements that create the schema in an empty file.
   package let statements: [String]
 
   package init(applicationID: Int64, version: Int64, statements: [String]) {
@@ -20,9 +20,9 @@ package struct DatabaseLayout: Sendable {
     self.statements = statements
   }
 
-  /// The version of the layout that a file has.
+  /// The version of the layout of a file.
   ///
-  /// - Throws: ``SQLiteError`` with `occupied` for a file of another type.
+  /// - Throws: ``SQLiteError`` with `occupied` if the file has a different type.
   package func storedVersion(in database: Database) throws -> Int64 {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")
@@ -30,16 +30,16 @@ package struct DatabaseLayout: Sendable {
     return try database.integer("PRAGMA user_version") ?? 0
   }
 
-  /// Makes the schema, in a transaction on an empty file.
+  /// Creates the schema, in a transaction on an empty file.
   package func make(in database: Database) throws {
     try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
     for statement in statements { try database.execute(statement) }
   }
 
-  /// Refuses a file that is not of this layout, or has anything else in its schema.
+  /// Throws if a file does not have this layout, or has anything else in its schema.
   ///
-  /// - Throws: ``SQLiteError`` with `occupied` for a file of another type, `unsupported` for another version, `corrupt` with
-  ///   the name of the object that is missing, altered or not ours.
+  /// - Throws: ``SQLiteError`` with `occupied` if the file has a different type, `unsupported` if it has a different
+  ///   version, `corrupt` with the name of the object that is missing, altered or unknown.
   package func require(in database: Database) throws {
     let stored = try storedVersion(in: database)
     guard stored == version else {
@@ -51,9 +51,9 @@ package struct DatabaseLayout: Sendable {
     try requireSchema(in: database)
   }
 
-  /// Refuses a file whose schema is not the one of this layout, object by object.
+  /// Compares the schema of a file with that of this layout, object by object, and throws if they differ.
   package func requireSchema(in database: Database) throws {
-    // SQLite spells the statements that it stores in its own way, and adds indexes for keys: it does so here as well.
+    // SQLite normalizes the statements that it stores, and adds indexes for keys. The model gets the same treatment.
     let model = try Database(inMemoryFor: database.path)
     for statement in statements { try model.execute(statement) }
     var missing = Set(try SchemaObject.all(in: model).map(\.object))
@@ -69,7 +69,7 @@ package struct DatabaseLayout: Sendable {
             : "It has the \(object.shown), which is not of its layout: somebody added it, and it may copy what is stored. "
               + "Find out who did, remove it (\(object.removal)) or restore a backup, then open it again.")
       }
-      // With two names for one page, each writes over the other.
+      // If two objects shared a root page, writing to one would overwrite the other.
       guard page > 1, pages.insert(page).inserted else {
         throw SQLiteError(
           .corrupt, at: database.path, "Its \(object.shown) has no pages of its own. Restore a backup.")
@@ -82,19 +82,19 @@ package struct DatabaseLayout: Sendable {
 }
 
 extension DatabaseLayout {
-  /// A table, for making the same elsewhere.
+  /// The description of a table, from which it can be created elsewhere.
   package struct Table: Sendable {
     package struct Column: Sendable {
       package let name: String
-      /// As it was declared.
+      /// The declared type.
       package let type: String
       package let isNullable: Bool
-      /// Indicates whether it is of the primary key.
+      /// Indicates whether the column belongs to the primary key.
       package let isKey: Bool
     }
 
     package struct Index: Sendable {
-      /// `nil` for the index of a constraint.
+      /// The name; `nil` for the index of a constraint.
       package let name: String?
       package let columns: [String]
       package let isUnique: Bool
@@ -103,11 +103,11 @@ extension DatabaseLayout {
     package let name: String
     package let columns: [Column]
     package let primaryKey: [String]
-    /// Without the index of the primary key.
+    /// The indexes, without that of the primary key.
     package let indexes: [Index]
   }
 
-  /// The tables that the statements make.
+  /// The tables that the statements create.
   package func tables() throws -> [Table] {
     let model = try Database(inMemoryFor: "layout")
     for statement in statements { try model.execute(statement) }
@@ -151,15 +151,15 @@ extension DatabaseLayout {
   }
 }
 
-/// A row of SQLite's schema.
+/// A row of SQLite's schema table.
 private struct SchemaObject: Hashable {
   let type: String
   let name: String
   let table: String
-  /// Empty for the indexes that SQLite makes for keys.
+  /// The SQL statement; empty for the indexes that SQLite creates for keys.
   let sql: String
 
-  /// Every object, with the page at which its contents begin.
+  /// All objects, with the number of their root page.
   static func all(in database: Database) throws -> [(object: SchemaObject, page: Int64)] {
     try database.withStatement("SELECT type, name, tbl_name, coalesce(sql, ''), rootpage FROM sqlite_schema")
     {
@@ -174,13 +174,13 @@ private struct SchemaObject: Hashable {
     }
   }
 
-  /// Fit for a line of an error.
+  /// The object's description for an error message on one line.
   var shown: String {
     "\(ShownText.plain(type, limit: 20)) \(ShownText.plain(name, limit: 80))"
       + (type == "index" || type == "trigger" ? " of \(ShownText.plain(table, limit: 80))" : "")
   }
 
-  /// The statement that removes it.
+  /// The statement that removes the object.
   var removal: String {
     ShownText.plain("DROP \(type.uppercased()) \(name.quotedIdentifier)", limit: 120)
   }

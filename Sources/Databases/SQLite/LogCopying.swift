@@ -2,27 +2,30 @@
 
 internal import Synchronization
 
-/// Copying the write-ahead log into the file: commits go to its end and are copied later, from which on the log is
-/// written from its beginning again.
+/// Copies the write-ahead log into the file.
 ///
-/// Copying goes on beside the commits, on a connection of its own. Commits wait for it only when the log has become
-/// twice as long as where copying begins; left alone, it would never be empty under steady load.
+/// Commits are appended to the log and copied later. After that, the log is written from its beginning again.
+///
+/// Copying runs concurrently with commits, on a connection of its own. Commits wait for it only if the log has become
+/// twice as long as the length at which copying begins. Without that, the log would never be empty under steady load.
 package final class LogCopying: Sendable {
   package let connection: Connection
   private let limit: Int
   private let pageSize: Int
   private let length = LogLength()
-  /// At how many bytes copying begins. It moves on with every copy: commits that come meanwhile keep the log from
-  /// being written from its beginning, and copying after each of them would sync twice for each.
+  /// The length in bytes at which copying begins.
+  ///
+  /// It increases with every copy. Commits during the copy prevent the log from being restarted, and copying after
+  /// each of them would need two syncs for each.
   private let copyingBegins: Atomic<Int>
-  /// At how many bytes a commit waits for copying.
+  /// The length in bytes at which a commit waits for copying.
   private let waitingBegins: Atomic<Int>
   private let isCopying = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - connection: What copies.
-  ///   - limit: How long the log grows before commits wait, in bytes.
-  ///   - pageSize: The bytes of a page.
+  ///   - connection: The connection that copies.
+  ///   - limit: The length of the log from which commits wait, in bytes.
+  ///   - pageSize: The size of a page, in bytes.
   package init(on connection: Connection, limit: Int, pageSize: Int) {
     self.connection = connection
     self.limit = limit
@@ -31,19 +34,19 @@ package final class LogCopying: Sendable {
     copyingBegins = Atomic(limit / 2)
   }
 
-  /// Observes the commits of the connection that writes.
+  /// Observes the commits of the writing connection.
   package func observe(_ database: Database) throws(SQLiteError) { try length.observe(database) }
 
-  /// Copies the log after a commit, where it has grown long.
+  /// Copies the log after a commit if it has become long.
   ///
-  /// A sync that fails goes to `stop`, from another thread where need be. Other errors leave the log as it is,
-  /// where every commit is safe, and copying is tried again.
+  /// A failed sync is reported to `stop`, possibly from another thread. Other errors leave the log as it is, so that
+  /// every commit is safe, and copying is retried.
   package func didCommit(_ database: Database, stop: @escaping @Sendable (SQLiteError) -> Void) {
     let length = length.pages * pageSize
     if length >= waitingBegins.load(ordering: .relaxed) {
       connection.use { _ in }
       Self.copy(database, stop: stop)
-      // A long read keeps the log from being emptied: do not try at every commit.
+      // A long read prevents the log from being emptied, so copying is not retried at every commit.
       waitingBegins.store(length + limit / 4, ordering: .relaxed)
     } else if length >= copyingBegins.load(ordering: .relaxed), !isCopying.exchange(true, ordering: .relaxed)
     {

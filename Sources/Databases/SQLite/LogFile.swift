@@ -4,16 +4,17 @@ internal import CSQLite
 internal import ReceiptBytes
 internal import Synchronization
 
-/// The write-ahead log of a database that is open, for having it synced while SQLite is at work on the next commits.
+/// The write-ahead log of an open database. It can be synced while SQLite processes the next commits.
 ///
-/// SQLite locks the database's file and never its log, so that no lock is lost when this file is closed; and the log
-/// stays the same file for as long as a connection is open.
+/// SQLite locks the database file and never its log, so closing this file releases no lock. The log remains the same
+/// file as long as a connection is open.
 package final class LogFile: Sendable {
-  /// Its path: next to the file, not next to a symbolic link that leads to the file.
+  /// The path of the log. If the database's path is a symbolic link, the log is beside the file that the link points
+  /// to.
   package let path: String
   private let file: File
 
-  /// Opens the log of a database that was read from.
+  /// Opens the log of a database from which something has been read.
   ///
   /// - Throws: ``SQLiteError`` with `inputOutput`.
   package init(of database: Database) throws(SQLiteError) {
@@ -28,13 +29,13 @@ package final class LogFile: Sendable {
     }
   }
 
-  /// The length, in bytes.
+  /// The length of the log, in bytes.
   package var byteCount: UInt64 { file.status?.byteCount ?? .max }
 
   /// Returns when every commit that was in the log before the call is on disk.
   ///
-  /// - Throws: ``SQLiteError`` with `syncFailed`. A sync that failed must not be tried again: the system may have
-  ///   dropped what it could not write, and would report success.
+  /// - Throws: ``SQLiteError`` with `syncFailed`. Do not retry a failed sync: the system may have dropped the data
+  ///   that it could not write, and would report success.
   package func synchronize() throws(SQLiteError) {
     do throws(SystemError) {
       try file.synchronizeContents()

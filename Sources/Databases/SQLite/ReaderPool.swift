@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Connections that read, made as they are needed and kept for the next read.
+/// A pool of reading connections, which are opened on demand and kept for the next read.
 package final class ReaderPool: Sendable {
   private let path: String
   private let maximumIdle: Int
@@ -12,7 +12,7 @@ package final class ReaderPool: Sendable {
   private struct State {
     var idle: [Connection]
     var inUse = 0
-    /// The function to run when the last connection is closed; set once the pool is closed.
+    /// The closure to run after the last connection is closed; set when the pool is closed.
     var completion: (@Sendable () throws -> Void)?
     var isClosed = false
   }
@@ -21,9 +21,9 @@ package final class ReaderPool: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the file, for errors.
-  ///   - idle: Connections that are there already.
-  ///   - maximumIdle: How many connections are kept while nobody uses them.
-  ///   - open: Makes a connection.
+  ///   - idle: Connections that are already open.
+  ///   - maximumIdle: The maximum number of idle connections to keep.
+  ///   - open: Opens a connection.
   package init(
     path: String, idle: [Connection] = [], maximumIdle: Int,
     open: @escaping @Sendable () throws(SQLiteError) -> Connection
@@ -34,9 +34,9 @@ package final class ReaderPool: Sendable {
     state = Mutex(State(idle: idle))
   }
 
-  /// Runs `body` on a connection that nobody else uses meanwhile.
+  /// Runs `body` on a connection that no other read uses.
   ///
-  /// - Throws: ``SQLiteError`` with `closed` once the pool is closed, and what `body` throws.
+  /// - Throws: ``SQLiteError`` with `closed` after the pool was closed, and any error from `body`.
   package func withReader<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let kept = try state.withLock { state in
       guard !state.isClosed else { throw closed }
@@ -62,8 +62,9 @@ package final class ReaderPool: Sendable {
     }
   }
 
-  /// Closes the connections, now or when the reads that are under way have ended, and runs `completion` after the last.
-  /// Closing again has no effect.
+  /// Closes the connections, now or when the reads in progress have ended, and then runs `completion`.
+  ///
+  /// Further calls have no effect.
   package func close(_ completion: @escaping @Sendable () throws -> Void = {}) throws {
     let (idle, isLast) = state.withLock { state in
       defer { state.idle = [] }
@@ -76,7 +77,7 @@ package final class ReaderPool: Sendable {
     if isLast { try completion() }
   }
 
-  /// Fails once the pool is closed.
+  /// Throws if the pool was closed.
   package func requireOpen() throws(SQLiteError) {
     if state.withLock({ $0.isClosed }) { throw closed }
   }

@@ -2,25 +2,25 @@
 
 internal import CSQLite
 
-/// A call of SQLite, or of the system on a database's file, that failed.
+/// The failure of a call of SQLite, or of the operating system on a database file.
 package struct SQLiteError: Error, Sendable, Hashable {
-  /// The kind of fault; each storage maps it to a code of its own.
+  /// The kind of failure. Each storage has a corresponding code.
   package enum Code: Sendable, Hashable, CaseIterable {
-    /// There is no such file.
+    /// The file does not exist.
     case notFound
-    /// The place is taken, or what is there is something else.
+    /// The path is taken, or the file is of a different type.
     case occupied
     /// The disk is full. Nothing was stored.
     case full
-    /// Others hold the file.
+    /// Others have locked the file.
     case busy
     /// Reading failed, or writing failed before the commit.
     case inputOutput
-    /// A sync failed: it is not known what is stored.
+    /// A sync failed. The stored state is unknown.
     case syncFailed
-    /// The stored value cannot be the one that was written.
+    /// The stored data cannot be the data that was written.
     case corrupt
-    /// This build cannot do it.
+    /// This build does not support the operation.
     case unsupported
     /// The connection was closed.
     case closed
@@ -28,7 +28,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
 
   package let code: Code
   package let place: String
-  /// A description of the fault and the remedy.
+  /// A description of the failure and its remedy.
   package let message: String
 
   package init(_ code: Code, at place: String, _ message: String) {
@@ -44,7 +44,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
     self.init(code, at: place, "SQLite: \(text) (\(result)). \(advice)")
   }
 
-  /// The same error at another place.
+  /// The same error with another place.
   package func at(_ place: String) -> SQLiteError { SQLiteError(code, at: place, message) }
 
   private static func classify(_ result: Int32) -> (Code, String) {
@@ -72,6 +72,6 @@ package struct SQLiteError: Error, Sendable, Hashable {
     }
   }
 
-  /// The extended codes are macros that Swift does not see.
+  /// The extended result code of an I/O error. These codes are macros that Swift does not import.
   private static func ioError(_ number: Int32) -> Int32 { SQLITE_IOERR | number << 8 }
 }

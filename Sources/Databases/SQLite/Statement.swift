@@ -2,7 +2,7 @@
 
 internal import CSQLite
 
-/// A prepared statement. Values go to SQLite and back with a single copy.
+/// A prepared statement. Values are copied only once between SQLite and the caller.
 @safe
 package final class Statement {
   private let pointer: OpaquePointer
@@ -18,16 +18,16 @@ package final class Statement {
 
   deinit { unsafe sqlite3_finalize(pointer) }
 
-  /// Indicates whether it is between its first and its last row.
+  /// Indicates whether the statement has returned a row and has not been completed or reset.
   var isBusy: Bool { unsafe sqlite3_stmt_busy(pointer) != 0 }
 
-  /// Ends a use: what was bound is released.
+  /// Ends a use and releases the bound values.
   package func reset() {
     unsafe sqlite3_reset(pointer)
     unsafe sqlite3_clear_bindings(pointer)
   }
 
-  /// Moves to the next row; `false` if nothing is left.
+  /// Moves to the next row; `false` if there are no more rows.
   package func step() throws(SQLiteError) -> Bool {
     switch stepResult() {
     case SQLITE_ROW: return true
@@ -51,7 +51,7 @@ package final class Statement {
     try require(unsafe sqlite3_bind_int64(pointer, index, number))
   }
 
-  /// Binds a copy of some bytes.
+  /// Binds a copy of bytes.
   package func bind(_ bytes: [UInt8], at index: Int32) throws(SQLiteError) {
     try require(
       unsafe bytes.withUnsafeBytes { buffer in
@@ -73,7 +73,7 @@ package final class Statement {
       })
   }
 
-  /// Runs the statement to its end with some bytes, which are not copied, as the second parameter.
+  /// Runs the statement to its end with a range of bytes as the second parameter, without copying them.
   package func step(binding bytes: [UInt8], _ range: Range<Int>) throws(SQLiteError) {
     let result = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
       let part = unsafe UnsafeRawBufferPointer(rebasing: buffer[range])
@@ -99,7 +99,7 @@ package final class Statement {
 
   package var columnCount: Int32 { unsafe sqlite3_column_count(pointer) }
 
-  /// The value of a column; a number with a fraction counts as text.
+  /// The type of a column's value. Floating-point numbers count as text.
   package func type(_ column: Int32) -> ValueType {
     switch unsafe sqlite3_column_type(pointer, column) {
     case SQLITE_NULL: .null
@@ -114,7 +114,7 @@ package final class Statement {
   /// The text in a column; empty for NULL.
   package func text(_ column: Int32) -> String {
     guard let text = unsafe sqlite3_column_text(pointer, column) else { return "" }
-    // It may have U+0000 in it.
+    // The text may contain U+0000.
     let count = unsafe Int(sqlite3_column_bytes(pointer, column))
     return unsafe String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self)
   }
@@ -132,7 +132,7 @@ package final class Statement {
     return Int(unsafe sqlite3_column_bytes(pointer, column))
   }
 
-  /// Appends some bytes of the blob in a column, which has as many.
+  /// Appends a range of bytes of the blob in a column. The blob must contain the range.
   package func appendBlob(_ column: Int32, _ range: Range<Int>, to bytes: inout [UInt8]) throws(SQLiteError) {
     guard !range.isEmpty else { return }
     guard let start = unsafe sqlite3_column_blob(pointer, column) else { throw database.error(SQLITE_IOERR) }

@@ -5,17 +5,18 @@ internal import FoundationEssentials
 internal import TransparencyLog
 
 extension AuditLog {
-  /// Opens the trail in a file, with the files beside it that `receipt-tool audit init` makes: `PATH.pub`, the public
-  /// key; `PATH.checkpoint`, the last checkpoint; and `PATH.key`, the private key, without which the trail is only
-  /// read.
+  /// Opens the trail in a file, with the files beside it that `receipt-tool audit init` creates.
+  ///
+  /// These are `PATH.pub`, the public key; `PATH.checkpoint`, the last checkpoint; and `PATH.key`, the private key.
+  /// Without the private key, the trail is opened only for reading.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - readOnly: Whether the trail is only read though there is a private key; the file may then be one that this
-  ///     process cannot write.
-  ///   - options: How this process uses it.
-  /// - Returns: The trail, open.
-  /// - Throws: ``AuditError``: ``AuditError/Code/notFound``, ``AuditError/Code/wrongKey`` where a key cannot be read,
+  ///   - path: The path of the trail's file.
+  ///   - readOnly: A Boolean value that indicates whether to open the trail only for reading even if there is a
+  ///     private key. This process then needs no permission to write to the file.
+  ///   - options: The options for this process.
+  /// - Returns: The open trail.
+  /// - Throws: ``AuditError``: ``AuditError/Code/notFound``, ``AuditError/Code/wrongKey`` if a key cannot be read,
   ///   and those of ``open(_:verifier:signer:checkpoints:options:)``.
   public static func open(
     path: String, readOnly: Bool = false, options: Options = Options()

@@ -3,12 +3,13 @@
 public import AuditTrail
 internal import SQLite
 
-/// An audit trail in an SQLite file that may only be read: on a read-only disk, in a folder of another user, or where
-/// nothing must be touched.
+/// An audit trail in an SQLite file that is opened only for reading.
 ///
-/// Where others use the trail meanwhile, their changes are seen as soon as they are committed, if the files `-wal` and
-/// `-shm` beside it may be read. Where nobody uses it, and no `-wal` is left beside it, the file alone is read; it must
-/// then not be changed while it is open.
+/// Use it for a file on a read-only disk or in another user's directory, or if nothing must be modified.
+///
+/// While other processes use the trail, their changes are visible as soon as they are committed, if the `-wal` and
+/// `-shm` files beside it are readable. If no process uses the trail, and there is no `-wal` file beside it, only the
+/// file itself is read. The file must then not be changed while it is open.
 public final class SQLiteReadOnlyStorage: TrailStorage {
   private let file: DatabaseFile
   private let readers: ReaderPool
@@ -17,10 +18,10 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
   /// Opens a trail.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - busyTimeout: How long a read waits for other processes.
-  /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` for another layout, `corrupt`, or
-  ///   `inputOutput` where a log is left beside it that cannot be read without writing.
+  ///   - path: The path of the trail's file.
+  ///   - busyTimeout: The maximum time that a read waits for other processes.
+  /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` if the layout has a different version,
+  ///   `corrupt`, or `inputOutput` if there is a log beside the file that cannot be read without writing.
   public init(openingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout) throws {
     let file = try StorageError.mapping { try DatabaseFile(path) }
     self.file = file
@@ -42,41 +43,41 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
     do {
       readers = try open(isImmutable: false)
     } catch let error as StorageError where error.code == .inputOutput && !hasLog {
-      // SQLite cannot make its files beside it, and need not.
+      // SQLite cannot create its files beside the trail, and does not need them.
       readers = try open(isImmutable: true)
     }
   }
 
-  /// The path of the trail.
+  /// The path of the trail's file.
   public var path: String { file.path }
 
-  /// Reads one state: the last that was committed when `body` first reads.
+  /// Reads one snapshot: the last state that was committed when `body` first reads.
   ///
-  /// - Throws: `StorageError`, and the errors of `body`.
+  /// - Throws: `StorageError`, and any error from `body`.
   public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try StorageError.mapping { try readers.withReader { try SQLiteAccess.reading($0, body) } }
   }
 
-  /// Refuses.
+  /// Always throws, because the trail was opened only for reading.
   ///
   /// - Throws: `AuditError` with `readOnly`.
   public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     throw AuditError(.readOnly, at: file.path, "The trail was opened only for reading.")
   }
 
-  /// Refuses.
+  /// Always throws, because the trail was opened only for reading.
   ///
   /// - Throws: `AuditError` with `readOnly`.
   public func scrub() throws { try write { _ in } }
 
-  /// The bytes of the file and its log.
+  /// The total size of the file, its log and the index of the log, in bytes.
   public func byteCount() throws -> UInt64 { file.totalByteCount }
 
-  /// The faults that SQLite finds in the file's pages. It reads every page, and lists at most 100 faults.
+  /// Reads all pages of the file, and returns the faults that SQLite finds in them, at most 100 lines.
   public func structuralFaults() throws -> [String] {
     try SQLiteStorage.structuralFaults(readers, file)
   }
 
-  /// Ends the use; reads in progress still complete.
+  /// Closes the trail. Reads in progress still complete.
   public func close() throws { try StorageError.mapping { try readers.close() } }
 }

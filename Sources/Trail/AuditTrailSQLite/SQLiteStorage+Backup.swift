@@ -4,35 +4,36 @@ public import AuditTrail
 internal import SQLite
 
 extension SQLiteStorage {
-  /// Copies the trail as it is now to another file, while it is read and written.
+  /// Copies the current state of the trail to another file, while the trail is read and written.
   ///
-  /// The copy appears under its name when it is complete and on disk. It holds everything that was written before
-  /// the call. Meanwhile the log of the trail grows, since the copy reads one state.
+  /// The copy appears under its name when it is complete and on disk. It contains everything that was written before
+  /// the call. The trail's log grows during the copy, because the copy reads one snapshot.
   ///
-  /// The copy holds no keys of erasable parts: what is erased in the trail later cannot be read from the copy either.
-  /// They are never written into it, so that not even what a killed process leaves behind has them. It is read without
-  /// them; to write to it, `ErasureKeyBackup.restore(to:)` puts back those that are returned here.
+  /// The copy contains no keys of erasable parts, so data that is erased in the trail later cannot be read from the
+  /// copy either. The keys are never written to it, so that even the remains of a killed process do not contain them.
+  /// The copy can be read without the keys. To write to it, restore the returned keys with
+  /// `ErasureKeyBackup.restore(to:)`.
   ///
-  /// - Parameter path: A file that does not exist, in a directory that does.
-  /// - Returns: The keys that the copy was made without; `nil` if the trail itself holds none.
-  /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
+  /// - Parameter path: The path of a file that does not exist, in a directory that does.
+  /// - Returns: The keys that were left out of the copy; `nil` if the trail itself contains no keys.
+  /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
   @discardableResult
   public func backUp(to path: String) throws -> ErasureKeyBackup? {
-    // A copy never has what the trail itself could lose still.
+    // The copy must not contain commits that the trail itself could still lose, so the trail is synced.
     try TrailCopy.make(of: self, at: path, pageSize: tuning.pageSize, timeout: timeout, synchronize)
   }
 }
 
 extension SQLiteReadOnlyStorage {
-  /// Copies the trail as it is now to another file, as ``SQLiteStorage/backUp(to:)`` does: nothing of the trail is written
-  /// to.
+  /// Copies the current state of the trail to another file, as ``SQLiteStorage/backUp(to:)`` does, without writing to
+  /// the trail.
   ///
-  /// A process that is appending to the trail may not have synced yet what it committed last. The copy then has it all the
-  /// same.
+  /// A process that is appending to the trail may not have synced its last commits yet. The copy contains them
+  /// nevertheless.
   ///
-  /// - Parameter path: A file that does not exist, in a directory that does.
-  /// - Returns: The keys that the copy was made without; `nil` if the trail itself holds none.
-  /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
+  /// - Parameter path: The path of a file that does not exist, in a directory that does.
+  /// - Returns: The keys that were left out of the copy; `nil` if the trail itself contains no keys.
+  /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
   @discardableResult
   public func backUp(to path: String) throws -> ErasureKeyBackup? {
     let tuning = SQLiteTuning()
@@ -40,7 +41,7 @@ extension SQLiteReadOnlyStorage {
   }
 }
 
-/// The copying of a trail, without its keys.
+/// Copies a trail without its keys.
 private enum TrailCopy {
   static func make(
     of storage: some TrailStorage, at path: String, pageSize: Int, timeout: BusyTimeout,
@@ -51,7 +52,7 @@ private enum TrailCopy {
       try DatabaseFile(path).create { file in
         let tuning = SQLiteTuning(pageSize: pageSize)
         let copy = try TrailConnection.writer(file, tuning: tuning, timeout: timeout)
-        // Nobody sees the copy before it is complete: it needs no journal on disk.
+        // The copy is not visible before it is complete, so it needs no journal on disk.
         try copy.use { try $0.execute("PRAGMA journal_mode = MEMORY") }
         keys = try storage.read { reader in
           try copy.use { try copyTables(of: reader, into: $0) }
@@ -66,7 +67,7 @@ private enum TrailCopy {
     return keys
   }
 
-  /// Copies row by row: copying pages would copy those of the keys, and what was erased from free space.
+  /// Copies row by row. Copying pages would include those of the keys, and erased data in free space.
   private static func copyTables(of reader: any StorageReader, into database: Database) throws {
     try database.transaction {
       try TrailConnection.layout.make(in: database)

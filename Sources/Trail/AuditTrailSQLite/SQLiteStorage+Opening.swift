@@ -5,17 +5,17 @@ internal import ReceiptBytes
 internal import SQLite
 
 extension SQLiteStorage {
-  /// The time for which a write waits for those of other processes if nothing else is stated.
+  /// The default time that a write waits for writes of other processes.
   public static let defaultBusyTimeout: Duration = .seconds(30)
 
-  /// Creates an empty trail, readable and writable by its owner alone.
+  /// Creates an empty trail that only its owner can read and write.
   ///
   /// The file appears under its name when it is complete, with its directory synced.
   ///
   /// - Parameters:
-  ///   - path: A file that does not exist, in a directory that does.
-  ///   - busyTimeout: How long a write waits for those of other processes.
-  /// - Throws: `StorageError` with `notATrail` where the path is taken, `full`, `inputOutput` or `syncFailed`.
+  ///   - path: The path of a file that does not exist, in a directory that does.
+  ///   - busyTimeout: The maximum time that a write waits for writes of other processes.
+  /// - Throws: `StorageError` with `notATrail` if the path is taken, `full`, `inputOutput` or `syncFailed`.
   public convenience init(
     creatingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout
   ) throws {
@@ -38,12 +38,12 @@ extension SQLiteStorage {
 
   /// Opens a trail.
   ///
-  /// What a process that ended in the middle of its work had committed is there, and is on disk when this returns.
+  /// Everything that a process committed before it crashed is present, and is on disk when this returns.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - busyTimeout: How long a write waits for those of other processes.
-  /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` for a layout of a later version,
+  ///   - path: The path of the trail's file.
+  ///   - busyTimeout: The maximum time that a write waits for writes of other processes.
+  /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` if the layout has a different version,
   ///   `corrupt`, `busy`, `inputOutput` or `syncFailed`.
   public convenience init(
     openingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout
@@ -73,7 +73,7 @@ extension SQLiteStorage {
     }
   }
 
-  /// Which file the trail is in, which must be there.
+  /// Returns the identity of the trail's file, which must exist.
   ///
   /// - Throws: `StorageError` with `notFound` or `notATrail`.
   @discardableResult
@@ -87,7 +87,7 @@ extension SQLiteStorage {
     return status.identity
   }
 
-  /// Refuses what is not a trail, and returns the size of its pages.
+  /// Requires the file to be a trail, and returns the size of its pages.
   private static func check(_ database: Database) throws -> Int {
     try TrailConnection.layout.require(in: database)
     guard try database.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
@@ -97,16 +97,16 @@ extension SQLiteStorage {
     return try Int(database.integer("PRAGMA page_size") ?? 4096)
   }
 
-  /// Copies the log of a process that ended in the middle of its work into the file.
+  /// Copies the log of a process that crashed into the file.
   ///
-  /// Where that process had seen a sync fail, the log may be read back from the kernel's memory without being on
-  /// disk, and what is appended to it would be lost with its beginning.
+  /// If that process had seen a sync fail, the log may have been read back from the kernel's memory without being on
+  /// disk. Anything appended to it would then be lost together with its beginning.
   private func copyLeftLog(_ database: Database) throws {
     guard log.byteCount > 0 else { return }
     do {
       try timeout.disabled { try database.checkpoint(.truncate) }
     } catch let error as SQLiteError where error.code == .busy || error.code == .full {
-      // Others are at work: then the log is theirs, and nothing was read back.
+      // Other processes are using the trail, so the log is theirs and was not read back.
     }
   }
 }

@@ -7,16 +7,15 @@ internal import Synchronization
 
 /// An audit trail in one SQLite file, without a server.
 ///
-/// The file is in SQLite's write-ahead mode and can be used by several processes of one machine at once: one
-/// writes at a time, reading goes on meanwhile. While it is in use two more files lie next to it, `-wal` and
-/// `-shm`; the `-wal` file is part of the trail and goes with it wherever it is copied. To copy a trail that is
-/// in use call ``backUp(to:)``. The file must be on a local disk: locks of network file systems cannot be relied
-/// upon.
+/// The file is in SQLite's write-ahead mode, and several processes of one machine can use it at once: one writes at a
+/// time, while others read. While it is in use there are two more files beside it, `-wal` and `-shm`. The `-wal` file
+/// is part of the trail and must be copied with it. To copy a trail that is in use, call ``backUp(to:)``. The file
+/// must be on a local disk, because locks of network file systems are unreliable.
 ///
-/// Durable means: ``write(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of the
-/// log, whose end a commit is.
+/// Writes are durable: ``write(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems)
+/// of the log, to which every commit is appended.
 ///
-/// Memory: at most about 4 MB of pages for writing and 1 MB for each read that is under way, four readers being
+/// Memory: at most about 4 MB of pages for writing and 1 MB for each read in progress. Up to four idle readers are
 /// kept.
 public final class SQLiteStorage: TrailStorage {
   let file: DatabaseFile
@@ -30,7 +29,7 @@ public final class SQLiteStorage: TrailStorage {
   private let writing = WritingState()
   private let synchronizing = Mutex(())
 
-  /// Takes over an open connection; `tuning` has the size of the file's pages.
+  /// Takes ownership of an open connection; `tuning` must have the page size of the file.
   init(
     file: DatabaseFile, identity: File.Identity, tuning: SQLiteTuning, timeout: BusyTimeout,
     writer: Connection,
@@ -53,44 +52,46 @@ public final class SQLiteStorage: TrailStorage {
 
   deinit { try? closeConnections() }
 
-  /// The path of the trail.
+  /// The path of the trail's file.
   public var path: String { file.path }
 
-  /// Reads one state: the last that was committed when `body` first reads.
+  /// Reads one snapshot: the last state that was committed when `body` first reads.
   ///
-  /// - Throws: `StorageError`, and the errors of `body`.
+  /// - Throws: `StorageError`, and any error from `body`.
   public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try StorageError.mapping { try readers.withReader { try SQLiteAccess.reading($0, body) } }
   }
 
-  /// Changes the trail: all that `body` does, or nothing where it throws. Not to be called within a write.
+  /// Changes the trail in one transaction, which is rolled back if `body` throws. Do not call it within a write.
   ///
-  /// - Throws: `StorageError`, and the errors of `body`. After `full` and `busy` it may be tried again; after
-  ///   `syncFailed` every further write throws, until the trail is opened again.
+  /// - Throws: `StorageError`, and any error from `body`. After `full` and `busy`, the write can be retried. After
+  ///   `syncFailed`, every further write throws until the trail is reopened.
   public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     let result = try writeUnsynchronized(body)
     try synchronize()
     return result
   }
 
-  /// Returns when everything that was written before is on disk. It does not wait for a write, nor does a write for it.
+  /// Returns when everything written before the call is on disk. It does not block writes, and writes do not block
+  /// it.
   ///
-  /// - Throws: `StorageError` with `syncFailed`, after which every further write and sync throws, until the trail is
-  ///   opened again; or `closed`.
+  /// - Throws: `StorageError` with `syncFailed`, after which every further write and sync throws until the trail is
+  ///   reopened; or `closed`.
   public func synchronize() throws {
     try requireOpen()
-    // One at a time: of several at once the system tells only one that it could not write.
+    // Syncs are serialized, because the system reports a write error to only one of several concurrent syncs.
     try synchronizing.withLock { _ in
       try requireSynchronized()
-      // An empty log: all of it was copied into the file, and that was synced.
+      // If the log is empty, all of it was copied into the file, and the file was synced.
       guard log.byteCount > 0 else { return }
       do throws(SQLiteError) { try log.synchronize() } catch { throw stopping(StorageError(error)) }
     }
   }
 
-  /// Changes the trail as ``write(_:)`` does, but leaves it to ``synchronize()`` to have the changes on disk.
+  /// Changes the trail as ``write(_:)`` does, but does not wait until the changes are on disk. ``synchronize()`` does
+  /// that.
   ///
-  /// - Throws: As ``write(_:)``.
+  /// - Throws: The same errors as ``write(_:)``.
   public func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     try withWriter { database in
       try database.run("BEGIN IMMEDIATE")
@@ -99,7 +100,7 @@ public final class SQLiteStorage: TrailStorage {
       do {
         defer { access.end() }
         result = try body(access)
-        // A body that caught an error and went on: part of what it did is missing.
+        // The body caught an error and continued, so part of its changes is missing.
         if let fault = access.fault { throw fault }
       } catch {
         database.rollBack()
@@ -110,7 +111,7 @@ public final class SQLiteStorage: TrailStorage {
     }
   }
 
-  /// Commits: others see the changes when it returns.
+  /// Commits the transaction. The changes are visible to others when it returns.
   private func commit(_ database: Database) throws {
     do {
       try StorageError.mapping { try database.run("COMMIT") }
@@ -119,20 +120,20 @@ public final class SQLiteStorage: TrailStorage {
       switch error.code {
       case .full, .busy: throw error
       default:
-        // Some of it may be in the log, and may count after a crash or not.
+        // Part of the commit may be in the log, and may or may not take effect after a crash.
         throw stopping(StorageError(.syncFailed, at: error.place, error.message))
       }
     }
     copying.didCommit(database) { [writing] in writing.stop(StorageError($0)) }
   }
 
-  /// Remembers a failed sync.
+  /// Stops writing if the error is a failed sync, and returns the error.
   private func stopping(_ error: any Error) -> any Error {
     if let error = error as? StorageError, error.code == .syncFailed { writing.stop(error) }
     return error
   }
 
-  /// Runs `body` on the connection that writes, when nobody else of this process does.
+  /// Runs `body` on the connection that writes, after other writes of this process have ended.
   func withWriter<Result>(_ body: (Database) throws -> Result) throws -> Result {
     try requireOpen()
     guard !writing.isWritingHere else {
@@ -144,7 +145,7 @@ public final class SQLiteStorage: TrailStorage {
         defer { writing.setWriter(false) }
         try requireOpen()
         try requireSynchronized()
-        // Writes to a file without a name would be acknowledged and lost.
+        // Data written to a file without a name would be acknowledged and then lost.
         guard file.status?.identity == identity else {
           throw StorageError(
             .notFound, at: file.path, "The file was moved, removed or replaced while in use.")
@@ -164,21 +165,21 @@ public final class SQLiteStorage: TrailStorage {
     do throws(SQLiteError) { try readers.requireOpen() } catch { throw StorageError(error) }
   }
 
-  /// Copies the log into the file and truncates it, so that what was erased is in neither.
+  /// Copies the log into the file and truncates it, so that neither contains erased data.
   ///
-  /// - Throws: `StorageError` with `busy` where others were reading or writing for longer than was waited; then
-  ///   erased bytes may still be in the log.
+  /// - Throws: `StorageError` with `busy` if others read or wrote for longer than the busy timeout. Erased bytes may
+  ///   then still be in the log.
   public func scrub() throws {
     let end = ContinuousClock.now + timeout.duration
     try withWriter { database in
-      // Triggers and tables added since the file was opened may hold copies of erased data.
+      // An object that was added to the schema since the file was opened may contain copies of erased data.
       try TrailConnection.layout.requireSchema(in: database)
       while true {
         do throws(SQLiteError) {
-          // If it succeeds, the log was empty: frames that others append afterwards are of later states.
+          // On success, the log was emptied. Anything that others have appended since then belongs to later states.
           return try database.checkpoint(.truncate)
         } catch {
-          // SQLite waits for those who read or write, but not for one who is copying the log.
+          // SQLite waits for readers and writers, but not for a connection that is copying the log.
           guard error.code == .busy, ContinuousClock.now < end else { throw stopping(StorageError(error)) }
           BusyTimeout.sleep(microseconds: 1000)
         }
@@ -186,13 +187,13 @@ public final class SQLiteStorage: TrailStorage {
     }
   }
 
-  /// The bytes of the file, its log and the index of the log.
+  /// The total size of the file, its log and the index of the log, in bytes.
   public func byteCount() throws -> UInt64 {
     try requireOpen()
     return file.totalByteCount
   }
 
-  /// The faults that SQLite finds in the file's pages. It reads every page, and lists at most 100 faults.
+  /// Reads all pages of the file, and returns the faults that SQLite finds in them, at most 100 lines.
   public func structuralFaults() throws -> [String] {
     try Self.structuralFaults(readers, file)
   }
@@ -213,7 +214,7 @@ public final class SQLiteStorage: TrailStorage {
     }
   }
 
-  /// Ends the use; reads in progress still complete. The log is copied into the file.
+  /// Closes the trail, and copies the log into the file. Reads in progress still complete.
   public func close() throws {
     guard !writing.isWritingHere else {
       throw StorageError(.busy, at: file.path, "The trail cannot be closed within a write.")
@@ -221,7 +222,7 @@ public final class SQLiteStorage: TrailStorage {
     try StorageError.mapping(closeConnections)
   }
 
-  /// SQLite clears its log away when the writer is closed last.
+  /// Closes the writer last, because SQLite then removes its log.
   private func closeConnections() throws {
     try readers.close { [copying, writer] in
       try copying.connection.close()

@@ -3,42 +3,46 @@
 internal import Glibc
 internal import ReceiptBytes
 
-/// A Bloom filter in blocks of 64 bytes, a cache line each: a fingerprint sets one bit in each of the 8 words of
-/// one block. With at most 42 records a block (12.2 bits a record) about one of 250 absent fingerprints passes.
+/// A Bloom filter in blocks of 64 bytes (a cache line each).
 ///
-/// The block goes by the fingerprint's upper bits, so that a run in ascending order fills its filter from front to
+/// A fingerprint sets one bit in each of the 8 words of one block. With at most 42 records a block (12.2 bits a
+/// record), the false-positive rate is about 1 in 250.
+///
+/// The fingerprint's upper bits select the block. A run in ascending order therefore fills its filter from front to
 /// back, and a merge can write it in pieces.
 @safe
 final class BlockedFilter {
   static let recordsPerBlock: UInt64 = 42
   static let wordsPerBlock = 8
 
-  /// The contents of the filter.
+  /// The filter's words. Callers must keep the filter alive while they use them.
   let content: Content
   let byteCount: Int
 
-  /// The words of a filter, without a reference to it: processors that look up at the same time would wait for each
-  /// other's counts of references.
+  /// The words of a filter, without a reference to it. Concurrent lookups on several processors would otherwise
+  /// contend for its reference count.
   @safe
   struct Content {
-    /// 0 where there is no filter: then everything may have been inserted.
+    /// The number of blocks; 0 without a filter, in which case every fingerprint may have been inserted.
     let blockCount: Int
     fileprivate let words: UnsafeMutablePointer<UInt64>?
   }
 
   static func blockCount(records: UInt64) -> Int { Int((records + recordsPerBlock - 1) / recordsPerBlock) }
 
-  /// An empty filter; ``Content/none`` where there is no memory for it. The memory is taken up as it is written to.
+  /// Creates an empty filter; its content is ``Content/none`` if there is not enough memory.
+  ///
+  /// The system allocates the memory only as it is written to.
   private init(blockCount: Int) {
     byteCount = blockCount * Self.wordsPerBlock * 8
-    // Mapped, so that all of it goes back to the system when merged runs' filters give way to one: the heap would
-    // keep it.
+    // The memory is mapped, so that all of it returns to the system when a merge replaces the filters of several runs
+    // by one. The heap would keep it.
     let memory = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
       content = .none
       return
     }
-    // Large filters ask for large pages, which spare a lookup most of its address translations.
+    // Large filters request huge pages, which avoid most of a lookup's TLB misses.
     if byteCount >= 1 << 21 { unsafe madvise(memory, byteCount, MADV_HUGEPAGE) }
     let words = unsafe memory.bindMemory(to: UInt64.self, capacity: blockCount * Self.wordsPerBlock)
     content = unsafe Content(blockCount: blockCount, words: words)
@@ -48,7 +52,7 @@ final class BlockedFilter {
 
   /// Reads and verifies the filter of a run.
   ///
-  /// - Throws: ``IndexError/Code/corrupt``; ``IndexError/Code/outOfRoom``; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt``; ``IndexError/Code/outOfRoom``; any error from the storage.
   convenience init(of run: IndexRun, in reader: any IndexReader) throws {
     self.init(blockCount: run.filterBlocks)
     guard unsafe content.words != nil else {
@@ -66,7 +70,7 @@ final class BlockedFilter {
     }
   }
 
-  /// Sets the words from `block` on to the content of a row; `false` where they are fewer.
+  /// Sets the words from `block` on to the content of a row; `false` if the row does not fit.
   private func load(_ row: [UInt8], block: Int) -> Bool {
     guard let words = unsafe content.words, row.count <= byteCount - block * 64 else { return false }
     let span = row.span
@@ -76,13 +80,13 @@ final class BlockedFilter {
     return true
   }
 
-  /// The block of a fingerprint among `count`.
+  /// The block of a fingerprint among `count` blocks.
   @inline(__always)
   static func block(of fingerprint: UInt64, among count: Int) -> Int {
     Int((fingerprint &<< 16).multipliedFullWidth(by: UInt64(count)).high)
   }
 
-  /// Six bits a word, from the lowest: which bit of it a fingerprint sets.
+  /// The bits that a fingerprint sets: six bits for each word, starting with the lowest, give the bit's position.
   @inline(__always)
   static func bits(of fingerprint: UInt64) -> UInt64 {
     let mixed = (fingerprint ^ fingerprint &>> 23) &* 0x9e37_79b9_7f4a_7c15
@@ -93,8 +97,9 @@ final class BlockedFilter {
 extension BlockedFilter.Content {
   static let none = unsafe Self(blockCount: 0, words: nil)
 
-  /// Indicates whether the fingerprint, whose ``bits(of:)`` are given, may have been inserted. One branch for all
-  /// words, since what the processor waits for is the block.
+  /// Returns `true` if the fingerprint may have been inserted; `bits` must be its ``bits(of:)``.
+  ///
+  /// All words are tested with one branch, because the processor mostly waits for the block to load.
   @inline(__always)
   func mayContain(_ fingerprint: UInt64, _ bits: UInt64) -> Bool {
     guard let words = unsafe words else { return true }
@@ -111,6 +116,6 @@ extension BlockedFilter.Content {
   }
 }
 
-// After its rows are loaded, before anybody else sees it, it never changes.
+// The content never changes after the rows are loaded, which happens before the filter is shared.
 extension BlockedFilter: @unchecked Sendable {}
 extension BlockedFilter.Content: @unchecked Sendable {}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks that the index is what its writers made, and hands out its records in order, for callers that compare them
-/// with the entries.
+/// Verifies that the index is the one that its writers made.
+///
+/// It returns the records in order, so that callers can compare them with the entries.
 package struct IndexAuditor {
   private let reader: any IndexReader
   private let catalogue: IndexCatalogue
@@ -11,25 +12,25 @@ package struct IndexAuditor {
   ///
   /// - Parameters:
   ///   - root: The authentic root of the state that `reader` reads.
-  ///   - reader: The rows.
-  /// - Throws: ``IndexError``, with ``IndexError/Code/corrupt`` where the catalogue is not the one of the root; what the
-  ///   storage throws.
+  ///   - reader: The reader of the rows.
+  /// - Throws: ``IndexError``, with ``IndexError/Code/corrupt`` if the catalogue does not match the root; any error
+  ///   from the storage.
   package init(root: IndexRoot, in reader: any IndexReader) throws {
     self.reader = reader
     catalogue = try IndexCatalogue(root, in: reader)
     hasCatalogue = root != .none
   }
 
-  /// The entries below it have their records in runs.
+  /// The number of entries whose records are in runs.
   package var indexedSize: UInt64 { catalogue.indexedSize }
 
-  /// The result of an audit of a kind.
+  /// The result of the audit of a kind.
   package struct Report: Sendable, Hashable {
     /// The sum of all records that could be read.
     package var sum = MultisetHash()
-    /// Their number.
+    /// The number of records that could be read.
     package var records: UInt64 = 0
-    /// The first ``IndexAuditor/damageLimit`` faults.
+    /// The first ``IndexAuditor/damageLimit`` errors.
     package var damage: [IndexError] = []
 
     fileprivate mutating func add(_ error: IndexError) {
@@ -37,19 +38,20 @@ package struct IndexAuditor {
     }
   }
 
-  /// The number of faults a report lists.
+  /// The maximum number of errors in a report.
   package static let damageLimit = 1_000
 
-  /// Reads all runs of a kind, merged, and verifies every byte; and checks that all records are in order, within the
-  /// bounds of their run, and that the filter admits them. A damaged page is passed over. What merges have written so
-  /// far is verified too.
+  /// Reads all runs of a kind, merged, and verifies every byte.
+  ///
+  /// It also checks that all records are in order and within the bounds of their run, and that the filter contains
+  /// them. A damaged page is skipped. The rows that unfinished merges have written so far are verified too.
   ///
   /// - Parameters:
   ///   - kind: The kind.
-  ///   - points: Where the sum is evaluated.
-  ///   - record: Takes each record, by fingerprint, then by index.
-  /// - Returns: What was found.
-  /// - Throws: What the storage and `record` throw; ``IndexError/Code/outOfRoom``.
+  ///   - points: The points at which the sum is evaluated.
+  ///   - record: Receives each record, ordered by fingerprint and then by index.
+  /// - Returns: The result.
+  /// - Throws: Any error from the storage or from `record`; ``IndexError/Code/outOfRoom``.
   package func audit(
     _ kind: IndexKind, at points: MultisetHash.Points, record: (IndexRecord) throws -> Void = { _ in }
   ) throws -> Report {
@@ -79,7 +81,7 @@ package struct IndexAuditor {
     var cursors: [RunCursor] = []
     for run in runs {
       do {
-        // The filter of a run that is being written has no digest yet.
+        // The filter of an unfinished run has no digest yet.
         let isComplete = catalogue.runs.contains(run)
         cursors.append(RunCursor(try ResidentRun(run, in: reader, withFilter: isComplete)))
       } catch let error as IndexError where error.code == .corrupt {
@@ -90,9 +92,9 @@ package struct IndexAuditor {
     while let next = try merge.next(in: reader) { try record(next) }
   }
 
-  /// Rows that belong to no run and no page of one, but for those of a rebuild (``hasUnfinishedRebuild()``).
+  /// Returns an error for each unused key range that has rows, except rows of a rebuild (``hasUnfinishedRebuild()``).
   ///
-  /// - Throws: What the storage throws.
+  /// - Throws: Any error from the storage.
   package func strayRows() throws -> [IndexError] {
     let rebuilt = IndexRebuild.keys(beside: catalogue)
     return try catalogue.unusedKeys(isStored: hasCatalogue).compactMap { table, keys in
@@ -102,9 +104,9 @@ package struct IndexAuditor {
     }
   }
 
-  /// Indicates whether there are rows of a rebuild that is under way or was cut off. Nothing reads them but it.
+  /// Indicates whether there are rows of a rebuild that is running or was interrupted. Nothing else reads them.
   ///
-  /// - Throws: What the storage throws.
+  /// - Throws: Any error from the storage.
   package func hasUnfinishedRebuild() throws -> Bool {
     let rebuilt = IndexRebuild.keys(beside: catalogue)
     return try IndexTable.allCases.contains { try reader.lastKey($0, in: rebuilt) != nil }

@@ -2,15 +2,15 @@
 
 internal import ReceiptBytes
 
-// The catalogue's row: big-endian 64-bit words. A magic number, the version, the indexed size, the next run, how many
-// runs, merges and runs to remove there are, and those.
+// The catalogue's row consists of big-endian 64-bit words: a magic number, the version, the indexed size, the number
+// of the next run, the counts of runs, merges and garbage runs, and then the runs, merges and garbage runs.
 extension IndexCatalogue {
   /// "RKINDEX2"
   static let magic: UInt64 = 0x524b_494e_4445_5832
 
-  /// The catalogue with this root.
+  /// Reads the catalogue with this root.
   ///
-  /// - Throws: ``IndexError/Code/corrupt`` where another is stored; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt`` if a different catalogue is stored; any error from the storage.
   init(_ root: IndexRoot, in reader: any IndexReader) throws {
     guard root != .none else { return }
     let row = try IndexPlace.catalogue.row(in: reader)
@@ -36,7 +36,7 @@ extension IndexCatalogue {
 
   /// Writes the row.
   ///
-  /// - Returns: The root, which the caller has to store in the same transaction.
+  /// - Returns: The root. The caller must store it in the same transaction.
   func write(in writer: any IndexWriter) throws -> IndexRoot {
     var words = [Self.magic, version, indexedSize, nextRun]
     words += [UInt64(runs.count), UInt64(merges.count), UInt64(garbage.count)]
@@ -79,7 +79,7 @@ private struct IndexWords {
     return row.span.bigEndian(at: offset)
   }
 
-  /// A number of things that follow, each of at least a word.
+  /// Reads the count of elements that follow, each of at least one word.
   mutating func count() throws(IndexError) -> Int { try number(below: (row.count - offset) / 8 + 1) }
 
   mutating func number(below limit: Int) throws(IndexError) -> Int {

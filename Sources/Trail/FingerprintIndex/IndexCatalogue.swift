@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which runs there are: one row, so that every change of the index takes effect at once. Its digest is the root.
+/// The list of runs, stored in one row so that every change of the index is atomic. Its digest is the root.
 struct IndexCatalogue: Sendable, Hashable {
-  /// Grows whenever the set of runs changes.
+  /// A number that increases whenever the set of runs changes.
   var version: UInt64 = 0
-  /// The entries whose records are in runs.
+  /// The number of entries whose records are in runs.
   var indexedSize: UInt64 = 0
   /// The number of the next run.
   var nextRun: UInt64 = 1
-  /// By kind, then by the entries that they cover.
+  /// The runs, ordered by kind and then by the entries that they cover.
   var runs: [IndexRun] = []
-  /// Merges under way.
+  /// The unfinished merges.
   var merges: [IndexMerge] = []
-  /// Runs that nothing needs any more and whose rows are still to be removed.
+  /// Runs that are no longer used and whose rows are still to be removed.
   var garbage: [IndexGarbage] = []
 
   /// The runs of a kind, oldest entries first.
@@ -22,7 +22,7 @@ struct IndexCatalogue: Sendable, Hashable {
     return runs[first..<end]
   }
 
-  /// The number of records of a kind the runs have.
+  /// The number of records of a kind in the runs.
   func recordCount(_ kind: IndexKind) -> UInt64 { runs(of: kind).reduce(0) { $0 + $1.records } }
 
   mutating func add(_ run: IndexRun) {
@@ -31,9 +31,9 @@ struct IndexCatalogue: Sendable, Hashable {
     runs.insert(run, at: place)
   }
 
-  /// Writes the records of the entries from ``indexedSize`` to `size` as one run a kind.
+  /// Writes the records of the entries from ``indexedSize`` to `size` as one run per kind.
   ///
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// - Throws: ``IndexError``; any error from the storage.
   mutating func addRuns(of memtable: Memtable, upTo size: UInt64, in writer: any IndexWriter) throws {
     guard size <= IndexRun.sizeLimit else {
       throw IndexError(.outOfRoom, "The index cannot cover \(size) entries.")
@@ -54,10 +54,11 @@ struct IndexCatalogue: Sendable, Hashable {
     }
   }
 
-  /// The keys between those of the catalogue, of its runs, and of merges and removals under way: no row is there.
+  /// The key ranges that the catalogue, its runs, unfinished merges and pending removals do not use. They must have
+  /// no rows.
   ///
-  /// - Parameter isStored: Whether the catalogue itself has a row.
-  /// - Returns: The ranges, table by table.
+  /// - Parameter isStored: A Boolean value that indicates whether the catalogue itself has a row.
+  /// - Returns: The ranges, grouped by table.
   func unusedKeys(isStored: Bool) -> [(table: IndexTable, keys: ClosedRange<Int64>)] {
     var used: [IndexTable: [ClosedRange<Int64>]] = isStored ? [.runs: [0...0]] : [:]
     for number in garbage.map(\.number) + merges.map(\.output.number) {
@@ -76,14 +77,14 @@ struct IndexCatalogue: Sendable, Hashable {
     return unused
   }
 
-  /// The rows to remove once nothing uses them any more.
+  /// Everything to remove once this catalogue has been replaced.
   var withoutUse: [IndexGarbage] {
     (runs + merges.map(\.output)).map { IndexGarbage(number: $0.number, kind: $0.kind) } + garbage
   }
 
-  /// A number for another run.
+  /// Takes the number of a new run.
   ///
-  /// - Throws: ``IndexError/Code/outOfRoom``.
+  /// - Throws: ``IndexError/Code/outOfRoom`` if there are no more run numbers.
   mutating func takeNumber() throws(IndexError) -> UInt64 {
     guard nextRun < IndexRun.numberLimit else {
       throw IndexError(.outOfRoom, "There are no more run numbers. Move the trail into a new storage.")
@@ -99,33 +100,33 @@ struct IndexGarbage: Sendable, Hashable {
   let kind: IndexKind
 }
 
-/// A merge under way. All that is known of it is here, so that any process can go on with it.
+/// An unfinished merge. It records the complete state, so that any process can continue the merge.
 struct IndexMerge: Sendable, Hashable {
   /// The numbers of the runs that it replaces, oldest entries first.
   let inputs: [UInt64]
-  /// The worker that holds it.
+  /// The worker that claims it.
   var owner: IndexMergeOwner
-  /// The time of its last work, in seconds since 1970.
+  /// The time of the owner's last step, in seconds since 1970.
   var time: UInt64
   var progress: IndexRunProgress
 
-  /// The run that is made, as far as it is written.
+  /// The output run, as far as it is written.
   var output: IndexRun { progress.run }
 }
 
-/// The progress of a run that is being written.
+/// The progress in writing the rows of a run.
 struct IndexRunProgress: Sendable, Hashable {
-  /// Its digests cover the fence rows, and the filter rows before ``filterRow``.
+  /// The run so far. Its digests cover the fence rows, and the filter rows before ``filterRow``.
   var run: IndexRun
-  /// The last record written; `nil` without one yet.
+  /// The last record written; `nil` before the first.
   var last: IndexRecord?
-  /// The filter row that the next record may fall in; those before it are complete.
+  /// The filter row in which the next record may fall; earlier rows are complete.
   var filterRow = 0
-  /// Of that row as it was last written; ``RowDigest/none`` where it was not.
+  /// The digest of that row as it was last written; ``RowDigest/none`` if it was not written.
   var filterPart = RowDigest.none
 }
 
-/// The identifier of a merge's worker: a random number.
+/// The identity of a merge's worker: a random number.
 struct IndexMergeOwner: Sendable, Hashable {
   let high: UInt64
   let low: UInt64

@@ -1,58 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The index of a trail, as its writer holds it: which entries may be about a fingerprint.
+/// The index of a trail as its writer uses it: it finds the entries that may have a fingerprint.
 ///
-/// Records of new entries go to a table in memory; ``flush(upTo:in:)`` makes sorted runs of them, which
-/// ``IndexMerger`` merges. Records in memory need not be durable: at opening, the writer inserts again those of the
-/// entries from ``indexedSize`` on. Answers are candidates, to be confirmed by reading the entries.
+/// Records of new entries go to a table in memory. ``flush(upTo:in:)`` writes them as sorted runs, which
+/// ``IndexMerger`` merges. Records in memory need not be durable: when a trail is opened, the writer inserts the
+/// records of the entries from ``indexedSize`` on again. Results are candidates, to be confirmed by reading the
+/// entries.
 ///
-/// The index is authentic against those who can write the storage: all that is read is verified against the root, which
-/// the trail signs. A row that was altered, replaced by an older one, added or removed gives ``IndexError/Code/corrupt``,
-/// and never another answer. Whatever changes the root (``flush(upTo:in:)``, ``remove(_:_:in:)``, a step of the merger)
-/// does so inside a write transaction of the caller, who stores the new ``root`` in the same.
+/// The index is protected against anyone who can write to the storage: everything that is read is verified against
+/// the root, which the trail signs. If a row was altered, replaced by an older one, added or removed, the result is
+/// ``IndexError/Code/corrupt`` and never a wrong answer. Every change of the root (``flush(upTo:in:)``,
+/// ``remove(_:_:in:)``, a step of the merger) happens in a write transaction of the caller, who stores the new
+/// ``root`` in the same transaction.
 ///
-/// One thread at a time uses an index. Copies share the table in memory, except after a removal; after a write transaction that failed,
-/// put back the copy made before it and call ``rollback(to:)``.
+/// An index must be used by one thread at a time. Copies share the table in memory, except after a removal. After a
+/// failed write transaction, restore the copy made before it and call ``rollback(to:)``.
 package struct IndexEngine: Sendable {
   private var runs: ResidentRuns
   private var memtable: Memtable
-  /// The records to remove from tables that readers share when the transaction is committed.
+  /// Records to remove from tables that readers share, once the transaction is committed.
   private var removals: [(table: Memtable, kind: IndexKind, records: [IndexRecord])] = []
 
   /// Reads and verifies the catalogue, fences and filters.
   ///
   /// - Parameters:
   ///   - root: The authentic root of the state that `reader` reads; ``RowDigest/none`` for an index without runs.
-  ///   - reader: The rows.
-  /// - Throws: ``IndexError``, with ``IndexError/Code/corrupt`` where the rows are not those of the root; what the
-  ///   storage throws.
+  ///   - reader: The reader of the rows.
+  /// - Throws: ``IndexError``, with ``IndexError/Code/corrupt`` if the rows do not match the root; any error from the
+  ///   storage.
   package init(root: IndexRoot, in reader: any IndexReader) throws {
     runs = try ResidentRuns(root, in: reader)
     memtable = Memtable(base: runs.catalogue.indexedSize)
   }
 
-  /// The digest that the trail must vouch for.
+  /// The root that the trail must authenticate.
   package var root: IndexRoot { runs.root }
 
-  /// The entries below it have their records in runs.
+  /// The number of entries whose records are in runs.
   package var indexedSize: UInt64 { runs.catalogue.indexedSize }
 
-  /// Grows with every flush and with every merge that is complete.
+  /// A number that increases with every flush and every completed merge.
   package var version: UInt64 { runs.catalogue.version }
 
   /// The number of runs of all kinds.
   package var runCount: Int { runs.catalogue.runs.count }
 
-  /// Takes over what other processes and merges changed.
+  /// Loads the changes that other processes and merges made.
   ///
-  /// To be called at the beginning of every transaction. Where ``indexedSize`` grew, records in memory of entries
-  /// below it are dropped; the writer still inserts those of the entries that it has not seen.
+  /// Call it at the beginning of every transaction. If ``indexedSize`` has grown, records in memory of entries below
+  /// it are dropped. The writer must still insert the records of the entries that it has not seen.
   ///
   /// - Parameters:
   ///   - root: The authentic root of the state that `reader` reads.
-  ///   - reader: The rows.
-  /// - Returns: Whether the root was another.
-  /// - Throws: ``IndexError``; what the storage throws.
+  ///   - reader: The reader of the rows.
+  /// - Returns: `true` if the root has changed.
+  /// - Throws: ``IndexError``; any error from the storage.
   @discardableResult
   package mutating func reloadIfChanged(to root: IndexRoot, in reader: any IndexReader) throws -> Bool {
     guard root != runs.root else { return false }
@@ -70,23 +72,25 @@ package struct IndexEngine: Sendable {
     return true
   }
 
-  /// Takes a record of a new entry. The indices of a kind must not descend; entries below ``indexedSize`` are
-  /// not taken again.
+  /// Inserts a record of a new entry.
+  ///
+  /// The indices of a kind must not descend. Entries below ``indexedSize`` are ignored.
   package mutating func insert(
     _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0
   ) {
     withMemory { $0.insert(kind, fingerprint, index, check: check) }
   }
 
-  /// Inserts many records, or asks for many of those in memory: of entries from ``indexedSize`` on.
+  /// Calls `body` with the records in memory, to insert or look up many at once, for entries from ``indexedSize`` on.
   package func withMemory<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
     memtable.withRecords(body)
   }
 
-  /// Has the snapshots that share this engine's table lose what was removed, once the transaction is committed: what the
-  /// records lead to is not there any more.
+  /// Removes the removed records from the tables that snapshots share with this engine. Call it after the commit.
   ///
-  /// - Returns: What was removed, for snapshots of an engine before this one: ``IndexSnapshot/remove(_:_:)``.
+  /// The entries that the records lead to have been removed.
+  ///
+  /// - Returns: The removed records, for snapshots of an earlier engine: pass them to ``IndexSnapshot/remove(_:_:)``.
   package mutating func didCommit() -> [(kind: IndexKind, records: [IndexRecord])] {
     defer { removals = [] }
     return removals.map { removal in
@@ -95,12 +99,12 @@ package struct IndexEngine: Sendable {
     }
   }
 
-  /// Takes back the records in memory of entries from `size` on.
+  /// Removes the records in memory of entries from `size` on.
   package mutating func rollback(to size: UInt64) { memtable.rollback(to: size) }
 
-  /// The newest entry below `before` that may be about the fingerprint.
+  /// The newest entry below `before` that may have the fingerprint.
   ///
-  /// - Throws: ``IndexError/Code/corrupt``; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt``; any error from the storage.
   package func newest(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any IndexReader
@@ -108,7 +112,7 @@ package struct IndexEngine: Sendable {
     try snapshot(size: .max).newest(kind, fingerprint, check: check, before: before, in: reader)
   }
 
-  /// All entries below `before` that may be about the fingerprint, newest first.
+  /// All entries below `before` that may have the fingerprint, newest first.
   package func candidates(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any IndexReader
@@ -116,17 +120,17 @@ package struct IndexEngine: Sendable {
     snapshot(size: .max).candidates(kind, fingerprint, check: check, before: before, in: reader)
   }
 
-  /// The index as of `size` entries, for readers on other threads.
+  /// A snapshot of the index at `size` entries, for readers on other threads.
   package func snapshot(size: UInt64) -> IndexSnapshot {
     IndexSnapshot(size: size, runs: runs, memtable: memtable)
   }
 
-  /// Writes the records in memory of entries below `size` as one run a kind, and changes ``root``.
+  /// Writes the records in memory of entries below `size` as one run per kind, and changes ``root``.
   ///
-  /// What is stored must be what the engine knows: ``reloadIfChanged(to:in:)`` comes first.
+  /// Call ``reloadIfChanged(to:in:)`` first, so that the engine knows the stored state.
   ///
-  /// - Throws: ``IndexError``; what the storage throws. The index is then to be put back to what it was before the
-  ///   transaction.
+  /// - Throws: ``IndexError``; any error from the storage. The caller must then restore the index to its state before
+  ///   the transaction.
   package mutating func flush(upTo size: UInt64, in writer: any IndexWriter) throws {
     guard size > indexedSize else { return }
     var catalogue = runs.catalogue
@@ -134,18 +138,20 @@ package struct IndexEngine: Sendable {
     try reloadIfChanged(to: catalogue.write(in: writer), in: writer)
   }
 
-  /// Removes records of a personal kind (``IndexKind/isPersonal``), so that not even their fingerprints are left: from
-  /// memory, and from the pages of runs and of what merges have made of those so far. Changes ``root`` where there were
-  /// any in runs. Other processes take their copies out of memory with ``MemtableRecords/remove(_:of:)``.
+  /// Removes records of a personal kind (``IndexKind/isPersonal``), so that not even their fingerprints are left.
   ///
-  /// Each page and each row of fences is written once, however many of their records go. Runs that were merged before
-  /// and await their removal keep the records until ``IndexMerger`` has nothing left to do.
+  /// They are removed from memory, from the pages of runs, and from the rows that unfinished merges have written so
+  /// far. ``root`` changes if any of them were in runs. Other processes remove their copies in memory with
+  /// ``MemtableRecords/remove(_:of:)``.
   ///
-  /// What is stored must be what the engine knows: ``reloadIfChanged(to:in:)`` comes first.
+  /// Each page and each fence row is written at most once, however many of its records are removed. Runs that have
+  /// been merged and await their removal keep the records until ``IndexMerger`` has nothing left to do.
   ///
-  /// - Returns: How many of the records there were.
-  /// - Throws: ``IndexError``, with ``IndexError/Code/unsupported`` for another kind, whose pages readers keep as they
-  ///   were; what the storage throws. The index is then to be put back to what it was before the transaction.
+  /// Call ``reloadIfChanged(to:in:)`` first, so that the engine knows the stored state.
+  ///
+  /// - Returns: The number of these records that existed.
+  /// - Throws: ``IndexError``, with ``IndexError/Code/unsupported`` for other kinds, because readers cache their
+  ///   pages; any error from the storage. The caller must then restore the index to its state before the transaction.
   @discardableResult
   package mutating func remove(
     _ kind: IndexKind, _ records: [IndexRecord], in writer: any IndexWriter
@@ -167,7 +173,7 @@ package struct IndexEngine: Sendable {
       try removal.run(&catalogue.merges[number].progress, in: writer)
     }
     if catalogue != runs.catalogue { try reloadIfChanged(to: catalogue.write(in: writer), in: writer) }
-    // Snapshots that were made before share the table: they keep the records unless the transaction is committed.
+    // Older snapshots share the table. They keep the records unless the transaction is committed.
     if inMemory > 0 { removals.append((memtable, kind, records)) }
     memtable = rest
     return removed

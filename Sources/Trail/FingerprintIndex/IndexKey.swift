@@ -3,23 +3,24 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// The secret that fingerprints are made with, so that nobody can prepare values that collide, nor tell from a
-/// fingerprint alone what it is of.
+/// The secret key of fingerprints.
+///
+/// Without it, nobody can prepare colliding values or find the value of a fingerprint.
 package struct IndexKey: Sendable {
   /// The length of a key, in bytes.
   package static let byteCount = 16
   /// The length of a fingerprint, in bits.
   package static let fingerprintBits = 48
 
-  /// The bytes as they lie in memory: of an array, all processors would count their references.
+  /// The bytes in memory order. In an array, all processors would contend for its reference count.
   private let words: (UInt64, UInt64)
-  /// The bits of the hash that a fingerprint leaves out.
+  /// The number of low-order bits of the hash that a fingerprint drops.
   private let unused: UInt64
 
-  /// A key of ``byteCount`` secret bytes; `nil` for any other count.
+  /// Creates a key from ``byteCount`` secret bytes; `nil` for any other count.
   package init?(_ bytes: [UInt8]) { self.init(bytes, fingerprintBits: Self.fingerprintBits) }
 
-  /// A key whose fingerprints are shorter, so that different values have the same one: for tests.
+  /// Creates a key with shorter fingerprints, so that tests can make different values collide.
   package init?(_ bytes: [UInt8], fingerprintBits: Int) {
     guard 1...Self.fingerprintBits ~= fingerprintBits else { return nil }
     unused = UInt64(64 - fingerprintBits)
@@ -41,11 +42,11 @@ package struct IndexKey: Sendable {
     fingerprint(kind, value.utf8.span)
   }
 
-  /// The fingerprint of `value`, and its check: 32 bits more of the same hash.
+  /// The fingerprint of `value` and its check: 32 further bits of the same hash.
   package func checkedFingerprint(
     _ kind: IndexKind, _ value: Span<UInt8>
   ) -> (fingerprint: UInt64, check: UInt32) {
-    // The last byte of the first word is the kind's.
+    // The kind is the last byte of the first word, so the hash starts at byte 7.
     let prefix = (UInt64(kind.rawValue).bigEndian, words.0, words.1)
     let hash = unsafe withUnsafeBytes(of: prefix) { bytes in
       unsafe bytes.withMemoryRebound(to: UInt8.self) { bytes in

@@ -3,33 +3,33 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// Merges runs in the background, so that a lookup asks few of them: eight of a level become one of the next.
+/// Merges runs in the background: eight of a level become one of the next, so that a lookup searches few runs.
 ///
-/// The work goes in steps. Each reads beside the writers and ends in one short write transaction of about 400 KB,
-/// between which appends go on. All that is known of a merge is in the catalogue, digests of what it has written
-/// included: after a crash at any moment nothing is visible of it but its claim, and another process that claims it
-/// after ``claimSeconds`` goes on where it stood. For the same reason no step is synced: what a loss of power takes away
-/// is merged again.
+/// The work is done in steps. Each step reads concurrently with the writers and ends in one short write transaction
+/// of about 400 KB, so that appends can proceed between steps. The catalogue records the complete state of a merge,
+/// including digests of the rows written so far. After a crash, nothing but the claim is visible, and another process
+/// that claims the merge after ``claimSeconds`` continues it. Steps are not synced for the same reason: work that is
+/// lost in a power failure is done again.
 package struct IndexMerger {
-  /// The time for which a merge that nobody works on stays claimed, in seconds.
+  /// The time after which a merge without progress can be claimed by another worker, in seconds.
   package static let claimSeconds: UInt64 = 600
 
   static let fanIn = 8
-  /// 400 KB of pages: a step keeps appends waiting for as long as it writes, and takes memory for as long as it lasts.
+  /// 400 KB of pages. A step blocks appends while it writes, and holds its pages in memory until it ends.
   static let pagesPerStep = 100
 
   private let storage: any IndexStorage
   private let owner: IndexMergeOwner
   private let seconds: @Sendable () -> UInt64
   private let pagesPerStep: Int
-  /// The runs that are being merged, whose fences do not need to be read again at each step.
+  /// The runs that are being merged, kept so that each step need not read their fences again.
   private var inputs: [UInt64: ResidentRun] = [:]
 
-  /// Creates a worker with a claim of its own.
+  /// Creates a worker with its own identity.
   ///
   /// - Parameters:
-  ///   - storage: The trail's transactions, which know and seal the root.
-  ///   - seconds: Says the time, in seconds since 1970.
+  ///   - storage: The trail's transactions, which know the root and authenticate it.
+  ///   - seconds: Returns the current time, in seconds since 1970.
   package init(storage: any IndexStorage, seconds: @escaping @Sendable () -> UInt64) {
     self.init(storage: storage, pagesPerStep: Self.pagesPerStep, seconds: seconds)
   }
@@ -42,9 +42,9 @@ package struct IndexMerger {
     owner = IndexMergeOwner(high: random.span.bigEndian(at: 0), low: random.span.bigEndian(at: 8))
   }
 
-  /// Does the next piece of work; `false` if nothing is left.
+  /// Performs the next step; `false` if there is nothing to do.
   ///
-  /// - Throws: ``IndexError``; what the storage throws. A step that failed can be tried again.
+  /// - Throws: ``IndexError``; any error from the storage. A step that failed can be retried.
   package mutating func step() throws -> Bool {
     let catalogue = try storage.read { try IndexCatalogue($1, in: $0) }
     if let garbage = catalogue.garbage.first {
@@ -61,13 +61,13 @@ package struct IndexMerger {
     return try claim()
   }
 
-  /// Gives up the claims of this worker, for others to go on at once.
+  /// Gives up the claims of this worker, so that others can continue immediately.
   ///
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// - Throws: ``IndexError``; any error from the storage.
   package mutating func release() throws {
     let owner = owner
     inputs = [:]
-    // Most of the time there is nothing to write.
+    // Usually there is nothing to write.
     guard try storage.read({ try IndexCatalogue($1, in: $0) }).merges.contains(where: { $0.owner == owner })
     else { return }
     _ = try change { catalogue, _ in
@@ -78,7 +78,7 @@ package struct IndexMerger {
     }
   }
 
-  /// Changes the catalogue in one transaction, where `body` says that it is to be.
+  /// Changes the catalogue in one transaction, if `body` returns `true`.
   private func change(_ body: (inout IndexCatalogue, any IndexWriter) throws -> Bool) throws -> Bool {
     try storage.write { writer, root in
       let stored = try IndexCatalogue(root, in: writer)
@@ -92,7 +92,7 @@ package struct IndexMerger {
   // MARK: - Claims
 
   private enum Claim {
-    /// To go on with, by position among the merges.
+    /// A merge to continue, by its index in the catalogue's merges.
     case abandoned(Int)
     case new([IndexRun])
   }
@@ -108,7 +108,7 @@ package struct IndexMerger {
     var choice: ArraySlice<IndexRun>?
     for kind in IndexKind.allCases {
       let free = catalogue.runs(of: kind)
-      // The newest levels first: there merges are cheap and spare a lookup as many runs.
+      // Lower levels are preferred: their merges are cheap and save a lookup as many runs.
       var start = free.startIndex
       while start < free.endIndex {
         let level = free[start].level
@@ -153,7 +153,8 @@ package struct IndexMerger {
     }
     let now = seconds()
     _ = try change { catalogue, writer in
-      // Somebody else's by now, or read before a record was removed: nothing of it may be written.
+      // Nothing may be written if another worker has claimed the merge, or if a record was removed after the inputs
+      // were read.
       guard let number = catalogue.merges.firstIndex(of: merge),
         catalogue.inputs(of: merge) == prepared.inputs
       else { return false }
@@ -172,7 +173,7 @@ package struct IndexMerger {
     let isComplete: Bool
   }
 
-  /// Makes the next pages; `nil` if the merge is another's by now.
+  /// Builds the next pages; `nil` if another worker has claimed the merge.
   private mutating func prepare(
     _ merge: IndexMerge, _ catalogue: IndexCatalogue, in reader: any IndexReader
   ) throws -> Prepared? {
@@ -180,7 +181,7 @@ package struct IndexMerger {
     let runs = catalogue.inputs(of: merge)
     var cursors: [RunCursor] = []
     for run in runs {
-      // The removal of records changes a run.
+      // A run changes when records are removed from it.
       if inputs[run.number]?.run != run {
         inputs[run.number] = try ResidentRun(run, in: reader, withFilter: false)
       }
@@ -228,7 +229,7 @@ extension IndexCatalogue {
     runs.filter { merge.inputs.contains($0.number) }
   }
 
-  /// Puts the output of a merge in the place of its inputs.
+  /// Replaces the inputs of a merge by its output.
   fileprivate mutating func complete(_ number: Int) {
     let merge = merges.remove(at: number)
     runs.removeAll { merge.inputs.contains($0.number) }

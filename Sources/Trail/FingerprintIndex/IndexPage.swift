@@ -2,30 +2,31 @@
 
 internal import ReceiptBytes
 
-/// A page of an index run: up to 492 records in ascending order, of 8 bytes each; or 328 of 12, for a kind that has
-/// checks.
+/// A page of an index run with its records in ascending order.
+///
+/// It has up to 492 records of 8 bytes each, or 328 of 12 bytes each for a kind that has checks.
 ///
 /// | Bytes | |
 /// |---|---|
 /// | 6 | the base: the first record's fingerprint |
 /// | 2 | the number of records |
-/// | 4 x 32 | the SHA-256 of each block of 984 bytes that follows; zeros for blocks that are not there |
+/// | 4 x 32 | the SHA-256 of each block of 984 bytes that follows; zeros for missing blocks |
 /// | 8 each | the record: fingerprint − base, then the entry's index − the run's `from` in the run's `indexBits` |
-/// | 4 each | for a kind that has checks, behind each record: the check |
-/// | rest | zeros, where records were removed |
+/// | 4 each | the check, after each record of a kind that has checks |
+/// | rest | zeros, if records were removed |
 ///
-/// The page's fence has the digest of the header. A lookup verifies the header and the one block that it mostly looks
-/// into: of 4,072 bytes it hashes 1,120.
+/// The page's fence contains the digest of the header. A lookup verifies the header and usually one block: it hashes
+/// 1,120 of 4,072 bytes.
 struct IndexPage: Sendable {
   static let blockByteCount = 984
-  /// Four rows of 4,072 bytes fill a page of SQLite, of 16,384, with almost no rest: a lookup reads one page.
+  /// Four rows of 4,072 bytes almost fill an SQLite page of 16,384 bytes, so a lookup reads one SQLite page.
   static let blockLimit = 4
   static let headerByteCount = 8 + RowDigest.byteCount * blockLimit
 
-  /// The bytes of a record of this kind; a block has a whole number of them.
+  /// The length of a record of this kind, in bytes. A block holds a whole number of records.
   static func recordByteCount(_ kind: IndexKind) -> Int { kind.hasCheck ? 12 : 8 }
 
-  /// The most records of a page of this kind.
+  /// The maximum number of records in a page of this kind.
   static func recordLimit(_ kind: IndexKind) -> Int {
     blockLimit * blockByteCount / recordByteCount(kind)
   }
@@ -39,12 +40,12 @@ struct IndexPage: Sendable {
   private let indexBits: UInt64
   private let hasCheck: Bool
   private let place: IndexPlace
-  /// The blocks that were verified, a bit each.
+  /// A bit for each block that was verified.
   private var verified: UInt8 = 0
 
   /// Reads a page and verifies its header.
   ///
-  /// - Throws: ``IndexError/Code/corrupt`` where the page is not the one with this digest; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt`` if the page does not match the digest; any error from the storage.
   init(_ page: Int, of run: IndexRun, _ digest: RowDigest, in reader: any IndexReader) throws {
     let place = run.page(page)
     let row = try place.row(in: reader)
@@ -69,8 +70,10 @@ struct IndexPage: Sendable {
 
   private static let another = "The page is not the one that was written. Restore the trail from a backup."
 
-  /// The row of a page with these records, and the digest of its header. There must be a record, they must be in order,
-  /// as many as ``recordLimit(_:)`` allows, and span less than ``span(of:)``.
+  /// Encodes a page with these records, and returns its row and the digest of its header.
+  ///
+  /// There must be at least one record and at most ``recordLimit(_:)``. The records must be in order and span less
+  /// than ``span(of:)``.
   static func encode(
     _ records: ArraySlice<IndexRecord>, of run: IndexRun, byteCount: Int = 0
   ) -> (row: [UInt8], digest: RowDigest) {
@@ -96,10 +99,10 @@ struct IndexPage: Sendable {
     return (row + content, digest)
   }
 
-  /// The greatest distance of fingerprints from the base in a page of this run.
+  /// The exclusive upper bound of the difference between a fingerprint in a page of this run and the base.
   static func span(of run: IndexRun) -> UInt64 { 1 << (64 - run.indexBits) }
 
-  /// The record at `slot`, which must be below `count`; its block is verified.
+  /// The record at `slot`, which must be below `count`. Its block is verified first.
   ///
   /// - Throws: ``IndexError/Code/corrupt``.
   mutating func record(_ slot: Int) throws(IndexError) -> IndexRecord {
@@ -107,7 +110,7 @@ struct IndexPage: Sendable {
     return unverified(slot)
   }
 
-  /// All records, and every byte verified.
+  /// All records, with every byte verified.
   ///
   /// - Throws: ``IndexError/Code/corrupt``.
   mutating func records() throws(IndexError) -> [IndexRecord] {
@@ -130,17 +133,19 @@ struct IndexPage: Sendable {
       let middle = (low + high) / 2
       if unverified(middle) < sought { low = middle + 1 } else { high = middle }
     }
-    // Records are in order, so the two that it lies between prove the place, however that was found.
+    // The records are in order, so the neighbours of the position prove it correct, however it was found.
     if low > 0, try record(low - 1) >= sought { throw place.corrupt(Self.another) }
     if low < count, try record(low) < sought { throw place.corrupt(Self.another) }
     return low
   }
 
-  /// The distance, almost always, of a record from the place that its fingerprint predicts: of 492 fingerprints, which are
-  /// uniformly distributed, three standard deviations at most.
+  /// The expected maximum distance of a record from the slot that is interpolated from its fingerprint.
+  ///
+  /// The 492 fingerprints are uniformly distributed, so this is about three standard deviations at most.
   private static let expectedDeviation = 32
 
-  /// Slots among which the lower bound is: few of them, next to each other, instead of all.
+  /// A small range of adjacent slots that contains the lower bound, or all slots if it is not found near its expected
+  /// place.
   private func expectedSlots(of sought: IndexRecord) -> (low: Int, high: Int) {
     let span = unverified(count - 1).fingerprint &- base
     guard count > 4 * Self.expectedDeviation, sought.fingerprint > base, sought.fingerprint &- base < span

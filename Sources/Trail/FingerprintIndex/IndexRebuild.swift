@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An index that is rebuilt beside the one that is in use, whose rows it neither reads nor changes, and then takes its
-/// place in one transaction. The index in use may be damaged.
+/// A rebuild of the index that replaces the index in use in one transaction.
 ///
-/// Nothing of it is in the stored catalogue before ``replace(_:in:)``: where that is never called, its rows stay, under
-/// numbers of runs that the catalogue never gives out, until the next rebuild removes them
-/// (``removeUnusedRows(of:in:)``), or by removing records that they may have (``removeUnfinished(beside:in:)``).
+/// It neither reads nor changes the rows of the index in use, which may be damaged.
+///
+/// The stored catalogue does not refer to the rebuild before ``replace(_:in:)``. If that is never called, its rows
+/// remain under run numbers that the catalogue never assigns. The next rebuild removes them
+/// (``removeUnusedRows(of:in:)``), and so does a removal of records that they may contain
+/// (``removeUnfinished(beside:in:)``).
 package struct IndexRebuild {
-  /// Numbers that are left to the index in use for runs that it makes meanwhile.
+  /// The run numbers that are reserved for runs that the index in use makes in the meantime.
   private static let numbersInBetween: UInt64 = 1 << 20
 
   private var catalogue = IndexCatalogue()
-  /// The next run of the index in use at the start; `nil` if its catalogue cannot be read.
+  /// The number of the next run of the index in use at the start; `nil` if its catalogue cannot be read.
   private let nextRun: UInt64?
 
-  /// Begins without records.
+  /// Starts an empty rebuild.
   ///
   /// - Parameters:
   ///   - root: The authentic root of the index in use.
-  ///   - reader: The rows.
-  /// - Throws: What the storage throws.
+  ///   - reader: The reader of the rows.
+  /// - Throws: Any error from the storage.
   package init(beside root: IndexRoot, in reader: any IndexReader) throws {
     nextRun = try Self.catalogue(root, in: reader)?.nextRun
     let numbers = try IndexTable.allCases.map { table in
       try reader.lastKey(table, in: 0...Int64.max).map(IndexRun.number) ?? 0
     }
     catalogue.nextRun = max(numbers.max() ?? 0, nextRun ?? 0) + Self.numbersInBetween
-    // Versions are not used twice, and there never were more of them than runs.
+    // Versions must not be reused, and there were never more of them than run numbers.
     catalogue.version = catalogue.nextRun
   }
 
@@ -38,22 +40,22 @@ package struct IndexRebuild {
     }
   }
 
-  /// The keys that only rows of a rebuild have that has not taken its place, under way or cut off.
+  /// The keys that only rows of unfinished rebuilds have, whether running or interrupted.
   static func keys(beside catalogue: IndexCatalogue) -> ClosedRange<Int64> {
     let first = min(catalogue.nextRun + numbersInBetween / 2, IndexRun.numberLimit - 1)
     return IndexRun.keys(first).lowerBound...Int64.max
   }
 
-  /// The entries below it are in.
+  /// The number of entries whose records have been added.
   package var indexedSize: UInt64 { catalogue.indexedSize }
 
   /// Writes the records of the next entries as runs.
   ///
   /// - Parameters:
-  ///   - size: The entries below it are then in.
+  ///   - size: The number of entries whose records are present afterwards.
   ///   - writer: The transaction, which need not be synced.
   ///   - fill: Inserts the records of the entries from ``indexedSize`` on.
-  /// - Throws: ``IndexError``; what the storage throws. The rebuild is then of no more use.
+  /// - Throws: ``IndexError``; any error from the storage. The rebuild cannot be used after an error.
   package mutating func addEntries(
     upTo size: UInt64, in writer: any IndexWriter, _ fill: @Sendable (inout MemtableRecords) -> Void
   ) throws {
@@ -62,23 +64,25 @@ package struct IndexRebuild {
     try catalogue.addRuns(of: memtable, upTo: size, in: writer)
   }
 
-  /// Indicates whether all of its rows are there still: ``removeUnfinished(beside:in:)`` takes them, the last of a run
-  /// first.
+  /// Indicates whether all rows of the rebuild still exist.
   ///
-  /// - Throws: What the storage throws.
+  /// ``removeUnfinished(beside:in:)`` removes them, the last of a run first.
+  ///
+  /// - Throws: Any error from the storage.
   package func isWhole(in reader: any IndexReader) throws -> Bool {
     try catalogue.runs.flatMap(\.rows).allSatisfy { table, keys in
       try reader.lastKey(table, in: keys) == keys.upperBound
     }
   }
 
-  /// Takes the place of the index in use, whose rows are then left to ``IndexMerger`` to remove.
+  /// Replaces the index in use. ``IndexMerger`` removes its rows afterwards.
   ///
   /// - Parameters:
-  ///   - root: The authentic root of the index in use now.
-  ///   - writer: The transaction, in which this ``isWhole(in:)``.
-  /// - Returns: The new root, which the caller stores in the same transaction; `nil` if another rebuild was faster.
-  /// - Throws: ``IndexError``; what the storage throws.
+  ///   - root: The authentic current root of the index in use.
+  ///   - writer: The transaction, in which ``isWhole(in:)`` must have returned `true`.
+  /// - Returns: The new root, which the caller must store in the same transaction; `nil` if another rebuild was
+  ///   faster.
+  /// - Throws: ``IndexError``; any error from the storage.
   package func replace(_ root: IndexRoot, in writer: any IndexWriter) throws -> IndexRoot? {
     let old = try Self.catalogue(root, in: writer)
     guard nextRun.map({ old?.nextRun ?? 0 < $0 + Self.numbersInBetween }) ?? (old == nil) else { return nil }
@@ -88,25 +92,25 @@ package struct IndexRebuild {
     return try catalogue.write(in: writer)
   }
 
-  /// Removes some rows that belong to nothing in the catalogue.
+  /// Removes some of the rows that nothing in the catalogue refers to.
   ///
   /// - Parameters:
   ///   - root: The authentic root.
   ///   - writer: The transaction, which need not be synced.
-  /// - Returns: Whether there may be more.
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// - Returns: `true` if there may be more.
+  /// - Throws: ``IndexError``; any error from the storage.
   package static func removeUnusedRows(of root: IndexRoot, in writer: any IndexWriter) throws -> Bool {
     let catalogue = try IndexCatalogue(root, in: writer)
     return try removeSome(of: catalogue.unusedKeys(isStored: root != .none), in: writer)
   }
 
-  /// Removes some rows of rebuilds that are under way, which must then start again, or were cut off.
+  /// Removes some of the rows of unfinished rebuilds. A rebuild that is still running must then start again.
   ///
   /// - Parameters:
   ///   - root: The authentic root.
   ///   - writer: The transaction, which need not be synced.
-  /// - Returns: Whether there may be more.
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// - Returns: `true` if there may be more.
+  /// - Throws: ``IndexError``; any error from the storage.
   package static func removeUnfinished(beside root: IndexRoot, in writer: any IndexWriter) throws -> Bool {
     let keys = keys(beside: try IndexCatalogue(root, in: writer))
     return try removeSome(of: IndexTable.allCases.map { ($0, keys) }, in: writer)

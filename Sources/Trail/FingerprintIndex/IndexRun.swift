@@ -2,44 +2,44 @@
 
 /// A sorted run of index records of one kind, as the catalogue describes it.
 ///
-/// Its pages are at `number << 24 | page`. At `number << 24 | row` of ``IndexTable/runs`` is its filter (1,024 blocks a
-/// row), and from row 0x800000 are its fences. Pages and fences of a personal kind are in ``IndexTable/personal``, those
-/// of the others in ``IndexTable/pages`` and ``IndexTable/runs``.
+/// Its pages have the keys `number << 24 | page`. In ``IndexTable/runs``, its filter has the keys `number << 24 |
+/// row`, with 1,024 blocks a row; its fences start at row 0x800000. The pages and fences of a personal kind are in
+/// ``IndexTable/personal``, those of other kinds in ``IndexTable/pages`` and ``IndexTable/runs``.
 struct IndexRun: Sendable, Hashable {
-  /// Never used again.
+  /// The run's number, which is never reused.
   let number: UInt64
   /// The kind of its records.
   let kind: IndexKind
-  /// The number of times that its records were merged.
+  /// The number of merges that its records have been through.
   let level: UInt8
   /// The first entry that it covers.
   let from: UInt64
   /// The entry after the last that it covers.
   let to: UInt64
-  /// The number of blocks of 64 bytes its filter has; 0 without one.
+  /// The number of 64-byte blocks in its filter; 0 without a filter.
   let filterBlocks: Int
-  /// The number of records it has.
+  /// The number of records.
   var records: UInt64 = 0
-  /// The number of pages it has.
+  /// The number of pages.
   var pages = 0
-  /// The number of rows its fences take.
+  /// The number of fence rows.
   var fenceRows = 0
-  /// Of the fence rows.
+  /// The digest of the fence rows.
   var fenceDigest = RowDigest.none
-  /// Of the filter rows.
+  /// The digest of the filter rows.
   var filterDigest = RowDigest.none
 
   static let partBits: Int64 = 24
-  /// The greatest number of pages, or of rows of one sort.
+  /// The maximum number of pages, or of rows of one type.
   static let partLimit = 1 << 23
-  /// The greatest size of the log.
+  /// The maximum size of the log.
   static let sizeLimit: UInt64 = 1 << 48
-  /// Numbers below it leave room for the part in a key.
+  /// Run numbers below this limit leave room for the part in a key.
   static let numberLimit: UInt64 = 1 << 39
-  /// The number of blocks a filter row has.
+  /// The number of blocks in a filter row.
   static let blocksPerRow = 1_024
 
-  /// The bits of a page's words that hold an index relative to `from`.
+  /// The number of bits in a record's word that hold the index relative to `from`.
   var indexBits: UInt64 { UInt64(max(1, UInt64.bitWidth - (to - from - 1).leadingZeroBitCount)) }
 
   var filterRows: Int { (filterBlocks + Self.blocksPerRow - 1) / Self.blocksPerRow }
@@ -55,7 +55,7 @@ struct IndexRun: Sendable, Hashable {
     }
   }
 
-  /// The number of the run that a key, in any table, is of.
+  /// The number of the run to which a key in any table belongs.
   static func number(_ key: Int64) -> UInt64 { UInt64(key) >> UInt64(partBits) }
 
   /// All keys of a run, in any table.
@@ -69,7 +69,7 @@ extension IndexKind {
   var fenceTable: IndexTable { isPersonal ? .personal : .runs }
 }
 
-/// The place of a row of the index.
+/// The table and key of a row of the index.
 struct IndexPlace: Sendable, Hashable {
   let table: IndexTable
   let key: Int64
@@ -83,9 +83,9 @@ struct IndexPlace: Sendable, Hashable {
 
   func corrupt(_ message: String) -> IndexError { IndexError(.corrupt, at: name, message) }
 
-  /// The row.
+  /// Reads the row.
   ///
-  /// - Throws: ``IndexError/Code/corrupt`` if it is missing; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt`` if the row is missing; any error from the storage.
   func row(in reader: any IndexReader) throws -> [UInt8] {
     guard let row = try reader.value(table, key) else { throw corrupt("The row is missing.") }
     return row

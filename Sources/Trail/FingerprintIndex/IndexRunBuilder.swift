@@ -2,30 +2,30 @@
 
 internal import ReceiptBytes
 
-/// Makes the rows of a run from records in ascending order, all at once or in steps.
+/// Builds the rows of a run from records in ascending order, all at once or in steps.
 struct IndexRunBuilder {
   private(set) var progress: IndexRunProgress
-  /// The pages made since the start.
+  /// The rows of the pages added since the start.
   private var rows: [[UInt8]] = []
-  /// Of those pages.
+  /// The fences of those pages.
   private var fences = RunFences()
-  /// The filter's words from the row on that the start was in, as far as they were touched.
+  /// The filter's words from the row `start.filterRow` on, up to the last row in which a record falls.
   private var filter: [UInt64] = []
   private let start: IndexRunProgress
   private let span: UInt64
 
   private static let wordsPerRow = IndexRun.blocksPerRow * BlockedFilter.wordsPerBlock
 
-  /// Continues where `progress` stands.
+  /// Continues from `progress`.
   init(from progress: IndexRunProgress) {
     self.progress = progress
     start = progress
     span = IndexPage.span(of: progress.run)
   }
 
-  /// Adds at most `limit` pages, and takes their records from the front of `records`.
+  /// Adds at most `limit` pages, and removes their records from the front of `records`.
   ///
-  /// - Throws: ``IndexError/Code/outOfRoom``.
+  /// - Throws: ``IndexError/Code/outOfRoom`` if the run would have too many pages.
   mutating func addPages(of records: inout ArraySlice<IndexRecord>, limit: Int = .max) throws(IndexError) {
     while rows.count < limit, let first = records.first {
       guard progress.run.pages < IndexRun.partLimit - 1 else {
@@ -66,9 +66,10 @@ struct IndexRunBuilder {
     }
   }
 
-  /// Writes the rows made since the start. With `ending`, also those parts of the filter that nothing fell in.
+  /// Writes the rows made since the start. If `ending`, also writes the filter rows in which no record falls.
   ///
-  /// - Throws: ``IndexError/Code/corrupt`` where what an earlier step left is not what it wrote; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt`` if the filter row of an earlier step is not the one that was written; any
+  ///   error from the storage.
   mutating func write(in writer: any IndexWriter, ending: Bool) throws {
     for (number, row) in rows.enumerated() {
       let place = progress.run.page(start.run.pages + number)
@@ -87,7 +88,7 @@ struct IndexRunBuilder {
     }
   }
 
-  /// The row after the last that a record fell in.
+  /// The row after the last one in which a record falls.
   private var filterRowEnd: Int { filter.isEmpty ? start.filterRow : progress.filterRow + 1 }
 
   private func filterRow(_ number: Int, at place: IndexPlace, in reader: any IndexReader) throws -> [UInt8] {
@@ -95,7 +96,7 @@ struct IndexRunBuilder {
     let first = (number - start.filterRow) * Self.wordsPerRow
     let words = filter[min(first, filter.count)..<min(first + Self.wordsPerRow, filter.count)]
     var earlier: [UInt8] = []
-    // The part of a row that an earlier step did not finish.
+    // The part of the row that an earlier step wrote before it stopped.
     if number == start.filterRow, start.filterPart != .none {
       earlier = try place.row(in: reader)
       guard RowDigest(of: earlier.span) == start.filterPart else {

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The index as of a size of the log, for readers on any thread while the engine goes on.
+/// The index at a size of the log, for readers on any thread while the engine continues.
 ///
-/// Take the snapshot first and begin the storage's `read` after it, and ask ``refreshed(to:in:)`` there: a merge in
-/// between may have replaced runs.
+/// Take the snapshot before the storage's `read` begins, and call ``refreshed(to:in:)`` within it, because a merge
+/// may have replaced runs in between.
 package struct IndexSnapshot: Sendable {
-  /// Entries from here on are not seen.
+  /// The size of the log. Entries from this index on are not visible.
   package let size: UInt64
   let runs: ResidentRuns
-  /// `nil` if the runs alone are asked.
+  /// The records in memory; `nil` if only the runs are searched.
   let memtable: Memtable?
 
-  /// Takes records out of the table in memory, which other snapshots may share: they were removed, and that is committed.
+  /// Removes records from the table in memory, which other snapshots may share. The removal must have been committed.
   package func remove(_ kind: IndexKind, _ records: [IndexRecord]) { memtable?.remove(kind, records) }
 
-  /// The same snapshot with the runs that `reader` has; itself where they are the same.
+  /// Returns the same snapshot with the runs that `reader` has, or itself if the runs are the same.
   ///
-  /// The filters of runs that it does not know are not read: for some lookups a page more is cheaper.
+  /// The filters of new runs are not loaded: for few lookups, reading an additional page is cheaper.
   ///
   /// - Parameters:
   ///   - root: The authentic root of the state that `reader` reads.
-  ///   - reader: The rows.
+  ///   - reader: The reader of the rows.
   /// - Returns: The snapshot.
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// - Throws: ``IndexError``; any error from the storage.
   package func refreshed(to root: IndexRoot, in reader: any IndexReader) throws -> IndexSnapshot {
     guard root != runs.root else { return self }
     let runs = try ResidentRuns(root, knowing: runs, withFilters: false, in: reader)
     return IndexSnapshot(size: size, runs: runs, memtable: memtable)
   }
 
-  /// The runs alone, which stay as they are while others write.
+  /// A snapshot of the runs alone, which do not change while others write.
   package var withoutMemory: IndexSnapshot { IndexSnapshot(size: size, runs: runs, memtable: nil) }
 
-  /// Grows with every flush and with every merge that is complete.
+  /// A number that increases with every flush and every completed merge.
   package var version: UInt64 { runs.catalogue.version }
 
-  /// Has the storage read at once the pages that looking fingerprints up reads first.
+  /// Prefetches the first page that the lookup of each fingerprint reads.
   ///
   /// - Parameters:
-  ///   - reader: The rows.
-  ///   - sought: What will be looked up; called only where that helps.
-  /// - Throws: What the storage throws.
+  ///   - reader: The reader of the rows.
+  ///   - sought: Returns the fingerprints that will be looked up. Called only if the storage supports prefetching.
+  /// - Throws: Any error from the storage.
   package func prefetch(
     in reader: any IndexReader, _ sought: () -> [(kind: IndexKind, fingerprint: UInt64, check: UInt32)]
   ) throws {
@@ -49,7 +49,7 @@ package struct IndexSnapshot: Sendable {
     }
   }
 
-  /// The key of the page that looking a fingerprint up reads first, where it reads any.
+  /// The key of the first page that the lookup of a fingerprint reads; `nil` if it reads none.
   private func firstPage(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32) -> Int64? {
     guard !kind.isPersonal, memtable?.newest(kind, fingerprint, check: check, before: size) == nil else {
       return nil
@@ -63,15 +63,15 @@ package struct IndexSnapshot: Sendable {
     return page < 0 ? nil : run.run.page(page).key
   }
 
-  /// Indicates whether there may be entries about the fingerprint; nothing is read to tell.
+  /// Returns `true` if entries may have the fingerprint. Nothing is read from the storage.
   package func mayContain(_ kind: IndexKind, _ fingerprint: UInt64) -> Bool {
     if memtable?.newest(kind, fingerprint, check: 0, before: size) != nil { return true }
     return runs[kind].first(mayContain: fingerprint, BlockedFilter.bits(of: fingerprint)) != nil
   }
 
-  /// The newest entry below `before` that may be about the fingerprint.
+  /// The newest entry below `before` that may have the fingerprint.
   ///
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// - Throws: ``IndexError``; any error from the storage.
   package func newest(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any IndexReader
@@ -81,7 +81,7 @@ package struct IndexSnapshot: Sendable {
     return try runs[kind].newest(fingerprint, check: check, before: before, in: reader)
   }
 
-  /// All entries below `before` that may be about the fingerprint, newest first.
+  /// All entries below `before` that may have the fingerprint, newest first.
   package func candidates(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any IndexReader
@@ -92,7 +92,7 @@ package struct IndexSnapshot: Sendable {
   }
 }
 
-/// Candidates, newest first, read as they are asked for.
+/// Candidate entries, newest first, which are read on demand.
 package struct IndexCandidates {
   fileprivate let snapshot: IndexSnapshot
   fileprivate let kind: IndexKind
@@ -116,7 +116,7 @@ package struct IndexCandidates {
 
   /// The next older entry; `nil` after the last.
   ///
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// - Throws: ``IndexError``; any error from the storage.
   package mutating func next() throws -> UInt64? {
     if found.isEmpty {
       var more: [UInt64] = []

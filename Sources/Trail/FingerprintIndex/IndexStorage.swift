@@ -2,28 +2,29 @@
 
 /// The tables of an index.
 package enum IndexTable: Sendable, Hashable, CaseIterable {
-  /// The catalogue at key 0; the filters and fences of runs, by run number << 24 | row.
+  /// The catalogue at key 0; the filters and fences of runs at run number << 24 | row.
   case runs
-  /// The pages of runs, by run number << 24 | page number.
+  /// The pages of runs at run number << 24 | page number.
   case pages
-  /// The pages and fences of runs of personal kinds, whose records can be removed. A row that is replaced or removed
-  /// must leave no bytes behind.
+  /// The pages and fences of runs of personal kinds, whose records can be removed.
+  ///
+  /// A row that is replaced or removed must leave no bytes behind.
   case personal
 }
 
-/// One state of the rows of an index. Nothing that it gives is trusted before it is verified.
+/// A snapshot of the rows of an index. Callers verify every row before they trust it.
 package protocol IndexReader {
-  /// The value at `key`; `nil` without one.
+  /// The value at `key`; `nil` if the key has no value.
   func value(_ table: IndexTable, _ key: Int64) throws -> [UInt8]?
 
-  /// Says which values will be asked for next; `keys` is called only where that helps.
+  /// Announces the values that will be read next. `keys` is called only if the storage makes use of them.
   func prefetch(_ table: IndexTable, _ keys: () -> [Int64]) throws
 
   /// The greatest key in `keys` that has a value.
   func lastKey(_ table: IndexTable, in keys: ClosedRange<Int64>) throws -> Int64?
 }
 
-/// A state of the rows that is being changed.
+/// A write transaction on the rows of an index.
 package protocol IndexWriter: IndexReader {
   /// Sets the value at `key`.
   func put(_ table: IndexTable, _ key: Int64, _ value: [UInt8]) throws
@@ -32,33 +33,35 @@ package protocol IndexWriter: IndexReader {
   func remove(_ table: IndexTable, in keys: ClosedRange<Int64>) throws
 }
 
-/// The transactions of ``IndexMerger``, which runs beside the engine.
+/// The transactions of ``IndexMerger``, which runs concurrently with the engine.
 package protocol IndexStorage {
-  /// Reads one state, with the authentic root of that state.
+  /// Reads one snapshot, with its authentic root.
   func read<Result>(_ body: (any IndexReader, IndexRoot) throws -> Result) throws -> Result
 
-  /// Changes the rows: all that `body` does, or nothing where it throws. `body` gets the authentic root; where it
-  /// changes the root, the new one is stored in the same transaction. The change need not survive a loss of power.
+  /// Changes the rows in one transaction, which is rolled back if `body` throws.
+  ///
+  /// `body` receives the authentic root. If it changes the root, the new one is stored in the same transaction. The
+  /// change need not survive a power failure.
   func write<Result>(_ body: (any IndexWriter, inout IndexRoot) throws -> Result) throws -> Result
 }
 
-/// Why the index could not do what it was asked. What the storage throws passes through.
+/// The reason why the index failed. Errors from the storage are passed on as they are.
 package struct IndexError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault.
+  /// A stable identifier of the error.
   package enum Code: String, Sendable, Hashable {
-    /// The stored value is not the one that was written.
+    /// The stored data is not what was written.
     case corrupt
-    /// The index does not do that.
+    /// The index does not support the operation or the format.
     case unsupported
-    /// A limit is reached: of memory, of run numbers, of the size of the log.
+    /// A limit is reached: memory, run numbers or the size of the log.
     case outOfRoom = "out-of-room"
   }
 
-  /// The kind of fault.
+  /// The kind of error.
   package let code: Code
-  /// The place: a row of the index.
+  /// The row of the index.
   package let place: String
-  /// A description of the fault and the remedy, on one line.
+  /// A description of the error and its remedy, on one line.
   package let message: String
 
   init(_ code: Code, at place: String = "index", _ message: String) {

@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// The index records of the entries that are not in runs yet, shared by the engine and its readers.
 ///
-/// Readers hold on to it while the engine goes on inserting: what they ask for is bounded by the size of the log
-/// that they see. A flush starts another table and leaves this one as it is.
+/// Readers may keep it while the engine inserts more records: a reader's lookups are limited to the size of the log
+/// that it sees. A flush starts a new table and leaves this one unchanged.
 final class Memtable: Sendable {
-  /// The first entry whose records are taken.
+  /// The index of the first entry whose records are accepted.
   let base: UInt64
   private let records: Mutex<MemtableRecords>
 
-  /// An empty table with room for as many records of each kind as `sizes` says.
+  /// Creates an empty table with capacity for the number of records of each kind in `sizes`.
   init(base: UInt64, expecting sizes: [IndexKind: Int] = [:]) {
     self.base = base
     records = Mutex(MemtableRecords(base: base, expecting: sizes))
@@ -22,12 +22,12 @@ final class Memtable: Sendable {
     self.records = Mutex(records)
   }
 
-  /// Does many things with the records at once.
+  /// Calls `body` with the records while the lock is held.
   func withRecords<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
     records.withLock { body(&$0) }
   }
 
-  /// Appends the indices below `before` of the fingerprint, newest first, at most `limit`.
+  /// Appends indices of the fingerprint below `before` to `found`, newest first, at most `limit`.
   func collect(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int,
     into found: inout [UInt64]
@@ -35,12 +35,12 @@ final class Memtable: Sendable {
     found += withRecords { $0.indices(kind, fingerprint, check: check, before: before, limit: limit) }
   }
 
-  /// The newest index below `before` of the fingerprint.
+  /// The newest index of the fingerprint below `before`.
   func newest(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64) -> UInt64? {
     withRecords { $0.newest(kind, fingerprint, check: check, before: before) }
   }
 
-  /// Takes back the records of entries from `size` on.
+  /// Removes the records of entries from `size` on.
   func rollback(to size: UInt64) { withRecords { $0.rollback(to: size) } }
 
   /// Removes records.
@@ -48,15 +48,16 @@ final class Memtable: Sendable {
     withRecords { records in for record in removed { _ = records.remove(kind, record) } }
   }
 
-  /// A table without these records, and how many of them there were; this one stays as it is, since its readers see it
-  /// before the removal is committed, and when it never is.
+  /// Returns a copy without these records, and the number of records removed.
+  ///
+  /// This table stays as it is, because its readers must see the records until the removal is committed.
   func without(_ kind: IndexKind, _ removed: [IndexRecord]) -> (Memtable, removed: Int) {
     var records = withRecords { $0 }
     let count = removed.count { records.remove(kind, $0) }
     return count == 0 ? (self, 0) : (Memtable(base: base, records), count)
   }
 
-  /// The records of a kind of entries in `range`, in the order of insertion.
+  /// The records of a kind for entries in `range`, in the order of insertion.
   func records(_ kind: IndexKind, in range: Range<UInt64>) -> [IndexRecord] {
     let all = withRecords { $0[kind].records }
     var records: [IndexRecord] = []
@@ -73,21 +74,22 @@ final class Memtable: Sendable {
   var counts: [IndexKind: Int] { withRecords { $0.counts } }
 }
 
-/// Records in memory: those of an index, while its lock is held, or of some entries alone.
+/// Records in memory: those of an index, accessed while its lock is held, or those of some entries alone.
 package struct MemtableRecords: Sendable {
   private let base: UInt64
   private var kinds: [MemtableKind]
-  /// The values that ``touch(_:_:)`` read. Keeps the optimizer from removing the loads.
+  /// The combined result of ``touch(_:_:)``. It is never used, but keeps the compiler from removing the loads.
   private var touched: UInt32 = 0
 
-  /// No records, with room for as many of each kind as `sizes` says.
+  /// Creates an empty set of records with capacity for the number of records of each kind in `sizes`.
   package init(base: UInt64, expecting sizes: [IndexKind: Int]) {
     self.base = base
     kinds = IndexKind.allCases.map { MemtableKind(expecting: sizes[$0] ?? 0) }
   }
 
-  /// Has what these fingerprints lead to in the processor's cache. Looked up or inserted one by one, each would wait
-  /// for the memory; these loads do not wait for each other.
+  /// Loads the slots of these fingerprints into the processor's cache.
+  ///
+  /// Single lookups or insertions would each wait for the memory. These loads do not wait for each other.
   package mutating func touch(_ kind: IndexKind, _ fingerprints: [UInt64]) {
     touched ^= self[kind].touched(fingerprints)
   }
@@ -98,8 +100,9 @@ package struct MemtableRecords: Sendable {
     Dictionary(uniqueKeysWithValues: IndexKind.allCases.map { ($0, self[$0].records.count) })
   }
 
-  /// Inserts a record. The indices of a kind must not descend; those below the table's base are in runs and are not
-  /// taken.
+  /// Inserts a record.
+  ///
+  /// The indices of a kind must not descend. Indices below the table's base are in runs and are ignored.
   package mutating func insert(
     _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0
   ) {
@@ -107,7 +110,7 @@ package struct MemtableRecords: Sendable {
     kinds[Int(kind.rawValue)].insert(fingerprint & IndexRecord.fingerprintMask, relative, check)
   }
 
-  /// The newest index below `before` of the fingerprint.
+  /// The newest index of the fingerprint below `before`.
   package func newest(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max
   ) -> UInt64? {
@@ -116,7 +119,7 @@ package struct MemtableRecords: Sendable {
     return newest.map { base + UInt64($0) }
   }
 
-  /// The indices below `before` of the fingerprint, newest first, at most `limit`.
+  /// The indices of the fingerprint below `before`, newest first, at most `limit`.
   package func indices(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max, limit: Int = .max
   ) -> [UInt64] {
@@ -125,7 +128,7 @@ package struct MemtableRecords: Sendable {
     return self[kind].collect(fingerprint, check, before: before, limit: limit).map { base + UInt64($0) }
   }
 
-  /// Removes all records of a kind of these entries.
+  /// Removes all records of a kind for these entries.
   package mutating func remove(_ kind: IndexKind, of entries: [UInt64]) {
     let base = base
     let relative = Set(entries.filter { $0 >= base }.compactMap { UInt32(exactly: $0 - base) })
@@ -143,13 +146,13 @@ package struct MemtableRecords: Sendable {
   }
 }
 
-/// One kind's records: chains of equal fingerprints, newest first, whose heads an open-addressed table finds.
+/// The records of one kind: chains of equal fingerprints, newest first, with their heads in an open-addressing table.
 struct MemtableKind: Sendable {
   struct Record: Sendable {
     let fingerprint: UInt64
-    /// Relative to the table's base; `removed` where the record is no longer.
+    /// The index relative to the table's base; `removed` if the record was removed.
     var index: UInt32
-    /// The number of the next older record of the fingerprint, plus 1; 0 at the end.
+    /// The number of the next older record of the fingerprint, plus 1; 0 at the end of the chain.
     let next: UInt32
     let check: UInt32
 
@@ -158,7 +161,8 @@ struct MemtableKind: Sendable {
   }
 
   private(set) var records: [Record] = []
-  /// A record's number plus 1 in the low bits, bits of the fingerprint above; 0 where free. At most half are used.
+  /// A record's number plus 1 in the low bits, and a tag of the fingerprint's bits above; 0 if free. At most half are
+  /// used.
   private var slots: [UInt32]
   private var mask: Int
 
@@ -204,7 +208,8 @@ struct MemtableKind: Sendable {
   }
 
   mutating func rollback(to index: UInt32) {
-    // In the reverse order of insertion every slot was free, or held the next record, before its insertion.
+    // Undoing insertions in reverse order restores each slot: before an insertion it was free, or held the next
+    // record.
     while let last = records.last, last.index >= index {
       let slot = slot(of: last.fingerprint)
       slots[slot] = last.next == 0 ? 0 : tag(of: last.fingerprint) | last.next
@@ -231,7 +236,7 @@ struct MemtableKind: Sendable {
     return false
   }
 
-  /// The slot with the newest record of the fingerprint, or the free one for it.
+  /// The slot with the newest record of the fingerprint, or else the free slot for it.
   @inline(__always)
   private func slot(of fingerprint: UInt64) -> Int {
     var slot = Int(truncatingIfNeeded: fingerprint) & mask
@@ -245,7 +250,7 @@ struct MemtableKind: Sendable {
     }
   }
 
-  /// Bits that the slot does not depend on.
+  /// Bits of the fingerprint that do not determine the slot.
   @inline(__always)
   private func tag(of fingerprint: UInt64) -> UInt32 {
     UInt32(truncatingIfNeeded: fingerprint >> 16) & ~UInt32(truncatingIfNeeded: mask)

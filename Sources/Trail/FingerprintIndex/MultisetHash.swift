@@ -2,19 +2,20 @@
 
 internal import ReceiptBytes
 
-/// A multiset hash of index records, independent of their order: compares those that the index has with those that it
-/// should have, without keeping them.
+/// A multiset hash of index records, independent of their order.
 ///
-/// It is the value of a polynomial whose roots are the records, modulo the prime 2^61 - 1, at points that are drawn
-/// again for each comparison. Two different sets of n records have different polynomials, of degree n, and so have the
-/// same value at both of two points with a probability of at most (n / 2^61)^2: for 80 million records, 2^-69. An attacker who
-/// altered the index does not know the points.
+/// It compares the records that the index has with those that it should have, without keeping them.
+///
+/// The hash is the value of a polynomial whose roots are the records, modulo the prime 2^61 - 1, at two points that
+/// are drawn anew for each comparison. Two different sets of n records have different polynomials of degree n, so
+/// they have equal values at both points with a probability of at most (n / 2^61)^2: for 80 million records, 2^-69.
+/// An attacker who altered the index does not know the points.
 package struct MultisetHash: Sendable, Hashable {
   /// The values at the two points.
   package private(set) var first: UInt64 = 1
   package private(set) var second: UInt64 = 1
 
-  /// The hash of no records.
+  /// Creates the hash of the empty multiset.
   package init() {}
 
   /// Adds a record.
@@ -38,7 +39,8 @@ package struct MultisetHash: Sendable, Hashable {
     fileprivate let first: Point
     fileprivate let second: Point
 
-    /// Points of random bytes, fresh for each comparison; `nil` unless there are ``byteCount``.
+    /// Creates points from random bytes, which must be fresh for each comparison; `nil` unless there are
+    /// ``byteCount``.
     package init?(_ bytes: [UInt8]) {
       guard bytes.count == Self.byteCount else { return nil }
       let span = bytes.span
@@ -47,7 +49,7 @@ package struct MultisetHash: Sendable, Hashable {
       second = Point(main: word(3), index: word(4), check: word(5))
     }
 
-    /// The bytes that points are made of.
+    /// The number of bytes that points are made from.
     package static let byteCount = 48
   }
 
@@ -56,8 +58,9 @@ package struct MultisetHash: Sendable, Hashable {
     let index: UInt64
     let check: UInt64
 
-    /// The linear factor of a record: the point less the record's numbers, each but the first times a variable of its
-    /// own.
+    /// The linear factor of a record: the point minus the record's numbers.
+    ///
+    /// The index and the check are each multiplied by a variable of their own.
     @inline(__always)
     func factor(_ labelled: UInt64, _ recordIndex: UInt64, _ recordCheck: UInt64) -> UInt64 {
       let record = Field.sum(
@@ -82,7 +85,7 @@ package struct MultisetHash: Sendable, Hashable {
     @inline(__always)
     static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
       let (high, low) = left.multipliedFullWidth(by: right)
-      // 2^61 is 1: what is above the lower 61 bits counts once.
+      // 2^61 is congruent to 1, so the bits above the lower 61 are added to them.
       return reduced(low & modulus + (high << 3 | low >> 61))
     }
   }

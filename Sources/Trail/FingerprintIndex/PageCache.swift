@@ -2,11 +2,12 @@
 
 internal import Synchronization
 
-/// The memory that the runs of one index may take: filters have what they need, and pages that were read once are kept
-/// in what that leaves. A trail of a million entries is looked up in without reading; one of ten million reads, as its
-/// filters take up all of it.
+/// The memory budget for the runs of one index.
+///
+/// Filters take as much as they need, and the rest is used to cache pages. Lookups in a trail of a million entries
+/// therefore need no reads. In a trail of ten million entries they do, because filters take up the entire budget.
 final class IndexMemory: Sendable {
-  /// In bytes, found by measurement: a process with ten million entries stays below 128 MB.
+  /// The budget in bytes, determined by measurement: a process with ten million entries stays below 128 MB.
   static let limit = 24 << 20
 
   private let limit: Int
@@ -14,27 +15,27 @@ final class IndexMemory: Sendable {
 
   init(limit: Int = IndexMemory.limit) { self.limit = limit }
 
-  /// Takes what a filter needs.
+  /// Reserves memory for a filter.
   func take(_ byteCount: Int) { used.add(byteCount, ordering: .relaxed) }
 
   func release(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
 
-  /// Takes what a page needs; `false` where there is not as much left.
+  /// Reserves memory for a page; `false` if not enough is left.
   func takeIfLeft(_ byteCount: Int) -> Bool {
     guard used.add(byteCount, ordering: .relaxed).newValue > limit else { return true }
     release(byteCount)
     return false
   }
 
-  /// Indicates whether filters took what pages have.
+  /// Indicates whether filters have exceeded the budget, so that cached pages must be released.
   var isExceeded: Bool { used.load(ordering: .relaxed) > limit }
 }
 
-/// The cache of a run's pages that were read and verified whole: pages never change.
+/// The cache of a run's pages that were read and completely verified.
 ///
-/// Those of kinds whose records can be removed do, and are not cached.
+/// Cached pages must never change. Pages of kinds whose records can be removed do change, so they are not cached.
 final class PageCache: Sendable {
-  /// The memory that a page takes, including that of the heap and the table.
+  /// The size of a cached page, including the overhead of the heap and the table.
   static let pageByteCount = 4_352
 
   private let memory: IndexMemory
@@ -46,7 +47,7 @@ final class PageCache: Sendable {
 
   subscript(number: Int) -> IndexPage? { pages.withLock { $0[number] } }
 
-  /// Keeps a page, if there is memory left for it.
+  /// Caches a page if memory is left for it.
   ///
   /// - Throws: ``IndexError/Code/corrupt``.
   func keep(_ page: inout IndexPage, number: Int) throws(IndexError) {
@@ -62,7 +63,7 @@ final class PageCache: Sendable {
     if !isNew { memory.release(Self.pageByteCount) }
   }
 
-  /// Releases all memory.
+  /// Removes all pages and releases their memory.
   func forgetAll() {
     let count = pages.withLock { pages in
       defer { pages = [:] }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension [IndexRecord] {
-  /// Sorts records that are in ascending order of their indices: into buckets by the upper bits of their
-  /// fingerprints, which are as good as random, and within those by insertion.
+  /// Sorts records that are in ascending order of their indices.
+  ///
+  /// It distributes them into buckets by the upper bits of their fingerprints, which are practically random, and
+  /// sorts each bucket by insertion.
   package func sortedByFingerprint() -> [IndexRecord] {
     guard count > 64 else { return sorted() }
     let bits = UInt64(Int.bitWidth - (count / 4).leadingZeroBitCount)
@@ -30,7 +32,7 @@ extension [IndexRecord] {
   }
 
   private mutating func sortBucket(_ bucket: Range<Int>) {
-    // Insertion takes time in the square of the size, which only few fingerprints for many records make large.
+    // Insertion sort is quadratic. A bucket is large only if many records share few fingerprints.
     guard bucket.count <= 32 else { return self[bucket].sort() }
     for position in bucket.dropFirst() {
       let record = self[position]

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run with what is held of it in memory: the fences, the filter, and pages that were read.
+/// A run with the parts of it that are held in memory: the fences, the filter and cached pages.
 final class ResidentRun: Sendable {
   let run: IndexRun
   let fences: RunFences
   let filter: BlockedFilter?
-  /// `nil` if every lookup is to read what is stored.
+  /// The cache of pages; `nil` if every lookup must read from the storage.
   private let pageCache: PageCache?
   private let memory: IndexMemory?
 
-  /// Reads and verifies the fences, and the filter where the kind has one and `withFilter` asks for it.
+  /// Reads and verifies the fences, and also the filter if the kind has one and `withFilter` is `true`.
   ///
   /// - Parameters:
   ///   - run: The run, as the catalogue has it.
-  ///   - reader: Where it is.
-  ///   - withFilter: Whether the filter is loaded.
-  ///   - memory: What pages are kept in, of the kinds that every append asks for; without it none are kept.
-  /// - Throws: ``IndexError``; what the storage throws.
+  ///   - reader: The reader of the rows.
+  ///   - withFilter: A Boolean value that indicates whether to load the filter.
+  ///   - memory: The memory for cached pages of the kinds that every append looks up; without it, no pages are
+  ///     cached.
+  /// - Throws: ``IndexError``; any error from the storage.
   init(
     _ run: IndexRun, in reader: any IndexReader, withFilter: Bool = true, memory: IndexMemory? = nil
   ) throws {
     self.run = run
     self.memory = memory
-    // Pages of a personal kind change when records are removed.
+    // Pages of a personal kind change when records are removed, so they are not cached.
     pageCache = run.kind.hasFilter && !run.kind.isPersonal ? memory.map { PageCache(in: $0) } : nil
     fences = try RunFences(of: run, in: reader)
     filter = withFilter && run.filterBlocks > 0 ? try BlockedFilter(of: run, in: reader) : nil
@@ -31,16 +32,18 @@ final class ResidentRun: Sendable {
 
   deinit { memory?.release(filter?.byteCount ?? 0) }
 
-  /// Gives the memory of pages back.
+  /// Releases the memory of cached pages.
   func forgetPages() { pageCache?.forgetAll() }
 
-  /// Indicates whether the run may have records of the fingerprint.
+  /// Returns `true` if the run may have records of the fingerprint.
   func mayContain(_ fingerprint: UInt64) -> Bool {
     filter?.content.mayContain(fingerprint, BlockedFilter.bits(of: fingerprint)) ?? true
   }
 
-  /// Hands over the indices below `before` of records of the fingerprint in one page, newest first, until `body` says
-  /// that it needs no more: those in the newest page that has any.
+  /// Passes indices below `before` with the fingerprint and check to `body`, newest first, until `body` returns
+  /// `false`.
+  ///
+  /// Only the newest page that has any is searched for them.
   func forEach(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any IndexReader,
     _ body: (UInt64) -> Bool
@@ -63,7 +66,7 @@ final class ResidentRun: Sendable {
     }
   }
 
-  /// The page that has the record, if any has.
+  /// The number of the page that contains the record, if any does.
   func pageNumber(of record: IndexRecord, in reader: any IndexReader) throws -> Int? {
     try lastPage(beginningBelow: record.successor, in: reader)
   }
@@ -82,7 +85,7 @@ final class ResidentRun: Sendable {
     return try page.record(page.count - 1)
   }
 
-  /// A page that has records; only its header is verified where it is not kept.
+  /// Reads a page that has records. Unless the page is kept in the cache, only its header is verified.
   func page(_ number: Int, in reader: any IndexReader) throws -> IndexPage {
     if let kept = pageCache?[number] { return kept }
     var page = try IndexPage(number, of: run, fences.digests[number], in: reader)
@@ -90,9 +93,9 @@ final class ResidentRun: Sendable {
     return page
   }
 
-  /// The last page with records whose first is below `record`.
+  /// The last page with records whose first record is below `record`.
   private func lastPage(beginningBelow record: IndexRecord, in reader: any IndexReader) throws -> Int? {
-    // Pages before `low` begin below the fingerprint, those from `high` on above it.
+    // Pages before `low` begin below the fingerprint, and pages from `high` on begin above it.
     var low = fences.fingerprints.partitioningIndex { $0 >= record.fingerprint }
     var high = low
     if low < fences.fingerprints.count, fences.fingerprints[low] == record.fingerprint {
@@ -101,7 +104,7 @@ final class ResidentRun: Sendable {
     while low < high {
       let middle = (low + high) / 2
       var isBelow = true
-      // A page without records is where the one before it is.
+      // A page without records counts as the one before it.
       if let number = pageWithRecords(upTo: middle), number >= low {
         var page = try page(number, in: reader)
         isBelow = try page.record(0) < record
@@ -119,7 +122,7 @@ final class ResidentRun: Sendable {
 }
 
 extension RandomAccessCollection where Index == Int {
-  /// The first position whose element satisfies the condition, which all after it do.
+  /// The first position whose element satisfies the condition; all elements after it must satisfy it too.
   @inline(__always)
   func partitioningIndex(_ condition: (Element) -> Bool) -> Int {
     var low = startIndex

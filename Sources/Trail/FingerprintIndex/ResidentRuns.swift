@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The runs of a catalogue with what is held of them in memory.
+/// The runs of a catalogue with the parts of them that are held in memory.
 struct ResidentRuns: Sendable {
-  /// Of the catalogue.
+  /// The root of the catalogue.
   let root: IndexRoot
   let catalogue: IndexCatalogue
   private let byKind: [RunsOfKind]
   private let memory: IndexMemory
 
-  /// Reads and verifies what `known` does not have; without filters for who asks too little to be worth reading them.
+  /// Reads and verifies the runs that `known` does not have.
   ///
-  /// - Throws: ``IndexError``; what the storage throws.
+  /// Callers with few lookups pass `withFilters: false`, because reading filters would cost more than it saves.
+  ///
+  /// - Throws: ``IndexError``; any error from the storage.
   init(
     _ root: IndexRoot, knowing known: ResidentRuns? = nil, withFilters: Bool = true,
     in reader: any IndexReader
@@ -30,17 +32,17 @@ struct ResidentRuns: Sendable {
             ?? ResidentRun(run, in: reader, withFilter: withFilters, memory: memory)
         })
     }
-    // Filters go before pages.
+    // Filters take precedence over cached pages.
     if memory.isExceeded { for kind in byKind { for run in kind.runs { run.forgetPages() } } }
   }
 
   subscript(kind: IndexKind) -> RunsOfKind { byKind[Int(kind.rawValue)] }
 }
 
-/// The runs of one kind, those of the newest entries first.
+/// The runs of one kind, with the newest entries first.
 final class RunsOfKind: Sendable {
   let runs: [ResidentRun]
-  /// Of each run.
+  /// The filter of each run.
   private let filters: [BlockedFilter.Content]
 
   init(_ runs: [ResidentRun]) {
@@ -48,7 +50,7 @@ final class RunsOfKind: Sendable {
     filters = runs.map { $0.filter?.content ?? .none }
   }
 
-  /// The first of the runs, from number `start` on, that may have records of the fingerprint.
+  /// The first of the runs, from position `start` on, that may have records of the fingerprint.
   func first(from start: Int = 0, mayContain fingerprint: UInt64, _ bits: UInt64) -> Int? {
     var number = start
     while number < filters.count {
@@ -58,7 +60,7 @@ final class RunsOfKind: Sendable {
     return nil
   }
 
-  /// The newest index below `before` of the fingerprint.
+  /// The newest index of the fingerprint below `before`.
   func newest(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any IndexReader
   ) throws -> UInt64? {
@@ -70,8 +72,9 @@ final class RunsOfKind: Sendable {
     return newest
   }
 
-  /// Appends the indices below `before` of the fingerprint, newest first: at least one where there is one, at most
-  /// `limit`.
+  /// Appends indices of the fingerprint below `before`, newest first, at most `limit`.
+  ///
+  /// If there are any, at least one is appended.
   func collect(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int, in reader: any IndexReader,
     into found: inout [UInt64]
@@ -84,7 +87,7 @@ final class RunsOfKind: Sendable {
     found += indices
   }
 
-  /// Hands over the indices in the newest run that has any.
+  /// Passes the indices to `body` from the newest run that has any.
   private func forEach(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any IndexReader,
     _ body: (UInt64) -> Bool

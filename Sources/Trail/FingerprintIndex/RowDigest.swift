@@ -3,10 +3,12 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// The digest that the trail vouches for: of the catalogue's row; ``RowDigest/none`` if there is no catalogue yet.
+/// The root that the trail authenticates: the digest of the catalogue's row, or ``RowDigest/none`` without a
+/// catalogue.
 ///
-/// The catalogue has a digest of the fence rows and of the filter rows of each run, a fence has that of its page's
-/// header, and the header those of the page's blocks. So every byte that is read is verified against the root.
+/// The catalogue contains the digests of the fence rows and of the filter rows of each run. A fence contains the
+/// digest of its page's header, and the header those of the page's blocks. Every byte that is read is therefore
+/// verified against the root.
 package typealias IndexRoot = RowDigest
 
 /// The SHA-256 of a row, of a part of one, or of a sequence of rows.
@@ -14,7 +16,7 @@ package struct RowDigest: Sendable, Hashable {
   /// The bytes, as big-endian numbers.
   let words: SIMD4<UInt64>
 
-  /// Of nothing; no bytes are known that have this digest.
+  /// A digest of nothing; no input with this digest is known.
   package static let none = RowDigest(words: .zero)
   /// The bytes of a digest.
   package static let byteCount = 32
@@ -23,14 +25,14 @@ package struct RowDigest: Sendable, Hashable {
 
   init(of bytes: Span<UInt8>) { self.init(PrefixedSHA256.hash(prefix: nil, bytes)) }
 
-  /// The digest that stands at `offset` of `row`, which must have as many bytes.
+  /// Reads the digest at `offset` of `row`, which must have enough bytes.
   init(in row: Span<UInt8>, at offset: Int) {
     words = SIMD4(
       row.bigEndian(at: offset), row.bigEndian(at: offset + 8), row.bigEndian(at: offset + 16),
       row.bigEndian(at: offset + 24))
   }
 
-  /// The digest with these bytes; `nil` unless there are ``byteCount``.
+  /// Creates a digest from its bytes; `nil` unless there are ``byteCount``.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     self.init(in: bytes.span, at: 0)
@@ -47,7 +49,7 @@ package struct RowDigest: Sendable, Hashable {
     return bytes
   }
 
-  /// Takes in the next row of a sequence: SHA-256 of the digest so far and the row.
+  /// Adds the next row of a sequence: SHA-256 of the current digest and the row.
   mutating func chain(_ row: [UInt8]) { self = RowDigest(PrefixedSHA256.hash(prefix: bytes.span, row.span)) }
 }
 

@@ -2,27 +2,27 @@
 
 internal import ReceiptBytes
 
-/// The fences of a run: of each page the first fingerprint, of 8 bytes, and the SHA-256 of its header.
+/// The fences of a run: for each page its first fingerprint in 8 bytes, and the SHA-256 of its header.
 ///
-/// A row has the fences of the pages that one step of a merge made, at most 128. A page that lost all its records has a
-/// fence of zeros and no row.
+/// A row has the fences of the pages that one step of a merge made, at most 128. A page that lost all its records has
+/// a fence of zeros and no row.
 struct RunFences: Sendable {
-  /// Ascending. A page without records has the fingerprint of the page before it.
+  /// The first fingerprint of each page, ascending. A page without records has the fingerprint of the page before it.
   private(set) var fingerprints: [UInt64] = []
-  /// Of the pages' headers; ``RowDigest/none`` for a page without records.
+  /// The digests of the pages' headers; ``RowDigest/none`` for a page without records.
   private(set) var digests: [RowDigest] = []
-  /// The pages of each row.
+  /// The range of pages in each row.
   private var rows: [Range<Int>] = []
 
   static let fencesPerRow = 128
   private static let byteCount = 8 + RowDigest.byteCount
 
-  /// Fences of pages that are not written yet.
+  /// Creates fences for pages that are not written yet.
   init() {}
 
   /// Reads and verifies the fences of a run.
   ///
-  /// - Throws: ``IndexError/Code/corrupt``; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt``; any error from the storage.
   init(of run: IndexRun, in reader: any IndexReader) throws {
     var digest = RowDigest.none
     fingerprints.reserveCapacity(run.pages)
@@ -47,7 +47,7 @@ struct RunFences: Sendable {
     digests.append(digest)
   }
 
-  /// Sets the fence of a page, or takes it away from one that has no records any more.
+  /// Replaces the fence of a page; `nil` if the page has no records any more.
   mutating func replace(_ number: Int, by page: (fingerprint: UInt64, digest: RowDigest)?) {
     fingerprints[number] = page?.fingerprint ?? 0
     digests[number] = page?.digest ?? .none
@@ -55,7 +55,7 @@ struct RunFences: Sendable {
 
   func isEmpty(_ page: Int) -> Bool { digests[page] == .none }
 
-  /// Writes the fences of new pages behind those that `run` has.
+  /// Writes the fences of new pages after those that `run` has.
   func append(to run: inout IndexRun, in writer: any IndexWriter) throws {
     for start in stride(from: 0, to: digests.count, by: Self.fencesPerRow) {
       let row = row(start..<min(start + Self.fencesPerRow, digests.count))
@@ -66,7 +66,7 @@ struct RunFences: Sendable {
     }
   }
 
-  /// Writes the rows of pages that were changed.
+  /// Rewrites the fence rows of pages that were changed.
   func rewrite(_ changed: some Sequence<Int>, of run: inout IndexRun, in writer: any IndexWriter) throws {
     var changed = changed.sorted()[...]
     run.fenceDigest = .none

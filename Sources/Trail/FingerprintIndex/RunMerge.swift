@@ -4,7 +4,7 @@
 struct RunCursor {
   let resident: ResidentRun
   private var nextPage: Int
-  /// The position at which the first page begins.
+  /// The slot at which the first page is begun.
   private var firstSlot: Int
   private var slot = 0
   private var records: [IndexRecord] = []
@@ -16,7 +16,7 @@ struct RunCursor {
     (nextPage, firstSlot) = start
   }
 
-  /// The next record, if the page that was read has one more.
+  /// The next record of the current page; `nil` at the end of the page.
   @inline(__always)
   mutating func nextInPage() -> IndexRecord? {
     guard slot < records.count else { return nil }
@@ -24,8 +24,9 @@ struct RunCursor {
     return records[slot - 1]
   }
 
-  /// Reads the next page that has records; `false` after the last. After ``IndexError/Code/corrupt`` the page after the
-  /// damaged one can be read.
+  /// Reads the next page that has records; `false` after the last page.
+  ///
+  /// After it throws ``IndexError/Code/corrupt``, the next call reads the page after the damaged one.
   mutating func readPage(in reader: any IndexReader) throws -> Bool {
     while nextPage < resident.run.pages {
       let number = nextPage
@@ -64,17 +65,17 @@ struct RunCursor {
   }
 }
 
-/// Merges runs that cover consecutive entries, oldest first, into the order of a run.
+/// Merges runs that cover consecutive entries, oldest first, into the record order of a run.
 struct RunMerge {
   private var cursors: [RunCursor]
   private var heads: [IndexRecord]
-  /// A tournament of fingerprint << 16 | cursor: the least is at 1, the cursors' own from ``leaves`` on. Equal
-  /// fingerprints go by cursor, so by entry.
+  /// A tournament tree of fingerprint << 16 | cursor. The least key is at index 1, and the cursors' keys start at
+  /// ``leaves``. Equal fingerprints are ordered by cursor, and therefore by entry.
   private var keys: [UInt64]
   private let leaves: Int
   private let damaged: (IndexError) throws -> Void
 
-  // `damaged` takes the damage of a page; where it returns, the page is passed over.
+  // `damaged` receives the error of a damaged page. If it returns, the page is skipped.
   init(
     _ cursors: [RunCursor], in reader: any IndexReader, damaged: @escaping (IndexError) throws -> Void
   ) throws {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes records out of the pages of runs.
+/// Removes records from the pages of runs.
 struct RunRemoval {
-  /// In order.
+  /// The records to remove, in order.
   private let records: [IndexRecord]
 
   init(of records: [IndexRecord]) { self.records = records.sorted() }
 
-  /// Rewrites the pages of a run that have any of the records, and their fences.
+  /// Rewrites the pages of a run that contain any of the records, and their fences.
   ///
-  /// - Returns: The run as it is now.
+  /// - Returns: The changed run.
   func run(_ resident: ResidentRun, in writer: any IndexWriter) throws -> IndexRun {
     var run = resident.run
     var removed: [Int: Set<IndexRecord>] = [:]
@@ -27,7 +27,7 @@ struct RunRemoval {
       changed.append(number)
       let place = run.page(number)
       if let first = left.first {
-        // Of the same length, so that a storage may put it where the old one was.
+        // The row keeps its length, so that a storage can overwrite the old one in place.
         let (row, digest) = IndexPage.encode(left[...], of: run, byteCount: page.byteCount)
         fences.replace(number, by: (first.fingerprint, digest))
         try writer.put(place.table, place.key, row)
@@ -40,14 +40,14 @@ struct RunRemoval {
     return run
   }
 
-  /// The same with what a merge has written so far.
+  /// Removes the records from the output of an unfinished merge.
   func run(_ progress: inout IndexRunProgress, in writer: any IndexWriter) throws {
     guard let last = progress.last, records.first.map({ $0 <= last }) ?? false else { return }
     let written = try ResidentRun(progress.run, in: writer, withFilter: false)
     progress.run = try run(written, in: writer)
     guard records.contains(last) else { return }
-    // The catalogue must not keep it either. The merge goes on after the one before it, which is as good: what lay
-    // between is in no input any more.
+    // The catalogue must not keep the removed record either. The merge can continue after the record before it,
+    // because the inputs no longer have any record between the two.
     progress.last = try ResidentRun(progress.run, in: writer, withFilter: false).last(in: writer)
   }
 }

@@ -5,11 +5,11 @@
   internal import PostgreSQL
   internal import Synchronization
 
-  /// Checkpoints in a table of a PostgreSQL database, for trails that are written from several machines.
+  /// A store of checkpoints in a table of a PostgreSQL database, for trails that are written from several machines.
   ///
-  /// Keep them on another server than the trail's, or at least in another database that is left out when the trail is
-  /// restored. The table is `checkpoints (name text, value bytea)` in a schema of its own; it may hold those of many
-  /// trails, each under its name.
+  /// Use a different server than the trail's, or at least a different database that is not restored together with the
+  /// trail. The table is `checkpoints (name text, value bytea)` in a schema of its own. It can hold the checkpoints
+  /// of many trails, each under its name.
   public final class PostgreSQLCheckpointStore: CheckpointStore, CustomStringConvertible {
     private static let load = "load"
     private static let insert = "insert"
@@ -27,16 +27,16 @@
     private let name: [UInt8]
     private let idle: Mutex<ServerConnection?>
 
-    /// Opens the store; creates its schema and table where they are missing.
+    /// Opens the store, and creates its schema and table if they are missing.
     ///
     /// - Parameters:
-    ///   - url: `postgresql://`, as for ``PostgreSQLStorage``; the schema is `receiptkit_checkpoints` where neither it
-    ///     nor the options name one.
-    ///   - name: The trail, such as its origin.
-    ///   - options: How the server is used; `maximumConnections` means nothing here.
-    /// - Throws: `StorageError.Code.unavailable`, `StorageError.Code.unsupported` where the URL cannot be read or
-    ///   the server runs without `fsync`, `StorageError.Code.inputOutput` where the user may not create the table,
-    ///   `StorageError.Code.corrupt` where somebody attached a trigger or anything else to it.
+    ///   - url: The `postgresql://` URL, as for ``PostgreSQLStorage``. The schema is `receiptkit_checkpoints` if
+    ///     neither the URL nor the options specify one.
+    ///   - name: The name of the trail, such as its origin.
+    ///   - options: The options for using the server; `maximumConnections` has no effect.
+    /// - Throws: `StorageError.Code.unavailable`, `StorageError.Code.unsupported` if the URL cannot be parsed or the
+    ///   server runs without `fsync`, `StorageError.Code.inputOutput` if the user may not create the table,
+    ///   `StorageError.Code.corrupt` if a trigger or anything else was attached to it.
     public init(_ url: String, name: String, options: PostgreSQLOptions = .init()) throws(StorageError) {
       let location = try ServerLocation(
         url, schema: options.schema, defaultSchema: "receiptkit_checkpoints", orThrow: StorageError.self)
@@ -47,7 +47,7 @@
       let connection = try ServerConnection(location)
       let table = "\(location.schema).checkpoints"
       if try connection.execute("SELECT to_regclass('\(table)')::text").text(0, 0).isEmpty {
-        // Two that create it at once wait for each other, on a number of this purpose's own.
+        // Concurrent creators wait for each other on an advisory lock, whose number is used for nothing else.
         try connection.execute(
           """
           BEGIN;
@@ -63,7 +63,7 @@
     /// The server, the database and the schema.
     public var description: String { location.description }
 
-    /// The checkpoint, encoded; `nil` if none was stored yet.
+    /// Loads the encoded checkpoint; `nil` if no checkpoint has been stored yet.
     ///
     /// - Throws: `StorageError`.
     public func load() throws(StorageError) -> [UInt8]? {
@@ -71,10 +71,10 @@
       return result.rowCount == 0 ? nil : result.bytes(0, 0)
     }
 
-    /// Stores `new` where what is stored is exactly `old`.
+    /// Stores `new` if the stored checkpoint equals `old`.
     ///
-    /// - Returns: Whether it was stored.
-    /// - Throws: `StorageError`. After `StorageError.Code.unavailable` it is not known whether it was stored.
+    /// - Returns: `true` if it was stored.
+    /// - Throws: `StorageError`. After `StorageError.Code.unavailable` it is unknown whether `new` was stored.
     public func replace(_ old: [UInt8]?, with new: [UInt8]) throws(StorageError) -> Bool {
       guard new.count <= maximumStoredCheckpointByteCount else {
         throw StorageError(
@@ -85,7 +85,7 @@
       return try run(Self.update, [.bytes(name), .bytes(old), .bytes(new)]).changedRowCount == 1
     }
 
-    /// Carries out one statement, a transaction of its own.
+    /// Runs one statement in a transaction of its own.
     private func run(_ statement: String, _ parameters: [StatementParameter]) throws(StorageError)
       -> QueryResult
     {
@@ -110,8 +110,8 @@
     private func prepared(_ connection: ServerConnection) throws(StorageError) -> ServerConnection {
       let table = "\(location.schema).checkpoints"
       try ServerSession.prepare(connection, options)
-      // A trigger could keep an old checkpoint when a new one is stored, so that a trail that was put back passes for the
-      // newest.
+      // A trigger could keep the old checkpoint when a new one is stored. A trail that was rolled back would then
+      // appear to be the newest.
       if let fault = try Self.layout.fault(in: location.schema, on: connection) {
         throw StorageError(.corrupt, at: description, fault)
       }
@@ -121,7 +121,7 @@
       try connection.sendPreparation(
         Self.insert, "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
         types: [.text, .bytea])
-      // One statement compares and swaps: who comes second waits for the row, and finds it changed.
+      // One statement compares and swaps. The second of two writers waits for the row, and finds it changed.
       try connection.sendPreparation(
         Self.update, "UPDATE \(table) SET value = $3 WHERE name = $1 AND value = $2",
         types: [.text, .bytea, .bytea])

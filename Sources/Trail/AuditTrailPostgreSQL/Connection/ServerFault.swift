@@ -17,18 +17,18 @@
       self.init(code, at: place, message)
     }
 
-    /// The storage error for an SQLSTATE (PostgreSQL, appendix A).
+    /// Maps an SQLSTATE (PostgreSQL, appendix A) to a storage error code.
     private static func code(_ sqlState: String) -> Code {
       switch sqlState {
       case "53100": .full
-      // Too many connections; lock not available; deadlock, serialization failure, cancelled: try again.
+      // Retryable: too many connections, lock not available, deadlock, serialization failure, query cancelled.
       case "53300", "55P03", "40P01", "40001", "57014": .busy
-      // An administrator's shutdown, a crash, not yet started, dropped; too long idle within a transaction.
+      // Administrator's shutdown, crash, server starting, database dropped, idle session or transaction timeout.
       case "57P01", "57P02", "57P03", "57P04", "57P05", "25P03": .unavailable
       case _ where sqlState.hasPrefix("08"): .unavailable
-      // The tables are not what a trail has.
+      // The tables are not those of a trail.
       case "42P01", "42703", "3F000": .notATrail
-      // No such database.
+      // The database does not exist.
       case "3D000": .notFound
       case "XX001", "XX002": .corrupt
       default: .inputOutput

@@ -4,14 +4,14 @@
   internal import AuditTrail
   internal import PostgreSQL
 
-  /// The settings of every session, whatever the server's and the user's defaults are.
+  /// The settings of every session, regardless of the defaults of the server and the user.
   enum ServerSession {
     static func prepare(
       _ connection: ServerConnection, _ options: PostgreSQLOptions
     ) throws(StorageError) {
-      // One round trip.
+      // All settings take one round trip.
       let fsync = try connection.execute(
-        // All names of ours are qualified: nobody else's function or operator comes in between.
+        // The statements of this module use qualified names, so no other function or operator can take precedence.
         """
         SET search_path = pg_catalog;
         SET lock_timeout = \(options.lockTimeout.milliseconds);
@@ -22,7 +22,8 @@
         SET tcp_keepalives_count = 3;
 
         """
-          // All access is by the key, in order; a plan made when a table was empty must not read all of it later.
+          // All access is by key and in order. A plan made when a table was empty must not scan the whole table
+          // later.
           + """
           SET plan_cache_mode = force_generic_plan;
           SET enable_seqscan = off;
@@ -31,7 +32,8 @@
           SET jit = off;
 
           """
-            // A commit returns when it is on disk here. One that waits for standbys to apply it too is left as it is.
+            // A commit returns when it is on this server's disk. The stricter setting that also waits for standbys to
+            // apply it is kept.
             + """
             SELECT set_config('synchronous_commit', 'on', false)
             WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');

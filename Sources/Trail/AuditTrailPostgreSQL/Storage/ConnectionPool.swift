@@ -6,7 +6,7 @@
   internal import PostgreSQL
   internal import Synchronization
 
-  /// The connections of a storage: one at a time for writing, a bounded number for reading.
+  /// The connections of a storage: one at a time for writing, and a limited number for reading.
   final class ConnectionPool: Sendable {
     enum Purpose { case reading, writing }
 
@@ -34,7 +34,7 @@
 
     /// Runs `body` with a connection in pipeline mode, outside of a transaction.
     ///
-    /// - Throws: `closed`, `busy` where there was none for as long as `lockTimeout`, and the faults of connecting.
+    /// - Throws: `closed`, `busy` if no connection became free within `lockTimeout`, and connection errors.
     func withConnection<Result>(
       for purpose: Purpose, _ body: (inout ServerConnection) throws -> Result
     ) throws -> Result {
@@ -56,7 +56,7 @@
       return try body(&connection)
     }
 
-    /// A connection that nobody uses, or a new one. Where the server allows no more, it waits for one of those there are.
+    /// Returns an idle connection, or a new one. If the server allows no more, waits for one that is in use.
     private func freeConnection() throws(StorageError) -> ServerConnection {
       let deadline = ContinuousClock.now + options.lockTimeout
       while true {
@@ -74,14 +74,14 @@
       }
     }
 
-    /// A new connection, ready for statements on the trail.
+    /// Opens a new connection that is ready for statements on the trail.
     func connect() throws(StorageError) -> ServerConnection {
       let connection = try ServerConnection(location)
       try ServerSession.prepare(connection, options)
       try schema.check(on: connection)
       try connection.beginPipeline()
       try schema.prepare(on: connection, writerTimeout: options.writerTimeout)
-      // Only a lock takes long.
+      // Only waiting for a lock takes long.
       connection.answerLimit = options.lockTimeout + .seconds(5)
       return connection
     }
@@ -99,20 +99,20 @@
         state.idle = []
         return idle
       }
-      // Ended here, outside of the lock.
+      // Connections are closed here, outside of the lock.
       _ = consume idle
     }
 
     private func idleConnection() throws(StorageError) -> ServerConnection? {
       try checkOpen()
       while let connection = state.withLock({ $0.idle.popLast() }) {
-        // The server may have been restarted since.
+        // The server may have been restarted in the meantime.
         if !connection.isBroken { return connection }
       }
       return nil
     }
 
-    /// Takes over a connection that nobody uses yet.
+    /// Adds a new connection to the idle ones.
     func keep(_ connection: ServerConnection) { release(connection) }
 
     private func release(_ connection: ServerConnection) {

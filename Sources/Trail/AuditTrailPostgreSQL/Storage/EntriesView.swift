@@ -3,13 +3,15 @@
 #if PostgreSQL
   internal import AuditTrail
 
-  /// The entries of a trail as columns, for SQL: the view `entries`, and the function `entries(first, last)`, which reads
-  /// only the bundles of a range of indexes.
+  /// The entries of a trail as columns, for SQL.
   ///
-  /// They take apart what ``BundleRow`` and ``TailRow`` put together, and say what is stored, unverified. The function is
-  /// one statement without settings of its own, so that the server merges it into the query and computes no column that
-  /// is not asked for. Nothing that an entry can hold makes them fail: instants beyond the server's range are infinite,
-  /// numbers have the type `numeric`, and U+0000, which no text of PostgreSQL has, stays `%00`.
+  /// There is the view `entries`, and the function `entries(first, last)`, which reads only the bundles of a range of
+  /// indexes.
+  ///
+  /// They decode the rows that ``BundleRow`` and ``TailRow`` encode, and return the stored data without verification.
+  /// The function is a single statement without settings of its own, so that the server inlines it into the query and
+  /// computes only the requested columns. No content of an entry makes them fail: instants beyond the server's range
+  /// are infinite, numbers have the type `numeric`, and U+0000, which PostgreSQL text cannot hold, remains `%00`.
   enum EntriesView {
     static func creation(in schema: String) -> String {
       """

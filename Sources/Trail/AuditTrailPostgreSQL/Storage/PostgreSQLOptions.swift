@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
-  /// The options of a trail in PostgreSQL.
+  /// The options for using a trail in PostgreSQL.
   public struct PostgreSQLOptions: Sendable, Hashable {
-    /// The schema that holds the trail and nothing else: `a` to `z`, digits and `_`. `nil` takes the one that the URL
-    /// names with the parameter `schema`, and without that, `receiptkit`.
+    /// The schema that holds the trail and nothing else: `a` to `z`, digits and `_`.
+    ///
+    /// If it is `nil`, the URL's parameter `schema` applies, and without that parameter, `receiptkit`.
     public var schema: String?
 
-    /// The most connections that one storage opens: one for writing, the others for reading. At least 2.
+    /// The maximum number of connections that one storage opens: one for writing, the others for reading. At least 2.
     public var maximumConnections: Int
 
-    /// The time for which a writer waits for others, and a reader for a free connection, before
-    /// `StorageError.Code.busy`.
+    /// The time a writer waits for others, and a reader for a free connection, before `StorageError.Code.busy` is
+    /// thrown.
     public var lockTimeout: Duration
 
-    /// The time for which a writer may be silent within a write before the server ends its connection, so that a
-    /// process that was stopped, or a machine that vanished, does not keep all others from writing.
+    /// The time a writer may be silent within a write before the server ends its connection.
+    ///
+    /// This prevents a stopped process or an unreachable machine from blocking all other writers.
     public var writerTimeout: Duration
 
-    /// Indicates whether to use a server that runs with `fsync = off`, and so may lose or break what it acknowledged
-    /// when power is lost. For tests.
+    /// Indicates whether to use a server that runs with `fsync = off`, for tests.
+    ///
+    /// Such a server may lose or damage acknowledged data in a power failure.
     public var allowsServerWithoutFsync: Bool
 
     /// Creates options.
@@ -36,7 +39,8 @@
   }
 
   extension Duration {
-    /// At least 1, since 0 means "forever" to the server, and no more than it takes.
+    /// The duration in milliseconds, at least 1, because 0 means "no limit" to the server, and limited to the
+    /// server's range.
     var milliseconds: Int {
       let (seconds, attoseconds) = components
       let bounded = min(max(seconds, 0), 2_000_000)

@@ -4,31 +4,31 @@
   public import AuditTrail
   internal import PostgreSQL
 
-  /// An audit trail in a schema of a PostgreSQL database, for several processes and machines that write at once.
+  /// An audit trail in a schema of a PostgreSQL database, for several processes and machines that write concurrently.
   ///
-  /// The trail is named by a URL as libpq understands it, with one parameter more, the schema:
+  /// The trail is identified by a libpq connection URL with one additional parameter, the schema:
   ///
   ///     postgresql://auditor@db.example.com/receipts?sslmode=verify-full&schema=trail2026
   ///
-  /// Keep the password out of it where you can: libpq finds it in `~/.pgpass` or in `PGPASSWORD`. It never appears in
-  /// errors or descriptions.
+  /// Keep the password out of the URL if possible: libpq reads it from `~/.pgpass` or `PGPASSWORD`. It never appears
+  /// in errors or descriptions.
   ///
-  /// One write takes place at a time, among all processes, each in a transaction of its own; reads see one state and
-  /// wait for nobody. A commit is on the server's disk when it returns: `synchronous_commit` is forced on, and a server
-  /// that runs with `fsync = off` is refused. The disk that lies about a sync is beyond what can be noticed from here;
-  /// so is a standby that takes over without having received the last commits, unless
-  /// `synchronous_standby_names` is set: then commits wait for it.
+  /// Among all processes, only one write takes place at a time, each in its own transaction. Reads see one snapshot
+  /// and do not wait. A commit is on the server's disk when it returns: `synchronous_commit` is forced on, and a
+  /// server that runs with `fsync = off` is refused. Two failures cannot be detected from here. One is a disk that
+  /// falsely reports a sync as done. The other is a standby that takes over without having received the last commits;
+  /// to prevent it, set `synchronous_standby_names`, and commits wait for the standby.
   ///
-  /// Connections go to a server that can be written to (`target_session_attrs=read-write`), which the URL may change,
-  /// and give up after 10 seconds (`connect_timeout`).
+  /// Connections go to a writable server (`target_session_attrs=read-write`) and time out after 5 seconds
+  /// (`connect_timeout`). The URL can change both settings.
   public final class PostgreSQLStorage: TrailStorage, CustomStringConvertible {
     private let pool: ConnectionPool
 
-    /// Creates the tables of a trail in a schema that has none, or does not exist yet.
+    /// Creates the tables of a trail in a schema that is empty or does not exist yet.
     ///
-    /// - Throws: `StorageError.Code.notATrail` where the schema is in use, `StorageError.Code.unavailable` where
-    ///   there is no connection, `StorageError.Code.unsupported` where the URL cannot be read or the server runs
-    ///   without `fsync`, `StorageError.Code.inputOutput` where the user may not create tables there.
+    /// - Throws: `StorageError.Code.notATrail` if the schema is in use, `StorageError.Code.unavailable` if there is
+    ///   no connection, `StorageError.Code.unsupported` if the URL cannot be parsed or the server runs without
+    ///   `fsync`, `StorageError.Code.inputOutput` if the user may not create tables there.
     public convenience init(creatingAt url: String, options: PostgreSQLOptions = .init()) throws(StorageError)
     {
       try self.init(url, options) { pool throws(StorageError) in
@@ -40,11 +40,11 @@
 
     /// Opens the trail in a schema.
     ///
-    /// - Throws: `StorageError.Code.notFound` where the schema does not exist or is empty,
-    ///   `StorageError.Code.notATrail` where it holds something else, `StorageError.Code.unavailable` where there
-    ///   is no connection, `StorageError.Code.unsupported` where the URL cannot be read, the server runs without
-    ///   `fsync`, or the trail needs a newer build. `StorageError.Code.corrupt` where somebody attached triggers, rules,
-    ///   policies, columns or indexes to its tables.
+    /// - Throws: `StorageError.Code.notFound` if the schema does not exist or is empty, `StorageError.Code.notATrail`
+    ///   if it contains something else, `StorageError.Code.unavailable` if there is no connection,
+    ///   `StorageError.Code.unsupported` if the URL cannot be parsed, the server runs without `fsync`, or the trail's
+    ///   layout has a different version, `StorageError.Code.corrupt` if triggers, rules, policies, columns or indexes
+    ///   were attached to its tables.
     public convenience init(openingAt url: String, options: PostgreSQLOptions = .init()) throws(StorageError)
     {
       try self.init(url, options) { _ throws(StorageError) in }
@@ -66,10 +66,9 @@
     /// The server, the database and the schema.
     public var description: String { pool.location.description }
 
-    /// Reads one state.
+    /// Reads one snapshot.
     ///
-    /// - Throws: `StorageError`, and the errors of `body`. `StorageError.Code.busy` where all connections are in
-    ///   use by others.
+    /// - Throws: `StorageError`, and any error from `body`. `StorageError.Code.busy` if all connections are in use.
     public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
       try pool.withConnection(for: .reading) { connection in
         let transaction = PostgreSQLTransaction(connection, beginning: [TrailSchema.beginRead])
@@ -78,14 +77,14 @@
       }
     }
 
-    /// Changes the trail: all that `body` does, or nothing where it throws.
+    /// Changes the trail in one transaction, which is rolled back if `body` throws.
     ///
-    /// Changes are sent ahead, so their faults may only show with a later one or at the end.
+    /// Changes are sent without waiting, so their errors may appear only with a later change or at the end.
     ///
-    /// - Throws: `StorageError`, and the errors of `body`. `StorageError.Code.busy` where others wrote for longer
-    ///   than ``PostgreSQLOptions/lockTimeout``. After `StorageError.Code.unavailable` it is not known whether the
-    ///   write took place, where the message says that the connection was lost during a commit: read again what is
-    ///   stored. The next use reconnects.
+    /// - Throws: `StorageError`, and any error from `body`. `StorageError.Code.busy` if others wrote for longer than
+    ///   ``PostgreSQLOptions/lockTimeout``. If `StorageError.Code.unavailable` has a message that the connection was
+    ///   lost during a commit, it is unknown whether the write took place: read the stored state again. The next use
+    ///   reconnects.
     public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
       try pool.withConnection(for: .writing) { connection in
         let transaction = try beginWriting(&connection)
@@ -101,8 +100,9 @@
       }
     }
 
-    /// Takes the lock of the writers. Nothing has been done by then, so a connection that turns out to be dead is
-    /// replaced.
+    /// Takes the writers' lock.
+    ///
+    /// Nothing has been changed at this point, so a connection that turns out to be dead is replaced.
     private func beginWriting(_ connection: inout ServerConnection) throws(StorageError)
       -> PostgreSQLTransaction
     {
@@ -126,22 +126,22 @@
       }
     }
 
-    /// Rewrites the tables in which something was erased, so that nothing of it is left in their files.
+    /// Rewrites the tables in which data was erased, so that nothing of it remains in their files.
     ///
-    /// PostgreSQL keeps the older version of what is changed. This has the tables copied (`VACUUM FULL`), which takes
-    /// about a second for each gigabyte of the trail, keeps readers of those tables waiting meanwhile and needs as
-    /// much free space again. What remains is outside of the trail's tables: the server's log of changes until it is
-    /// recycled (a checkpoint is asked for, where the user may), its archive, backups and standbys.
+    /// PostgreSQL keeps old versions of changed rows. This function copies the tables (`VACUUM FULL`). That takes
+    /// about a second for each gigabyte of the trail, blocks readers of these tables, and needs as much free space
+    /// again. Erased data may remain outside of the trail's tables: in the server's write-ahead log until it is
+    /// recycled (a checkpoint is requested if the user may do so), its archive, backups and standbys.
     ///
-    /// - Throws: `StorageError.Code.busy` where a transaction that began before the erasure does not end within
-    ///   ``PostgreSQLOptions/lockTimeout``, and `StorageError.Code.inputOutput` where the user does not own the
-    ///   tables. The next call makes up for it.
+    /// - Throws: `StorageError.Code.busy` if a transaction that began before the erasure does not end within
+    ///   ``PostgreSQLOptions/lockTimeout``, and `StorageError.Code.inputOutput` if the user does not own the tables.
+    ///   Call it again later to complete the scrubbing.
     public func scrub() throws {
       try pool.checkOpen()
       try Scrubbing(pool).run()
     }
 
-    /// The bytes of the tables with their indexes.
+    /// The total size of the tables and their indexes, in bytes.
     public func byteCount() throws -> UInt64 {
       try pool.checkOpen()
       let connection = try ServerConnection(pool.location)
@@ -153,7 +153,8 @@
       return UInt64(size.text(0, 0)) ?? 0
     }
 
-    /// Objects that were added to the tables or altered since the trail was opened.
+    /// Describes the first object that was added to the tables or altered in them since the trail was opened;
+    /// otherwise empty.
     public func structuralFaults() throws -> [String] {
       try pool.checkOpen()
       let connection = try ServerConnection(pool.location)
@@ -161,7 +162,7 @@
       return try pool.schema.layoutFault(on: connection).map { [$0] } ?? []
     }
 
-    /// Ends the connections: at once those that nobody uses, the others when they are given back.
+    /// Closes the idle connections immediately, and the others when they are released.
     public func close() throws { pool.close() }
   }
 #endif

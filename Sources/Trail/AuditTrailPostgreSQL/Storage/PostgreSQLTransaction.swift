@@ -4,26 +4,29 @@
   internal import AuditTrail
   internal import PostgreSQL
 
-  /// The tables within one transaction of a connection. Changes are sent without waiting for their answers, which are
-  /// taken with those of the next read or of the commit.
+  /// The tables within one transaction of a connection.
+  ///
+  /// Changes are sent without waiting for their answers, which are taken with those of the next read or of the
+  /// commit.
   final class PostgreSQLTransaction: StorageWriter {
-    /// So many changes are under way at most before their answers are taken.
+    /// The maximum number of changes to send before their answers are taken.
     private static let maximumAwaitedCount = 512
-    /// The approximate number of bytes of a range that are fetched at a time.
+    /// The approximate number of bytes of a range to fetch at a time.
     private static let pageByteCount = 4 << 20
 
-    /// So many values are fetched together.
+    /// The maximum number of values to fetch together.
     private static let prefetchCount = 256
 
     private let connection: ServerConnection
-    /// As they are: nobody else changes them meanwhile, and what this transaction changes is let go.
+    /// The prefetched values. They stay valid, because nobody else changes them, and changes of this transaction
+    /// remove them.
     private var prefetched: [StorageTable: [Int64: [UInt8]]] = [:]
-    /// The statements to send before the first one.
+    /// The statements to send before the first operation.
     private var beginning: [String]
-    /// The tables that scrubbing is to rewrite.
+    /// The tables that scrubbing must rewrite.
     private var marked: Set<StorageTable> = []
     private var isEnded = false
-    /// The first fault. The server has given up the transaction then, whether or not the caller handles the error.
+    /// The first error. The server has then aborted the transaction, whether or not the caller handles the error.
     private(set) var failure: StorageError?
 
     init(_ connection: ServerConnection, beginning: [String]) {
@@ -41,7 +44,7 @@
 
     func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
       if let value = prefetched[table]?[key] { return Array(value[range.clamped(to: value.indices)]) }
-      // A value has less than 1 GiB; positions count from 1.
+      // A value is shorter than 1 GiB, and positions start at 1.
       let lower = Int32(clamping: min(max(range.lowerBound, 0), 1 << 30) + 1)
       let count = Int32(clamping: min(max(range.upperBound, 0), 1 << 30) + 1 - Int(lower))
       let result = try run(.part, table, [.bigint(key), .integer(lower), .integer(max(count, 0))])
@@ -72,7 +75,7 @@
     }
 
     func prefetch(_ table: StorageTable, _ keys: () -> [Int64]) throws {
-      // Bundles are large: what was asked for before is let go.
+      // Bundles are large, so those that were prefetched earlier are released.
       if table == .bundles { prefetched[table] = nil }
       var remaining = Array(Set(keys())).filter { prefetched[table]?[$0] == nil }.sorted()[...]
       while !remaining.isEmpty {
@@ -94,7 +97,7 @@
     func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {
       prefetched[table]?[key] = nil
       try send(.put, table, [.bigint(key), .bytes(value)])
-      // The row that is replaced, if there is one, may hold what was erased.
+      // A row that is replaced may contain erased data.
       if table == .personal { try markForScrubbing(table) }
     }
 
@@ -118,14 +121,14 @@
       if erasing { try markForScrubbing(table) }
     }
 
-    /// Once is enough: all that this transaction changes becomes visible together.
+    /// Marks a table for scrubbing. Once per transaction is enough, because all its changes become visible together.
     private func markForScrubbing(_ table: StorageTable) throws {
       if marked.insert(table).inserted { try send(.erasure, table, []) }
     }
 
     // MARK: The transaction
 
-    /// Begins at once, and waits for it.
+    /// Begins the transaction immediately, and waits for the server's answer.
     func begin() throws(StorageError) {
       try attempt { () throws(StorageError) in
         try sendBeginning()
@@ -134,12 +137,13 @@
       }
     }
 
-    /// Commits what was done. Nothing was stored where it throws, but for `unavailable`: then it is not known.
+    /// Commits the changes. If it throws, nothing was stored, unless the error is `unavailable`: then the outcome is
+    /// unknown.
     func commit() throws(StorageError) {
       isEnded = true
       if let failure { throw failure }
       do throws(StorageError) {
-        // The server answers ROLLBACK to the commit of a transaction that it has given up.
+        // The server answers ROLLBACK to the commit of an aborted transaction.
         guard try connection.run(TrailSchema.commit).command == "COMMIT" else {
           throw StorageError(.inputOutput, at: connection.location.description, "The server did not commit.")
         }
@@ -152,7 +156,7 @@
       }
     }
 
-    /// Gives up what was done; a broken connection has done so already.
+    /// Rolls the changes back. If the connection is broken, the server has already done so.
     func rollback() {
       isEnded = true
       do throws(StorageError) {
@@ -164,7 +168,7 @@
       }
     }
 
-    /// Ends a transaction that has changed nothing, without waiting for the server to say so.
+    /// Ends a transaction that has changed nothing, without waiting for the server's answer.
     func endReading() {
       isEnded = true
       guard beginning.isEmpty else { return }

@@ -4,7 +4,7 @@
   internal import AuditTrail
   internal import PostgreSQL
 
-  /// The rewriting of the tables in which something was erased.
+  /// Rewrites the tables in which data was erased.
   struct Scrubbing {
     private let pool: ConnectionPool
     private let connection: ServerConnection
@@ -17,7 +17,7 @@
 
     func run() throws(StorageError) {
       let schema = pool.schema.name
-      // Objects attached since the trail was opened may hold copies of erased data.
+      // An object that was attached since the trail was opened may contain copies of erased data.
       try pool.schema.requireLayout(on: connection)
       try waitForOlderTransactions()
       let marks = try connection.execute("SELECT name, number FROM \(schema).erasures")
@@ -25,15 +25,17 @@
       for row in 0..<marks.rowCount { numbers[marks.text(row, 0)] = marks.text(row, 1) }
       for (table, number) in numbers {
         try rewrite("\(schema).\(table)")
-        // Something may have been erased since they were read.
+        // Data may have been erased since the marks were read.
         try connection.execute(
           "DELETE FROM \(schema).erasures WHERE name = '\(table)' AND number = \(number)")
       }
       try askForCheckpoint()
     }
 
-    /// A table is rewritten without what no transaction can see any more, so those must end that still can. The server
-    /// does not count lazy vacuums among them, which take minutes where much was inserted; it does count an analysis.
+    /// Waits for transactions that may still see erased data, because rewriting a table keeps the rows that they can
+    /// see.
+    ///
+    /// The server ignores lazy vacuums in this respect, which take minutes after large inserts, but not an ANALYZE.
     private func waitForOlderTransactions() throws(StorageError) {
       let own = try connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
       let older = """
@@ -55,9 +57,9 @@
     private func rewrite(_ table: String) throws(StorageError) {
       let file = "SELECT pg_relation_filepath('\(table)')"
       let before = try connection.execute(file).text(0, 0)
-      // The statistics of tables that earlier builds made are samples of values: they are made anew from what is left.
+      // Tables made by earlier builds have statistics that contain samples of values. ANALYZE replaces them.
       try connection.execute("VACUUM (FULL, ANALYZE) \(table)")
-      // Of tables that are not the user's, the server only remarks that it passes them over.
+      // If the user does not own a table, the server skips it with only a warning.
       guard try connection.execute(file).text(0, 0) != before else {
         throw StorageError(
           .inputOutput, at: pool.location.description, "\(table) cannot be rewritten: scrub as its owner.")

@@ -4,16 +4,16 @@
   internal import AuditTrail
   internal import PostgreSQL
 
-  /// The tables of a trail and what is done with them.
+  /// The tables of a trail and the operations on them.
   ///
   ///     trail (format integer)                                   one row: the version of this layout
   ///     erasures (name text, number bigint)                      the tables that scrubbing must rewrite
   ///     head, notes, bundles, … (key bigint, value bytea)        one for each `StorageTable`
   ///     entries                                                  the view of ``EntriesView``
   ///
-  /// Values are stored uncompressed, outside of the row where they are long (`EXTERNAL`), so that a part of one is read
-  /// without reading all of it. They have no statistics: those of the server are samples of the values, keys of erasable
-  /// parts among them, which no rewriting of the tables reaches.
+  /// Values are stored uncompressed, and out of line if they are long (`EXTERNAL`), so that a part of a value can be
+  /// read without reading all of it. They have no statistics: the server's statistics are samples of the values,
+  /// including keys of erasable parts, and rewriting the tables does not remove them.
   struct TrailSchema: Sendable {
     static let format = 2
 
@@ -21,7 +21,7 @@
 
     // MARK: Creating and finding
 
-    /// Carried out as one transaction.
+    /// The statements that create the tables, to be run as one transaction.
     var creation: String {
       let tables = StorageTable.allCases.map { table in
         """
@@ -71,7 +71,7 @@
       try requireLayout(on: connection)
     }
 
-    /// Refuses tables to which somebody attached anything.
+    /// Throws if anything was attached to the tables.
     ///
     /// - Throws: `corrupt`.
     func requireLayout(on connection: ServerConnection) throws(StorageError) {
@@ -80,7 +80,7 @@
       }
     }
 
-    /// Objects that were added to the tables or altered; `nil` if nothing was.
+    /// Describes an object that was added to the tables or altered in them; `nil` if nothing was.
     func layoutFault(on connection: ServerConnection) throws(StorageError) -> String? {
       try Self.layout.fault(in: name, on: connection)
     }
@@ -105,7 +105,7 @@
 
     // MARK: Statements
 
-    /// Operations on one table, with prepared statements.
+    /// The operations on one table, each with a prepared statement.
     enum Operation: String, CaseIterable {
       case value, values, part, page, last, put, overwrite, remove, erasure
 
@@ -123,16 +123,16 @@
     func prepare(on connection: ServerConnection, writerTimeout: Duration) throws(StorageError) {
       let plain = [
         (Self.beginRead, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-        // After it waited for the lock, each statement sees what others committed meanwhile.
+        // After waiting for the lock, each statement sees the changes that others committed in the meantime.
         (Self.beginWrite, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
         (
           Self.limitSilence,
           "SET LOCAL idle_in_transaction_session_timeout = \(writerTimeout.milliseconds)"
         ),
-        // A lock of a table of our own: unlike an advisory lock, no other application can hold it by accident, and
-        // unlike a row's, taking it writes nothing. It is handed over in the order of asking, after the commit of
-        // the one before has become visible, lets readers and dumps pass, and ends with the session, however that
-        // ends.
+        // This locks a table of the trail. Unlike an advisory lock, no other application can hold it by accident, and
+        // unlike a row lock, it needs no write. Waiting writers get it in the order of their requests, after the
+        // previous commit has become visible. It does not block readers or dumps, and it ends with the session,
+        // however the session ends.
         (Self.lock, "LOCK TABLE \(name).trail IN EXCLUSIVE MODE"),
         (Self.commit, "COMMIT"), (Self.rollback, "ROLLBACK"),
       ]

@@ -4,7 +4,7 @@ internal import AuditTrail
 internal import SQLite
 
 extension StorageError {
-  /// An error of SQLite in the words of the storage's contract.
+  /// Converts an SQLite error to an error of the storage protocol.
   init(_ error: SQLiteError) {
     let code: Code =
       switch error.code {
@@ -21,8 +21,9 @@ extension StorageError {
     self.init(code, at: error.place, error.code == .closed ? "The trail was closed." : error.message)
   }
 
-  /// Runs `body`, whose errors of SQLite are thrown as the contract has them. Others, such as those of a caller's
-  /// closure, stay what they are.
+  /// Runs `body` and converts its SQLite errors to storage errors.
+  ///
+  /// Other errors, such as those of a caller's closure, are rethrown as they are.
   static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()

@@ -3,17 +3,17 @@
 internal import AuditTrail
 internal import SQLite
 
-/// The options with which the connections of a trail are opened.
+/// Opens the connections of a trail.
 enum TrailConnection {
-  /// "RKAT", and a table for each `StorageTable`.
+  /// The layout with the application ID "RKAT" and a table for each `StorageTable`.
   static let layout = DatabaseLayout(
     applicationID: 0x524B_4154, version: 3,
     statements: StorageTable.allCases.map { TableStatements[$0].create })
 
-  /// The only connection that writes.
+  /// Opens the only connection that writes.
   ///
-  /// `secure_delete = FAST` zeroes what becomes free within pages that are written anyway. Without it a page that
-  /// SQLite splits keeps its old rows, out of reach of any erasing that comes later.
+  /// `secure_delete = FAST` zeroes the space that becomes free in pages that are written anyway. Without it, a page
+  /// that SQLite splits keeps its old rows, and later erasing cannot reach them.
   static func writer(
     _ file: DatabaseFile, tuning: SQLiteTuning, timeout: BusyTimeout
   ) throws(SQLiteError) -> Connection {
@@ -28,12 +28,13 @@ enum TrailConnection {
         """)
   }
 
-  /// Leaves the sync of commits to ``SQLiteStorage/synchronize()``. SQLite itself goes on syncing the log before it
-  /// copies it into the file, the file after that, and the log's beginning when it is rewritten: what a loss of
-  /// power leaves is the file as it was after some commit.
+  /// Defers the sync of commits to ``SQLiteStorage/synchronize()``.
+  ///
+  /// SQLite itself still syncs the log before it copies it into the file, the file after that, and the beginning of
+  /// the log when it is rewritten. After a power failure, the file is therefore in the state after some commit.
   static let deferredSync = "PRAGMA synchronous = NORMAL"
 
-  /// The connection that copies the log into the file.
+  /// Opens the connection that copies the log into the file.
   static func copier(_ file: DatabaseFile, timeout: BusyTimeout) throws(SQLiteError) -> Connection {
     try Connection(
       file, .writing, timeout: timeout, pragmas: "\(Connection.durability) PRAGMA cache_size = -64;")
@@ -48,16 +49,16 @@ enum TrailConnection {
   }
 }
 
-/// Sizes, found by measurement.
+/// Sizes that were determined by measurement.
 struct SQLiteTuning: Sendable {
-  /// Bytes of a page. Larger ones make bundles faster and single appends slower.
+  /// The size of a page, in bytes. Larger pages make bundles faster and single appends slower.
   var pageSize = 16384
-  /// The size to which the log grows before commits wait for it to be copied into the file, in bytes.
+  /// The length of the log from which commits wait for it to be copied into the file, in bytes.
   var logLimit = 32 << 20
-  /// Bytes of pages that the writer keeps.
+  /// The size of the writer's page cache, in bytes.
   var writerCache = 4 << 20
-  /// Bytes of pages that each reader keeps.
+  /// The size of each reader's page cache, in bytes.
   var readerCache = 1 << 20
-  /// The number of readers that are kept while nobody uses them.
+  /// The maximum number of idle readers to keep.
   var idleReaders = 4
 }

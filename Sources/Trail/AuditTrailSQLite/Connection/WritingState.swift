@@ -4,7 +4,7 @@ internal import AuditTrail
 internal import SQLite
 internal import Synchronization
 
-/// Which thread writes, and whether any still may.
+/// Tracks the thread that writes, and whether writing is still allowed.
 final class WritingState: Sendable {
   private let state = Mutex(State())
 
@@ -13,13 +13,14 @@ final class WritingState: Sendable {
     var writer: ThreadIdentifier?
   }
 
-  /// The failed sync after which nothing is written any more: the kernel may have dropped what it could not
-  /// write, and would report success to the next attempt.
+  /// The failed sync after which nothing may be written any more.
+  ///
+  /// The kernel may have dropped the data that it could not write, and would report success for the next attempt.
   var fault: StorageError? { state.withLock { $0.fault } }
 
   func stop(_ fault: StorageError) { state.withLock { $0.fault = $0.fault ?? fault } }
 
-  /// Indicates whether this thread is writing: another write of it would wait for itself.
+  /// Indicates whether this thread is writing. Another write on the same thread would deadlock.
   var isWritingHere: Bool {
     let thread = ThreadIdentifier.current
     return state.withLock { $0.writer } == thread

@@ -27,7 +27,7 @@ extension SQLiteAccess: StorageWriter {
     StorageError(.corrupt, at: place(table, key), "There is no value to overwrite.")
   }
 
-  /// Refuses to overwrite beyond the end of a value of `count` bytes.
+  /// Throws if the bytes at `offset` would extend beyond the end of a value of `count` bytes.
   func requireRoom(
     for bytes: [UInt8], at offset: Int, of count: Int, _ table: StorageTable, _ key: Int64
   ) throws {
@@ -42,15 +42,16 @@ extension SQLiteAccess: StorageWriter {
     let statements = TableStatements[table]
     guard let keys = statements.isSegmented ? Segments.rows(of: keys) : keys else { return }
     guard erasing else { return try run(statements.remove, table, keys) }
-    // The bytes that are zeroed: all that become free (`ON`), or only those in pages that are written anyway (`FAST`).
+    // `ON` zeroes all space that becomes free; `FAST` only zeroes it in pages that are written anyway.
     try at(table, keys.lowerBound) { try database.execute("PRAGMA secure_delete = ON") }
     defer { try? database.execute("PRAGMA secure_delete = FAST") }
     if try integer(statements.hasOthers, table, keys) == 0 {
-      // Zeroes every page of the table, free space and leftovers of erased rows included.
+      // This zeroes every page of the table, including free space and remains of erased rows.
       try at(table, keys.lowerBound) { try database.run(statements.clear) }
     } else {
       try run(statements.erase, table, keys)
-      // Rows of merged index runs are many, and hold no more than fingerprints: their space is needed again.
+      // Merged index runs have many rows, which hold only fingerprints. They are removed, because their space is
+      // needed again.
       if table == .pages || table == .runs || table == .personal { try run(statements.remove, table, keys) }
     }
   }

@@ -3,19 +3,19 @@
 internal import AuditTrail
 internal import SQLite
 
-/// The tables as one transaction sees them.
+/// The tables within one transaction.
 final class SQLiteAccess {
   let database: Database
-  /// The first error. SQLite may have rolled back because of it: nothing more is done, or it would be done
-  /// outside of the transaction.
+  /// The first error. SQLite may have rolled the transaction back because of it, and further changes would be made
+  /// outside of the transaction. All later calls therefore throw this error.
   private(set) var fault: StorageError?
   private var isOver = false
 
   init(_ database: Database) { self.database = database }
 
-  /// Has `body` read one state.
+  /// Runs `body` on one snapshot.
   ///
-  /// - Throws: `StorageError`, and the errors of `body`.
+  /// - Throws: `StorageError`, and any error from `body`.
   static func reading<Result>(
     _ database: Database, _ body: (any StorageReader) throws -> Result
   ) throws -> Result {
@@ -28,7 +28,7 @@ final class SQLiteAccess {
     return try body(access)
   }
 
-  /// Ends the use, also of references that were kept.
+  /// Ends the access, even for references that were kept.
   func end() { isOver = true }
 
   private func requireUse() throws {
@@ -38,7 +38,7 @@ final class SQLiteAccess {
 
   func place(_ table: StorageTable, _ key: Int64) -> String { "\(database.path), \(table) \(key)" }
 
-  /// Runs `body`, whose errors of SQLite are placed at a value, and remembered.
+  /// Runs `body`, and throws its SQLite errors with the place of a value. The first one is remembered.
   func at<Result>(_ table: StorageTable, _ key: Int64, _ body: () throws -> Result) throws -> Result {
     try requireUse()
     do {
@@ -50,14 +50,14 @@ final class SQLiteAccess {
     }
   }
 
-  /// Uses a prepared statement.
+  /// Runs `body` with a prepared statement.
   func withStatement<Result>(
     _ sql: String, _ table: StorageTable, _ key: Int64, _ body: (Statement) throws -> Result
   ) throws -> Result {
     try at(table, key) { try database.withStatement(sql, body) }
   }
 
-  /// Opens the value of the row `key`; `nil` without one.
+  /// Opens the value of the row `key`; `nil` if there is no such value.
   func blob(_ table: StorageTable, _ key: Int64, writing: Bool) throws -> Blob? {
     let statements = TableStatements[table]
     return try database.blob(statements.name, "value", row: key, writing: writing) {
@@ -65,7 +65,7 @@ final class SQLiteAccess {
     }
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   func run(_ sql: String, _ table: StorageTable, _ keys: ClosedRange<Int64>) throws {
     _ = try withStatement(sql, table, keys.lowerBound) { statement in
       statement.bind(keys.lowerBound, keys.upperBound)

@@ -3,17 +3,17 @@
 package import AuditTrail
 internal import SQLite
 
-/// A table that is written once, row by row, into a file that nobody else has: for giving data to others.
+/// A table that is written once, row by row, into a new file, to export data.
 ///
-/// The first column is the primary key. A column of integers has the affinity `INTEGER`, so that decimal text becomes a
-/// number as far as it fits 64 bits; all others have `TEXT`.
+/// The first column is the primary key. Integer columns have the affinity `INTEGER`, so that decimal text becomes a
+/// number if it fits in 64 bits. All other columns have the affinity `TEXT`.
 package final class SQLiteTable {
   private let path: String
   private let name: String
   private let connection: Connection
   private let insertion: String
 
-  /// Makes the table.
+  /// Creates the table.
   ///
   /// - Throws: ``StorageError``: `full`, `inputOutput`, `syncFailed`.
   package init(
@@ -22,8 +22,8 @@ package final class SQLiteTable {
     self.path = path
     self.name = name
     do throws(SQLiteError) {
-      // Nobody sees the file before it is complete: it needs no journal on disk, and its maker syncs it. The journal is of
-      // pages that were there before: nothing.
+      // The file is not visible before it is complete, so it needs no journal on disk, and the caller syncs it. The
+      // journal in memory stays empty, because it holds only pages that existed before.
       connection = try Connection(
         DatabaseFile(path), .writing, timeout: BusyTimeout(.seconds(1)),
         pragmas: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096")
@@ -44,7 +44,7 @@ package final class SQLiteTable {
 
   /// Adds a row.
   ///
-  /// - Throws: ``StorageError``, as the initializer.
+  /// - Throws: ``StorageError``, as in the initializer.
   package func insert(_ values: [String?]) throws(StorageError) {
     try perform { database in
       try database.withStatement(insertion) { statement in
@@ -54,9 +54,9 @@ package final class SQLiteTable {
     }
   }
 
-  /// Makes an index of each column named, and ends the use of the file.
+  /// Creates an index on each named column, and closes the file.
   ///
-  /// - Throws: ``StorageError``, as the initializer.
+  /// - Throws: ``StorageError``, as in the initializer.
   package func finish(indexing columns: [String]) throws(StorageError) {
     try perform { database in
       for column in columns {

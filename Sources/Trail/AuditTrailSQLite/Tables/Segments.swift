@@ -3,42 +3,42 @@
 internal import AuditTrail
 internal import SQLite
 
-/// The form of long values that are read in parts: cut into segments, each a row of its own.
+/// The segments of values in a table with long values that are read in parts. Each segment is a row of its own.
 ///
-/// SQLite keeps a long row in a chain of pages, where a part is only reached by reading all the pages before it, one
-/// after the other. Segments lie in the pages of the table itself, four to a page, and are found by their keys.
+/// SQLite keeps a long row in a chain of pages. To reach a part of it, SQLite must read all pages before it, one
+/// after the other. Segments are in the pages of the table itself, four to a page, and are found by their keys.
 ///
-/// All segments of a value but the last are full; an empty value has one, which is empty.
+/// All segments of a value except the last are full. An empty value has one empty segment.
 enum Segments {
-  /// The bytes of a full segment: four, with what SQLite adds to each, fill a page of 16,384.
+  /// The length of a full segment in bytes. Four segments with SQLite's overhead fill a page of 16,384 bytes.
   static let byteCount = 4064
-  /// A row's key has the value's key above, and the number of the segment below.
+  /// The number of low bits of a row's key that hold the segment number. The value's key is above them.
   private static let numberBits = 17
   static let maximumCount = 1 << numberBits
-  /// The keys that values may have.
+  /// The range of keys that values can have.
   static let keys = Int64.min >> Int64(numberBits)...Int64.max >> Int64(numberBits)
 
-  /// The key of the row of a segment. Every key of a row belongs to some value.
+  /// The key of a segment's row. Every row key belongs to some value.
   static func row(_ key: Int64, _ number: Int) -> Int64 { key << Int64(numberBits) | Int64(number) }
 
   static func key(ofRow row: Int64) -> Int64 { row >> Int64(numberBits) }
 
   static func number(ofRow row: Int64) -> Int { Int(row & Int64(maximumCount - 1)) }
 
-  /// The keys of the rows of the values at `keys`; `nil` if no value can have such a key.
+  /// The row keys of the values at `keys`; `nil` if no value can have any of these keys.
   static func rows(of keys: ClosedRange<Int64>) -> ClosedRange<Int64>? {
     guard keys.overlaps(Self.keys) else { return nil }
     let keys = keys.clamped(to: Self.keys)
     return row(keys.lowerBound, 0)...row(keys.upperBound, maximumCount - 1)
   }
 
-  /// The numbers of the segments that `bytes` of a value lie in.
+  /// The numbers of the segments that contain `bytes` of a value.
   static func numbers(of bytes: Range<Int>) -> Range<Int> {
     let bytes = bytes.clamped(to: 0..<byteCount * maximumCount)
     return bytes.isEmpty ? 0..<0 : bytes.lowerBound / byteCount..<(bytes.upperBound - 1) / byteCount + 1
   }
 
-  /// The position of `bytes` of a value within one of its segments.
+  /// The range of `bytes` of a value within one of its segments.
   static func part(_ bytes: Range<Int>, of number: Int) -> Range<Int> {
     let start = number * byteCount
     let part = bytes.clamped(to: start..<start + byteCount)
@@ -47,7 +47,7 @@ enum Segments {
 }
 
 extension SQLiteAccess {
-  /// The bytes of a value in segments as far as it has them; `nil` without one.
+  /// The bytes of a segmented value, as far as it has them; `nil` if there is no such value.
   func segmentedValue(_ table: StorageTable, _ key: Int64, bytes: Range<Int>) throws -> [UInt8]? {
     guard Segments.keys.contains(key) else { return nil }
     let numbers = Segments.numbers(of: bytes)
@@ -56,13 +56,13 @@ extension SQLiteAccess {
       statement.bind(Segments.row(key, numbers.lowerBound), Segments.row(key, numbers.upperBound - 1))
       var value = SegmentedValue(table: table, key: key, from: numbers.lowerBound)
       while try statement.step() { try value.append(statement, bytes, in: self) }
-      // Beyond its end a value has no bytes.
+      // A value has no bytes beyond its end, so the result may be empty although the value exists.
       if value.isEmpty, try lastSegment(table, key) == nil { return nil }
       return value.bytes
     }
   }
 
-  /// Reads each value in segments whose key is in `keys`, in order, until `body` returns `false`.
+  /// Calls `body` with each segmented value whose key is in `keys`, in order, until it returns `false`.
   func forEachSegmented(
     _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
   ) throws {
@@ -98,7 +98,7 @@ extension SQLiteAccess {
         statement.reset()
       }
     }
-    // Those of a longer value that was there.
+    // Removes the remaining segments of a longer value that was replaced.
     guard count < Segments.maximumCount else { return }
     let others = Segments.row(key, count)...Segments.row(key, Segments.maximumCount - 1)
     try run(TableStatements[table].remove, table, others)
@@ -126,7 +126,7 @@ extension SQLiteAccess {
     return count.map { Segments.number(ofRow: last) * Segments.byteCount + $0 }
   }
 
-  /// The key of the row of the last segment; `nil` if there is no such value.
+  /// The row key of the last segment; `nil` if there is no such value.
   private func lastSegment(_ table: StorageTable, _ key: Int64) throws -> Int64? {
     try Segments.rows(of: key...key).flatMap { try integer(TableStatements[table].lastKey, table, $0) }
   }
@@ -137,14 +137,14 @@ extension SQLiteAccess {
   }
 }
 
-/// A value as its segments are read, one after the other.
+/// A value that is assembled from its segments, read one after the other.
 private struct SegmentedValue {
   let table: StorageTable
   let key: Int64
   private(set) var bytes: [UInt8] = []
-  /// The number of the first segment that is read.
+  /// The number of the first segment to read.
   private let first: Int
-  /// The number of the segment that has to follow.
+  /// The number of the next segment that must follow.
   private var next: Int
   private var isEnded = false
 
@@ -155,12 +155,12 @@ private struct SegmentedValue {
     next = first
   }
 
-  /// Indicates whether there was no segment.
+  /// Indicates whether no segment has been appended.
   var isEmpty: Bool { next == first }
 
-  /// Appends what of the segment in the statement's row belongs to `range` of the value.
+  /// Appends the part of the segment in the statement's row that belongs to `range` of the value.
   mutating func append(_ statement: Statement, _ range: Range<Int>, in access: SQLiteAccess) throws {
-    // Erased values are absent.
+    // Erased segments are skipped.
     guard let count = statement.blobByteCount(1) else { return }
     let number = Segments.number(ofRow: statement.integer(0))
     guard number == next, !isEnded, count <= Segments.byteCount, count > 0 || number == 0 else {

@@ -2,14 +2,14 @@
 
 internal import AuditTrail
 
-/// The SQL of one table.
+/// The SQL statements of one table.
 ///
-/// A row whose value is NULL is not there: it is what stays of a value that was erased. SQLite moves rows between
-/// pages when rows are deleted, and leaves copies in the free space of the old pages which no later overwriting
-/// reaches. Rows are not moved when a value only shrinks.
+/// A row with the value NULL counts as absent: it is the remainder of an erased value. Erased rows are not deleted,
+/// because SQLite then moves rows between pages and leaves copies in the free space of the old pages. No later
+/// overwriting reaches these copies. SQLite does not move rows if a value only shrinks.
 struct TableStatements: Sendable {
   let name: String
-  /// Indicates whether a value is several rows; ``Segments``.
+  /// Indicates whether a value is stored in several rows; see ``Segments``.
   let isSegmented: Bool
   let create: String
   let value: String
@@ -27,7 +27,7 @@ struct TableStatements: Sendable {
     create = "CREATE TABLE \(name)(key INTEGER PRIMARY KEY, value BLOB) STRICT"
     value = "SELECT value FROM \(name) WHERE key = ?1"
     range = "SELECT key, value FROM \(name) WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
-    // typeof() does not read the value, IS NOT NULL does.
+    // typeof() does not read the value, unlike IS NOT NULL.
     lastKey = """
       SELECT key FROM \(name) WHERE key BETWEEN ?1 AND ?2 AND typeof(value) = 'blob'
       ORDER BY key DESC LIMIT 1

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head of a log (C2SP tlog-checkpoint): how many entries it has, and the root of their tree.
+/// The head of a log (C2SP tlog-checkpoint): its number of entries and the root of their tree.
 ///
 ///     example.com/behind-the-sofa
 ///     20852163
 ///     CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
 public struct Checkpoint: Sendable {
-  /// Which log it is.
+  /// The identity of the log.
   public let origin: String
   /// The number of entries.
   public let size: UInt64
   /// The root of the tree of those entries.
   public let root: TreeHash
-  /// Further lines, without their newlines. They are signed too, and mean nothing to monitors and witnesses.
+  /// Additional lines, without their newlines. They are signed too, but have no meaning for monitors and witnesses.
   public let extensionLines: [String]
 
-  /// Describes the head of a log.
+  /// Creates a checkpoint.
   ///
-  /// - Throws: ``LogFormatError``: `malformedName` where the origin or an extension line is empty or has a control
-  ///   character, `wrongEmptyRoot`.
+  /// - Throws: ``LogFormatError``: `malformedName` if the origin or an extension line is empty or has a control
+  ///   character, `wrongEmptyRoot` if `size` is 0 and `root` is not the root of the empty tree.
   public init(
     origin: String, size: UInt64, root: TreeHash, extensionLines: [String] = []
   ) throws(LogFormatError) {
@@ -37,7 +37,7 @@ public struct Checkpoint: Sendable {
     self.extensionLines = extensionLines
   }
 
-  /// Reads the text of a checkpoint, which has been checked by the rules for notes.
+  /// Parses the text of a checkpoint that has passed the checks for notes.
   init(parsing text: [UInt8]) throws(LogFormatError) {
     var reader = LineReader(text[...])
     origin = String(decoding: try Self.line("the origin", &reader), as: UTF8.self)
@@ -69,7 +69,7 @@ public struct Checkpoint: Sendable {
     return line
   }
 
-  /// The text that is signed: all lines, each with its newline.
+  /// The signed text: all lines, each with its newline.
   public var text: [UInt8] {
     let lines = [origin, String(size), root.base64] + extensionLines
     return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] }
@@ -77,17 +77,17 @@ public struct Checkpoint: Sendable {
 }
 
 extension Checkpoint: Hashable, CustomStringConvertible {
-  /// Indicates whether all lines are of the same bytes.
+  /// Returns `true` if all lines have the same bytes.
   public static func == (lhs: Checkpoint, rhs: Checkpoint) -> Bool {
     lhs.size == rhs.size && lhs.root == rhs.root && lhs.text == rhs.text
   }
 
-  /// Hashes size and root.
+  /// Hashes the size and the root.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(size)
     hasher.combine(root)
   }
 
-  /// Origin, size and root, on one line.
+  /// The origin, size and root, on one line.
   public var description: String { "\(origin) \(size) \(root)" }
 }

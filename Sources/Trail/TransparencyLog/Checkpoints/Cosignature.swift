@@ -3,17 +3,17 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// A witness's verified statement that as of a time a checkpoint was the largest consistent one that it had seen of
-/// the log (C2SP tlog-cosignature, version 1).
+/// A verified statement of a witness about a checkpoint (C2SP tlog-cosignature, version 1).
 ///
-/// What is signed is the text of the checkpoint after two lines:
+/// It states that, at the given time, the checkpoint was the largest consistent one that the witness had seen of the
+/// log. The signed message is the checkpoint's text after two lines:
 ///
 ///     cosignature/v1
 ///     time 1679315147
 public struct Cosignature: Sendable, Hashable {
   /// The witness's key.
   public let key: NoteVerifierKey
-  /// When it was made, in seconds since 1970 (POSIX time).
+  /// The time of the cosignature, in seconds since 1970 (POSIX time).
   public let timestamp: UInt64
 
   /// The latest time that a cosignature can state: 2^63 - 1.
@@ -23,9 +23,9 @@ public struct Cosignature: Sendable, Hashable {
     Array("cosignature/v1\ntime \(timestamp)\n".utf8) + text
   }
 
-  /// Verifies the signature line of a witness; `nil` if it is not that key's.
+  /// Verifies the signature line of a witness; `nil` if the line is not a valid cosignature by `key`.
   ///
-  /// - Throws: ``NoteError/Code/internalFailure`` where that could not be checked.
+  /// - Throws: ``NoteError/Code/internalFailure`` if the signature could not be checked.
   init?(_ signature: NoteSignature, by key: NoteVerifierKey, of text: [UInt8]) throws(NoteError) {
     // u64 timestamp, opaque ed25519_signature[64]
     guard key.kind == .cosignature, key.isNamed(by: signature),
@@ -42,14 +42,14 @@ public struct Cosignature: Sendable, Hashable {
 }
 
 extension Checkpoint {
-  /// Cosigns the checkpoint as a witness. The rules of when a witness may are in ``WitnessRules``.
+  /// Cosigns the checkpoint as a witness. ``WitnessRules`` decides when a witness may do so.
   ///
   /// - Parameters:
-  ///   - key: The witness's key, which signs nothing else.
+  ///   - key: The witness's key, which must sign nothing else.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: The signature line.
-  /// - Throws: ``LogFormatError/Code/malformedNumber`` for a time of 0, which would state that nothing is known of other
-  ///   checkpoints, or beyond 2^63 - 1; `CryptoError` where OpenSSL cannot sign.
+  /// - Throws: ``LogFormatError/Code/malformedNumber`` if `timestamp` is 0 (which would make no statement about other
+  ///   checkpoints) or beyond 2^63 - 1; `CryptoError` if OpenSSL cannot sign.
   public func cosigned(by key: NoteSignerKey, timestamp: UInt64) throws -> NoteSignature {
     guard 1...Cosignature.maximumTimestamp ~= timestamp else {
       throw LogFormatError(
@@ -62,13 +62,14 @@ extension Checkpoint {
 }
 
 extension SignedCheckpoint {
-  /// The cosignatures of known witnesses; lines of unknown keys are ignored, and so are those of the time 0, which do not
-  /// say that the checkpoint was the largest one seen. Of several by one key the newest.
+  /// Verifies and returns the cosignatures of known witnesses.
   ///
+  /// Lines of unknown keys are ignored. So are cosignatures with the time 0, which do not state that the checkpoint
+  /// was the largest one seen. If a key has several cosignatures, the newest one is returned.
   /// - Parameter keys: The witnesses' keys, of ``NoteVerifierKey/Kind/cosignature``.
-  /// - Returns: One cosignature of each witness that gave one.
-  /// - Throws: ``NoteError/Code/invalidSignature`` where a line names a known key and is not its cosignature,
-  ///   ``NoteError/Code/internalFailure`` where that could not be checked.
+  /// - Returns: One cosignature for each witness that gave one.
+  /// - Throws: ``NoteError/Code/invalidSignature`` if a line names a known key and is not its cosignature,
+  ///   ``NoteError/Code/internalFailure`` if a signature could not be checked.
   public func cosignatures(by keys: [NoteVerifierKey]) throws(NoteError) -> [Cosignature] {
     var found: [Cosignature] = []
     for signature in note.signatures {

@@ -3,18 +3,18 @@
 internal import ReceiptBytes
 public import ReceiptCrypto
 
-/// A checkpoint with signature lines, none of them verified.
+/// A checkpoint with signature lines that are not verified yet.
 ///
-/// ``verified(by:origin:)`` or ``WitnessPolicy/verify(_:logKey:)`` makes a ``VerifiedCheckpoint`` of it.
+/// ``verified(by:origin:)`` or ``WitnessPolicy/verify(_:logKey:)`` turns it into a ``VerifiedCheckpoint``.
 public struct SignedCheckpoint: Sendable, Hashable {
-  /// The note that it is.
+  /// The signed note that contains the checkpoint.
   public let note: SignedNote
-  /// The checkpoint that it claims. Do not rely on it before it is verified.
+  /// The claimed checkpoint. Do not rely on it before it is verified.
   public let unverifiedCheckpoint: Checkpoint
 
   /// Reads a signed checkpoint.
   ///
-  /// - Throws: ``LogFormatError``, with the line.
+  /// - Throws: ``LogFormatError``, with the line number.
   public init(parsing bytes: [UInt8]) throws(LogFormatError) { try self.init(parsing: bytes[...]) }
 
   init(parsing bytes: ArraySlice<UInt8>) throws(LogFormatError) {
@@ -30,21 +30,23 @@ public struct SignedCheckpoint: Sendable, Hashable {
   /// The note as bytes.
   public var encoded: [UInt8] { note.encoded }
 
-  /// The checkpoint with further signature lines, such as cosignatures. Lines that it has already are not added
-  /// again.
+  /// Returns the checkpoint with additional signature lines, such as cosignatures.
   ///
-  /// - Throws: ``LogFormatError/Code/tooMany`` where that makes more than ``SignedNote/maximumSignatureCount``.
+  /// Lines that it already has are not added again.
+  ///
+  /// - Throws: ``LogFormatError/Code/tooMany`` if the result has more than ``SignedNote/maximumSignatureCount``
+  ///   lines.
   public func adding(_ signatures: [NoteSignature]) throws(LogFormatError) -> SignedCheckpoint {
     SignedCheckpoint(note: try note.adding(signatures), checkpoint: unverifiedCheckpoint)
   }
 
-  /// Verifies that the log with this key signed it.
+  /// Verifies that the log with this key signed the checkpoint.
   ///
   /// - Parameters:
   ///   - key: The log's key, of ``NoteVerifierKey/Kind/ed25519``.
-  ///   - origin: The log's origin, where the key has another name.
-  /// - Returns: The checkpoint, verified.
-  /// - Throws: ``NoteError``: `notSigned`, `invalidSignature`, `wrongOrigin`.
+  ///   - origin: The log's origin, if it differs from the name of the key.
+  /// - Returns: The verified checkpoint.
+  /// - Throws: ``NoteError``: `notSigned`, `invalidSignature`, `wrongOrigin` or `internalFailure`.
   public func verified(
     by key: NoteVerifierKey, origin: String? = nil
   ) throws(NoteError) -> VerifiedCheckpoint {
@@ -58,15 +60,15 @@ public struct SignedCheckpoint: Sendable, Hashable {
   }
 }
 
-/// A checkpoint that its log has signed. Only verification makes one.
+/// A checkpoint that its log has signed. Only verification creates one.
 public struct VerifiedCheckpoint: Sendable, Hashable {
   /// The checkpoint.
   public var checkpoint: Checkpoint { signed.unverifiedCheckpoint }
   /// The note that was verified.
   public let signed: SignedCheckpoint
-  /// The key that the log signed it with.
+  /// The key with which the log signed it.
   public let logKey: NoteVerifierKey
-  /// The cosignatures of the witnesses of the policy; none where it was verified by the log's key alone.
+  /// The cosignatures of the policy's witnesses; empty if only the log's key was used for verification.
   public let cosignatures: [Cosignature]
 }
 
@@ -75,7 +77,7 @@ extension Checkpoint {
   ///
   /// A log must never sign two checkpoints that are not consistent with each other.
   ///
-  /// - Throws: `CryptoError` where OpenSSL cannot sign.
+  /// - Throws: `CryptoError` if OpenSSL cannot sign.
   public func signed(by key: NoteSignerKey) throws(CryptoError) -> SignedCheckpoint {
     let text = text
     return SignedCheckpoint(

@@ -3,15 +3,15 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// A signature line of a note: `— NAME BASE64`, where the base64 holds the key ID and the signature.
+/// A signature line of a note: `— NAME BASE64`. The base64 holds the key ID and the signature.
 ///
-/// It is a claim, until it is verified.
+/// The line is not verified.
 public struct NoteSignature: Sendable, Hashable {
   /// The name of the key.
   public let name: String
   /// The ID of the key.
   public let keyID: UInt32
-  /// The signature; its form depends on the type of the key.
+  /// The signature; its format depends on the type of the key.
   public let signature: [UInt8]
 
   init(key: NoteVerifierKey, signature: [UInt8]) {
@@ -20,7 +20,7 @@ public struct NoteSignature: Sendable, Hashable {
     self.signature = signature
   }
 
-  /// Reads a signature line, without its newline.
+  /// Parses a signature line, without its newline.
   ///
   /// - Throws: ``LogFormatError``: `malformedSignatureLine`, `malformedName`, `notUTF8`.
   public init(line: String) throws(LogFormatError) {
@@ -46,7 +46,7 @@ public struct NoteSignature: Sendable, Hashable {
 
   private static let prefix = "\u{2014} "
 
-  /// Indicates whether all bytes are the same.
+  /// Returns `true` if all bytes are the same.
   public static func == (lhs: NoteSignature, rhs: NoteSignature) -> Bool {
     lhs.keyID == rhs.keyID && lhs.signature == rhs.signature && UTF8Text.isIdentical(lhs.name, rhs.name)
   }
@@ -57,7 +57,7 @@ public struct NoteSignature: Sendable, Hashable {
     hasher.combine(signature)
   }
 
-  /// Reads signature lines up to the end of the text.
+  /// Parses signature lines up to the end of the text.
   static func lines(_ reader: inout LineReader) throws(LogFormatError) -> [NoteSignature] {
     var signatures: [NoteSignature] = []
     while let line = try reader.next() {

@@ -3,14 +3,15 @@
 internal import ReceiptBytes
 public import ReceiptCrypto
 
-/// The key that verifies signatures of a name in notes: C2SP signed-note, "verifier keys".
+/// A key that verifies the signatures of a name in notes (C2SP signed-note, "verifier keys").
 ///
 ///     example.com/log+530b169c+AekUoF6XhkM/ttOS2QVaMFGyvGjmlLwHnKyUVKD2iHFz
 ///
-/// Name, plus, key ID in eight hexadecimal digits, plus, base64 of the type and the public key. The name and the
-/// key ID choose the key; what they say is worth nothing until a signature is verified by it.
+/// The text is the name, a plus, the key ID in eight hexadecimal digits, a plus, and the base64 of the type and the
+/// public key. The name and key ID in a signature line only select the key: they prove nothing until the signature is
+/// verified.
 public struct NoteVerifierKey: Sendable {
-  /// The purpose and the algorithm of the key.
+  /// The messages that the key signs, and the algorithm.
   public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
     /// Ed25519 over the text of the note.
     case ed25519 = 0x01
@@ -18,19 +19,19 @@ public struct NoteVerifierKey: Sendable {
     case cosignature = 0x04
   }
 
-  /// The name: by convention a URL without a scheme. That of a log is its origin.
+  /// The name, by convention a URL without a scheme. For a log, it is the origin.
   public let name: String
   /// The first four bytes of SHA-256 over name, newline, type and public key.
   public let keyID: UInt32
-  /// The purpose of the key.
+  /// The type of the key.
   public let kind: Kind
   /// The public key.
   public let publicKey: Ed25519PublicKey
 
-  /// Names a public key.
+  /// Creates a verifier key from a public key.
   ///
-  /// - Throws: ``LogFormatError/Code/malformedName`` for a name that is empty or has white space, a plus or a
-  ///   control character.
+  /// - Throws: ``LogFormatError/Code/malformedName`` if the name is empty or has white space, a plus or a control
+  ///   character.
   public init(name: String, kind: Kind, publicKey: Ed25519PublicKey) throws(LogFormatError) {
     try NoteName.check(name, .none)
     self.init(checkedName: name, kind: kind, publicKey: publicKey)
@@ -43,7 +44,7 @@ public struct NoteVerifierKey: Sendable {
     keyID = Self.keyID(name, kind, publicKey)
   }
 
-  /// Reads a verifier key from text, without white space around it.
+  /// Parses a verifier key from text, without surrounding white space.
   ///
   /// - Throws: ``LogFormatError``: `malformedKey`, `malformedName`, `unsupportedKeyType`, `keyIDMismatch`.
   public init(_ text: String) throws(LogFormatError) {
@@ -51,7 +52,7 @@ public struct NoteVerifierKey: Sendable {
   }
 
   init(_ text: ArraySlice<UInt8>, _ place: LogFormatError.Place) throws(LogFormatError) {
-    // The base64 may have a plus too.
+    // The base64 may contain a plus too.
     let parts = text.split(separator: ASCII.plus, maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = try? Base64.decode(parts[2]), let type = bytes.first else {
       throw LogFormatError(.malformedKey, place, "a verifier key is NAME+KEYID+BASE64")
@@ -65,7 +66,7 @@ public struct NoteVerifierKey: Sendable {
     do throws(CryptoError) {
       publicKey = try Ed25519PublicKey(rawRepresentation: Array(bytes.dropFirst()))
     } catch {
-      // A libcrypto without Ed25519 is not a fault of the key.
+      // If this libcrypto does not support Ed25519, the key is not malformed.
       throw error.code == .unsupportedAlgorithm
         ? LogFormatError(.unsupportedKeyType, place, error.message)
         : LogFormatError(.malformedKey, place, "an Ed25519 public key is 32 bytes, not \(bytes.count - 1)")
@@ -82,7 +83,7 @@ public struct NoteVerifierKey: Sendable {
     "\(name)+\(Self.hexadecimal(keyID))+\(Base64.encodeToString([kind.rawValue] + publicKey.rawRepresentation))"
   }
 
-  /// Indicates whether a signature line names this key.
+  /// Returns `true` if a signature line names this key.
   func isNamed(by signature: NoteSignature) -> Bool {
     keyID == signature.keyID && UTF8Text.isIdentical(name, signature.name)
   }
@@ -96,7 +97,7 @@ public struct NoteVerifierKey: Sendable {
 }
 
 extension NoteVerifierKey: Hashable, CustomStringConvertible {
-  /// Indicates whether name, type and public key are of the same bytes.
+  /// Returns `true` if the name, type and public key have the same bytes.
   public static func == (lhs: NoteVerifierKey, rhs: NoteVerifierKey) -> Bool {
     lhs.keyID == rhs.keyID && lhs.kind == rhs.kind && lhs.publicKey == rhs.publicKey
       && UTF8Text.isIdentical(lhs.name, rhs.name)

@@ -2,29 +2,29 @@
 
 internal import ReceiptCrypto
 
-/// A text with signature lines (C2SP signed-note), none of them verified: do not act on the text.
+/// A text with signature lines (C2SP signed-note) that are not verified yet: do not act on the text.
 ///
 ///     Text of one or more lines,
 ///     the last one with its newline.
 ///
 ///     — example.com/signer Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
 ///
-/// ``verified(by:)`` makes a ``VerifiedNote`` of it.
+/// ``verified(by:)`` turns it into a ``VerifiedNote``.
 public struct SignedNote: Sendable, Hashable {
-  /// The longest note that is read, in bytes.
+  /// The longest note that can be read, in bytes.
   public static let maximumByteCount = 1_000_000
-  /// The most signature lines that are read.
+  /// The maximum number of signature lines.
   public static let maximumSignatureCount = 100
 
-  /// The text that is signed, with its final newline and without the empty line after it.
+  /// The signed text, with its final newline and without the empty line after it.
   public let text: [UInt8]
   /// The signature lines, in order; at least one.
   public let signatures: [NoteSignature]
 
-  /// Reads a note.
+  /// Parses a note.
   ///
-  /// - Throws: ``LogFormatError``, with the line: `tooLarge`, `notUTF8`, `controlCharacter`, `noSignatures`,
-  ///   `truncated`, `malformedSignatureLine`, `malformedName`, `tooMany`.
+  /// - Throws: ``LogFormatError``, with the line number if it is known: `tooLarge`, `notUTF8`, `controlCharacter`,
+  ///   `noSignatures`, `truncated`, `malformedSignatureLine`, `malformedName`, `tooMany`.
   public init(parsing bytes: [UInt8]) throws(LogFormatError) { try self.init(parsing: bytes[...]) }
 
   init(parsing bytes: ArraySlice<UInt8>) throws(LogFormatError) {
@@ -38,8 +38,9 @@ public struct SignedNote: Sendable, Hashable {
     }
   }
 
-  /// Checks the rules for all of a note, and finds the newline that ends its text: the one before the last empty
-  /// line.
+  /// Checks the rules for an entire note, and returns the index of the newline that ends its text.
+  ///
+  /// That newline is the one before the last empty line.
   private static func checkText(_ bytes: ArraySlice<UInt8>) throws(LogFormatError) -> Int {
     guard bytes.count <= maximumByteCount else {
       throw LogFormatError(.tooLarge, .byte(maximumByteCount), "more than \(maximumByteCount) bytes")
@@ -74,8 +75,8 @@ public struct SignedNote: Sendable, Hashable {
 
   /// Signs a text.
   ///
-  /// - Throws: ``LogFormatError`` where the text is not one of a note: it ends in a newline, is UTF-8 and has no
-  ///   other control characters; `CryptoError` where OpenSSL cannot sign.
+  /// - Throws: ``LogFormatError`` if the text does not end in a newline, is not UTF-8 or has other control
+  ///   characters, or if there are no signers; `CryptoError` if OpenSSL cannot sign.
   public static func sign(_ text: [UInt8], by signers: [NoteSignerKey]) throws -> SignedNote {
     guard text.last == ASCII.newline else {
       throw LogFormatError(.truncated, .none, "the text of a note ends in a newline")
@@ -85,14 +86,14 @@ public struct SignedNote: Sendable, Hashable {
     return SignedNote(text: text, signatures: try signers.map { try $0.sign(text) })
   }
 
-  /// The note as bytes. What was parsed comes out as it went in.
+  /// The note as bytes. Encoding a parsed note returns the same bytes.
   public var encoded: [UInt8] {
     signatures.reduce(into: text + [ASCII.newline]) { $0 += Array($1.line.utf8) + [ASCII.newline] }
   }
 
-  /// The note with further signature lines. Lines that it has already are not added again.
+  /// Returns the note with additional signature lines. Lines that it already has are not added again.
   ///
-  /// - Throws: ``LogFormatError/Code/tooMany`` where that makes more than ``maximumSignatureCount``.
+  /// - Throws: ``LogFormatError/Code/tooMany`` if the result has more than ``maximumSignatureCount`` lines.
   public func adding(_ further: [NoteSignature]) throws(LogFormatError) -> SignedNote {
     var all = signatures
     for signature in further where !all.contains(signature) { all.append(signature) }

@@ -2,7 +2,7 @@
 
 internal import ReceiptCrypto
 
-/// A text that at least one known key has signed. Only ``SignedNote/verified(by:)`` makes one.
+/// A text that at least one known key has signed. Only ``SignedNote/verified(by:)`` creates one.
 public struct VerifiedNote: Sendable, Hashable {
   /// The text, with its final newline.
   public let text: [UInt8]
@@ -11,14 +11,14 @@ public struct VerifiedNote: Sendable, Hashable {
 }
 
 extension SignedNote {
-  /// Verifies the signatures of known keys; lines of unknown keys are ignored.
+  /// Verifies the signatures of known keys. Lines of unknown keys are ignored.
   ///
-  /// - Parameter keys: The keys that are trusted, of ``NoteVerifierKey/Kind/ed25519``. Others sign no notes, and
-  ///   are ignored.
-  /// - Returns: The note, verified.
-  /// - Throws: ``NoteError/Code/invalidSignature`` where a line names a known key and is not its signature,
-  ///   ``NoteError/Code/notSigned`` where no line names a known key, ``NoteError/Code/internalFailure`` where a
-  ///   signature could not be checked.
+  /// - Parameter keys: The trusted keys, of ``NoteVerifierKey/Kind/ed25519``. Keys of other kinds do not sign notes
+  ///   and are ignored.
+  /// - Returns: The verified note.
+  /// - Throws: ``NoteError/Code/invalidSignature`` if a line names a known key and is not its signature,
+  ///   ``NoteError/Code/notSigned`` if no line names a known key, ``NoteError/Code/internalFailure`` if a signature
+  ///   could not be checked.
   public func verified(by keys: [NoteVerifierKey]) throws(NoteError) -> VerifiedNote {
     var signers: [NoteVerifierKey] = []
     for signature in signatures {
@@ -39,9 +39,9 @@ extension SignedNote {
 }
 
 extension NoteVerifierKey {
-  /// Indicates whether `signature` is the key's signature of `message`.
+  /// Returns `true` if `signature` is the key's signature of `message`.
   ///
-  /// - Throws: ``NoteError/Code/internalFailure`` where that could not be checked.
+  /// - Throws: ``NoteError/Code/internalFailure`` if the signature could not be checked.
   func isSignature(_ signature: [UInt8], of message: [UInt8]) throws(NoteError) -> Bool {
     do throws(CryptoError) { return try publicKey.isValidSignature(signature, for: message) } catch {
       throw NoteError(.internalFailure, "a signature of \(name) could not be checked: \(error.message)")
@@ -49,25 +49,25 @@ extension NoteVerifierKey {
   }
 }
 
-/// A note, checkpoint or cosignature that is in order but not to be trusted.
+/// An error that indicates that a well-formed note, checkpoint or cosignature cannot be trusted.
 public struct NoteError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Why it is not trusted, in a word that stays stable.
+  /// A stable identifier of the reason.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// No signature line is of a known key.
+    /// No signature line names a known key.
     case notSigned = "not-signed"
     /// A signature line names a known key and is not its signature.
     case invalidSignature = "invalid-signature"
-    /// The checkpoint is of another log than its key.
+    /// The checkpoint's origin is not that of the log whose key should have signed it.
     case wrongOrigin = "wrong-origin"
-    /// The cosignatures do not make the quorum of the policy.
+    /// The cosignatures do not make up the quorum of the policy.
     case quorumNotMet = "quorum-not-met"
-    /// OpenSSL could not check a signature, for instance for want of memory: nothing follows for the note.
+    /// OpenSSL could not check a signature, for example because memory ran out. This says nothing about the note.
     case internalFailure = "internal-failure"
   }
 
-  /// Why it is not trusted.
+  /// The kind of reason.
   public let code: Code
-  /// The same, with names.
+  /// A description of the reason, with names.
   public let message: String
 
   init(_ code: Code, _ message: String) {
@@ -80,8 +80,9 @@ public struct NoteError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Error {
-  /// Indicates whether OpenSSL could not check a signature of a note, checkpoint, cosignature or proof: the error says
-  /// nothing of what was to be checked, and must not be taken for its refusal.
+  /// Indicates whether OpenSSL could not check a signature of a note, checkpoint, cosignature or proof.
+  ///
+  /// Such an error says nothing about the signature, and must not be treated as a failed verification.
   package var isFailureToCheckNote: Bool {
     if case .checkpoint(let error)? = self as? LogProofError { return error.code == .internalFailure }
     return (self as? NoteError)?.code == .internalFailure

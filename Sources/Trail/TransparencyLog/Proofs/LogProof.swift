@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// A file that proves without a network that an entry is in a log (C2SP tlog-proof, `.tlog-proof`), not verified.
+/// An offline proof that an entry is in a log (C2SP tlog-proof, `.tlog-proof`), which is not verified yet.
 ///
 ///     c2sp.org/tlog-proof@v1
 ///     extra YWdlLXYxLjIuMS1kYXJ3aW4tYXJtNjQudGFyLmd6
@@ -17,24 +17,25 @@ internal import ReceiptCrypto
 ///
 ///     — example.com/fancylog hI2DJw…1roloI=
 ///
-/// The entry itself is not in it. ``verify(entry:by:origin:)`` and its like make a ``VerifiedProof`` of it.
+/// The entry itself is not included. The `verify` functions, such as ``verify(entry:by:origin:)``, return a
+/// ``VerifiedProof``.
 public struct LogProof: Sendable, Hashable {
-  /// Bytes for the application, which nothing vouches for; `nil` without any.
+  /// Bytes for the application, which are not authenticated; `nil` without any.
   public let extra: [UInt8]?
   /// The index of the entry.
   public let index: UInt64
-  /// The way from the entry to the root.
+  /// The hashes on the path from the entry to the root.
   public let inclusionProof: [TreeHash]
-  /// The head of the log, not verified.
+  /// The head of the log, which is not verified yet.
   public let checkpoint: SignedCheckpoint
 
   private static let header = "c2sp.org/tlog-proof@v1"
-  /// No tree is higher.
+  /// Tree sizes have 64 bits, so no tree is higher.
   private static let maximumHashCount = 64
 
-  /// Puts a proof together. It is not checked: ``verify(entry:by:origin:)`` does that.
+  /// Creates a proof without checking it; ``verify(entry:by:origin:)`` checks it.
   ///
-  /// - Throws: ``LogFormatError/Code/tooMany`` for more than 64 hashes.
+  /// - Throws: ``LogFormatError/Code/tooMany`` if there are more than 64 hashes.
   public init(
     extra: [UInt8]? = nil, index: UInt64, inclusionProof: [TreeHash], checkpoint: SignedCheckpoint
   ) throws(LogFormatError) {
@@ -47,9 +48,9 @@ public struct LogProof: Sendable, Hashable {
     self.checkpoint = checkpoint
   }
 
-  /// Reads a proof.
+  /// Parses a proof.
   ///
-  /// - Throws: ``LogFormatError``, with the line.
+  /// - Throws: ``LogFormatError``, with the line number.
   public init(parsing bytes: [UInt8]) throws(LogFormatError) {
     guard bytes.count <= 2 * SignedNote.maximumByteCount else {
       throw LogFormatError(.tooLarge, .none, "more than \(2 * SignedNote.maximumByteCount) bytes")
@@ -81,7 +82,7 @@ public struct LogProof: Sendable, Hashable {
     } catch { throw error.offset(byLines: reader.lineNumber) }
   }
 
-  /// The proof as bytes. What was parsed comes out as it went in.
+  /// The proof as bytes. Encoding a parsed proof returns the same bytes.
   public var encoded: [UInt8] {
     var lines = [Self.header]
     if let extra { lines.append("extra \(Base64.encodeToString(extra))") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A verified proof that an entry is in a log. Only verification makes one.
+/// A verified statement that an entry is in a log. Only verification creates one.
 public struct VerifiedProof: Sendable, Hashable {
   /// The head of the log.
   public let checkpoint: VerifiedCheckpoint
@@ -10,14 +10,14 @@ public struct VerifiedProof: Sendable, Hashable {
   public let leafHash: TreeHash
 }
 
-/// A proof that does not prove what it should: the reason of the signatures or of the hashes.
+/// An error that indicates that a proof does not verify, because of its signatures or its hashes.
 public enum LogProofError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The checkpoint is not to be trusted.
+  /// The checkpoint cannot be trusted.
   case checkpoint(NoteError)
   /// The hashes do not lead from the entry to the root.
   case inclusion(ProofError)
 
-  /// The reason.
+  /// The part that failed, with the reason.
   public var description: String {
     switch self {
     case .checkpoint(let error): "checkpoint: \(error)"
@@ -27,13 +27,13 @@ public enum LogProofError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension LogProof {
-  /// Verifies that the log with this key has the entry.
+  /// Verifies that the entry is in the log with this key.
   ///
   /// - Parameters:
   ///   - entry: The entry, as the log holds it.
   ///   - key: The log's key.
-  ///   - origin: The log's origin, where the key has another name.
-  /// - Returns: What is proved.
+  ///   - origin: The log's origin, if it differs from the name of the key.
+  /// - Returns: The verified proof.
   /// - Throws: ``LogProofError``.
   public func verify(
     entry: [UInt8], by key: NoteVerifierKey, origin: String? = nil
@@ -41,13 +41,13 @@ extension LogProof {
     try verify(leafHash: .leaf(entry), by: key, origin: origin)
   }
 
-  /// Verifies that the log with this key has the entry with this hash.
+  /// Verifies that the entry with this hash is in the log with this key.
   ///
   /// - Parameters:
   ///   - leafHash: The hash of the entry.
   ///   - key: The log's key.
-  ///   - origin: The log's origin, where the key has another name.
-  /// - Returns: What is proved.
+  ///   - origin: The log's origin, if it differs from the name of the key.
+  /// - Returns: The verified proof.
   /// - Throws: ``LogProofError``.
   public func verify(
     leafHash: TreeHash, by key: NoteVerifierKey, origin: String? = nil
@@ -55,15 +55,15 @@ extension LogProof {
     try verify(leafHash) { () throws(NoteError) in try checkpoint.verified(by: key, origin: origin) }
   }
 
-  /// Verifies that a log of the policy has the entry, and that the policy's witnesses have seen its checkpoint.
+  /// Verifies that the entry is in a log of the policy, and that the policy's witnesses have cosigned the checkpoint.
   ///
   /// - Throws: ``LogProofError``.
   public func verify(entry: [UInt8], policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {
     try verify(leafHash: .leaf(entry), policy: policy)
   }
 
-  /// Verifies that a log of the policy has the entry with this hash, and that the policy's witnesses have seen its
-  /// checkpoint.
+  /// Verifies that the entry with this hash is in a log of the policy, and that the policy's witnesses have cosigned
+  /// the checkpoint.
   ///
   /// - Throws: ``LogProofError``.
   public func verify(leafHash: TreeHash, policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {

@@ -2,10 +2,10 @@
 
 internal import ReceiptCrypto
 
-/// Reads text line by line. Every line ends in a newline.
+/// Reads text line by line. Every line must end in a newline.
 struct LineReader {
   private var rest: ArraySlice<UInt8>
-  /// The number of lines read so far: the number of the last one, counted from 1.
+  /// The number of lines read so far, which is the number of the last line counted from 1.
   private(set) var lineNumber: Int
 
   init(_ text: ArraySlice<UInt8>, linesBefore: Int = 0) {
@@ -13,7 +13,7 @@ struct LineReader {
     lineNumber = linesBefore
   }
 
-  /// The bytes that have not been read yet.
+  /// The text that has not been read yet.
   var remainder: ArraySlice<UInt8> { rest }
 
   /// The place of the line that was read last.
@@ -31,7 +31,7 @@ struct LineReader {
     return line
   }
 
-  /// The next line, which must be there.
+  /// Reads the next line, and throws at the end of the text.
   mutating func line(_ what: String) throws(LogFormatError) -> ArraySlice<UInt8> {
     guard let line = try next() else {
       throw LogFormatError(.truncated, .line(lineNumber + 1), "expected \(what), found the end")
@@ -39,7 +39,7 @@ struct LineReader {
     return line
   }
 
-  /// The hashes of the following lines, up to an empty line, which is read too.
+  /// Reads hashes, one a line, up to and including an empty line.
   mutating func hashes(atMost maximum: Int) throws(LogFormatError) -> [TreeHash] {
     var hashes: [TreeHash] = []
     while true {
@@ -61,7 +61,7 @@ enum ASCII {
   static let space = UInt8(ascii: " ")
   static let plus = UInt8(ascii: "+")
 
-  /// A decimal number without sign and without leading zeros; `nil` for anything else and beyond 2^64 - 1.
+  /// Parses a decimal number without a sign or leading zeros; `nil` for anything else or a value beyond 2^64 - 1.
   static func decimal(_ text: ArraySlice<UInt8>) -> UInt64? {
     guard let first = text.first, text.count <= 20, text.count == 1 || first != UInt8(ascii: "0") else {
       return nil
@@ -77,7 +77,7 @@ enum ASCII {
     return value
   }
 
-  /// The text after `prefix`; `nil` where `line` does not begin with it.
+  /// The text after `prefix`; `nil` if `line` does not begin with it.
   static func rest(of line: ArraySlice<UInt8>, after prefix: String) -> ArraySlice<UInt8>? {
     line.starts(with: prefix.utf8) ? line.dropFirst(prefix.utf8.count) : nil
   }

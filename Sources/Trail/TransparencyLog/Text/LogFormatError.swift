@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are not the note, checkpoint, proof, policy, request or bundle that they should be.
+/// An error that indicates a malformed note, checkpoint, proof, policy, request or bundle.
 public struct LogFormatError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// A stable identifier of the error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Longer than is read.
+    /// Input that exceeds the maximum length.
     case tooLarge = "too-large"
     /// Not UTF-8.
     case notUTF8 = "not-utf8"
@@ -12,56 +12,56 @@ public struct LogFormatError: Error, Sendable, Hashable, CustomStringConvertible
     case controlCharacter = "control-character"
     /// The text ends before a line that must be there, or within a line.
     case truncated
-    /// A line that is not what must stand there.
+    /// A line that does not have the expected form.
     case unexpectedLine = "unexpected-line"
-    /// No empty line stands between the text of a note and its signatures.
+    /// A note without an empty line between its text and its signatures, or without a signature.
     case noSignatures = "no-signatures"
     /// Not a signature line: em dash, space, name, space, base64 of more than four bytes.
     case malformedSignatureLine = "malformed-signature-line"
-    /// More lines of a kind than are read.
+    /// More lines of a kind than the maximum.
     case tooMany = "too-many"
-    /// A name that is empty or has white space, a plus or a control character; or an origin or another line with
-    /// a character that it cannot have.
+    /// A name that is empty or has white space, a plus or a control character; or an origin or other line that is
+    /// empty or has a control character.
     case malformedName = "malformed-name"
     /// Not a verifier key: name, plus, eight hexadecimal digits, plus, base64 of the type and the key.
     case malformedKey = "malformed-key"
-    /// A key of a type that is not supported here.
+    /// A key of an unsupported type.
     case unsupportedKeyType = "unsupported-key-type"
-    /// The hash in a verifier key is not that of its name, type and key.
+    /// A key ID that does not match the name, type and key.
     case keyIDMismatch = "key-id-mismatch"
-    /// Not a decimal number in its one spelling, or one beyond what can be.
+    /// Not a decimal number in canonical form, or one that is out of range.
     case malformedNumber = "malformed-number"
-    /// Not 32 bytes in the one spelling of base64.
+    /// Not 32 bytes in canonical base64.
     case malformedHash = "malformed-hash"
-    /// Not bytes in the one spelling of base64.
+    /// Not canonical base64.
     case malformedBase64 = "malformed-base64"
-    /// The checkpoint of an empty tree with another root than the hash of nothing.
+    /// A checkpoint of an empty tree whose root is not the hash of the empty tree.
     case wrongEmptyRoot = "wrong-empty-root"
-    /// A name that is taken, or a key that is listed twice.
+    /// A name that is defined twice, or a key that is listed twice.
     case duplicate
-    /// A name that no line before defines.
+    /// A name that no earlier line defines.
     case undefinedName = "undefined-name"
-    /// Not as many entries as there should be.
+    /// The wrong number of entries.
     case wrongCount = "wrong-count"
-    /// An entry of more than 65,535 bytes.
+    /// An entry longer than 65,535 bytes.
     case entryTooLong = "entry-too-long"
   }
 
-  /// The place of the fault.
+  /// The position of the error.
   public enum Place: Sendable, Hashable {
     /// A line, counted from 1.
     case line(Int)
     /// An offset in bytes, counted from 0.
     case byte(Int)
-    /// Input that is given in pieces has no lines yet.
+    /// No position, because the input is not encoded text.
     case none
   }
 
-  /// The kind of fault.
+  /// The kind of error.
   public let code: Code
-  /// The place of the fault.
+  /// The position of the error.
   public let place: Place
-  /// The expected form.
+  /// A description of the expectation that failed.
   public let message: String
 
   init(_ code: Code, _ place: Place, _ message: String) {
@@ -79,7 +79,7 @@ public struct LogFormatError: Error, Sendable, Hashable, CustomStringConvertible
     }
   }
 
-  /// The same fault of a part, in the text that the part begins at `line`.
+  /// The same error with its line number increased by `lines`, for a part of a larger text.
   func offset(byLines lines: Int) -> LogFormatError {
     guard case .line(let line) = place else { return self }
     return LogFormatError(code, .line(line + lines), message)

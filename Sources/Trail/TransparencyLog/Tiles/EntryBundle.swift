@@ -2,22 +2,23 @@
 
 internal import ReceiptBytes
 
-/// The entries of a tile of level 0 as logs serve them (C2SP tlog-tiles): each after its length, two bytes, the
-/// high one first.
+/// The entries of a level 0 tile in the format that logs serve (C2SP tlog-tiles).
+///
+/// Each entry follows its length in two bytes, big-endian.
 ///
 ///     00 05 h e l l o  00 02 h i
 public struct EntryBundle: Sendable, Hashable {
-  /// The longest entry, in bytes.
+  /// The maximum length of an entry, in bytes.
   public static let maximumEntryByteCount = 65_535
-  /// The most entries of a bundle.
+  /// The maximum number of entries in a bundle.
   public static let maximumCount = TileCoordinates.fullWidth
 
   /// The entries, 1 to 256.
   public let entries: [[UInt8]]
 
-  /// Bundles entries.
+  /// Creates a bundle.
   ///
-  /// - Throws: ``LogFormatError``: `wrongCount` for none or more than 256, `entryTooLong`.
+  /// - Throws: ``LogFormatError``: `wrongCount` if there are no entries or more than 256, `entryTooLong`.
   public init(_ entries: [[UInt8]]) throws(LogFormatError) {
     guard (1...Self.maximumCount).contains(entries.count) else {
       throw LogFormatError(.wrongCount, .none, "a bundle has 1 to 256 entries, not \(entries.count)")
@@ -29,11 +30,11 @@ public struct EntryBundle: Sendable, Hashable {
     self.entries = entries
   }
 
-  /// Reads a bundle.
+  /// Parses a bundle.
   ///
   /// - Parameters:
-  ///   - bytes: The bundle, and nothing after it.
-  ///   - width: How many entries it must have; any number from 1 to 256 without it.
+  ///   - bytes: The bundle, with nothing after it.
+  ///   - width: The number of entries that it must have; if `nil`, any number from 1 to 256.
   /// - Throws: ``LogFormatError``, with the offset in bytes: `truncated`, `wrongCount`.
   public init(parsing bytes: [UInt8], width: Int? = nil) throws(LogFormatError) {
     var entries: [[UInt8]] = []
@@ -72,6 +73,6 @@ public struct EntryBundle: Sendable, Hashable {
     return bytes
   }
 
-  /// The hashes of the entries: the tile of level 0 that goes with the bundle.
+  /// The leaf hashes of the entries: the level 0 tile that corresponds to the bundle.
   public var leafHashes: [TreeHash] { entries.map { TreeHash.leaf($0) } }
 }

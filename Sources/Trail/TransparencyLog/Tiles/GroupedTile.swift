@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The hashes of a tile with the roots of the complete subtrees over each ``groupWidth`` of them.
+/// The hashes of a tile, with the roots of the complete subtrees over each ``groupWidth`` of them.
 ///
-/// Where these are stored too, a proof from a full tile takes some thirty hashes instead of two hundred and fifty.
+/// If these roots are stored too, a proof from a full tile computes about thirty hashes instead of two hundred and
+/// fifty.
 public struct GroupedTile: Sendable, Hashable {
-  /// The number of hashes of a tile that make a group.
+  /// The number of hashes in a group.
   public static let groupWidth = 32
-  /// The number of groups a full tile has.
+  /// The number of groups in a full tile.
   public static let groupCount = TileCoordinates.fullWidth / groupWidth
 
   /// The hashes of the tile.
@@ -14,7 +15,7 @@ public struct GroupedTile: Sendable, Hashable {
   /// The root of each full group, in order; empty if they are not known.
   public let groupRoots: [TreeHash]
 
-  /// Puts a tile together.
+  /// Creates a tile.
   ///
   /// - Parameters:
   ///   - hashes: The hashes of the tile.
@@ -24,7 +25,7 @@ public struct GroupedTile: Sendable, Hashable {
     self.groupRoots = groupRoots
   }
 
-  /// The roots of the full groups of a tile, hashed again.
+  /// Computes the roots of the full groups of a tile.
   package static func groupRoots(of hashes: [TreeHash]) -> [TreeHash] {
     (0..<hashes.count / groupWidth).map {
       TreeHash.root(ofComplete: hashes[$0 * groupWidth..<($0 + 1) * groupWidth])

@@ -2,25 +2,25 @@
 
 internal import ReceiptBytes
 
-/// Which tile of a tree, as C2SP tlog-tiles addresses it.
+/// The address of a tile in a tree, as in C2SP tlog-tiles.
 ///
-/// A full tile holds 256 consecutive hashes of one level: of leaves at level 0, of full tiles of the level below
-/// at the levels above. The last tile of a level may be partial. Tile 1234067 of level 0 is
-/// `tile/0/x001/x234/067`; while it holds 12 hashes only it is `tile/0/x001/x234/067.p/12`.
+/// A full tile holds 256 consecutive hashes of one level. At level 0 they are leaf hashes; at higher levels each is
+/// the root of a full tile of the level below. The last tile of a level may be partial. Tile 1234067 of level 0 is
+/// `tile/0/x001/x234/067`; while it holds only 12 hashes, it is `tile/0/x001/x234/067.p/12`.
 public struct TileCoordinates: Sendable, Hashable {
   /// The number of hashes in a full tile, and of entries in a full bundle.
   public static let fullWidth = 256
-  /// The greatest level that a path can name.
+  /// The highest level that a path can have.
   public static let maximumLevel = 63
 
-  /// 0 for the hashes of leaves; 256 tiles of a level go into one of the next.
+  /// The level: 0 for leaf hashes. Each level has one tile for every 256 tiles of the level below.
   public let level: Int
   /// The position among the tiles of the level, from 0.
   public let number: UInt64
-  /// The number of hashes it holds: 1 to 256.
+  /// The number of hashes in the tile: 1 to 256.
   public let width: Int
 
-  /// Names a tile; `nil` for a level outside 0...63 or a width outside 1...256.
+  /// Creates coordinates; `nil` if the level is outside 0...63 or the width outside 1...256.
   public init?(level: Int, number: UInt64, width: Int = fullWidth) {
     guard (0...Self.maximumLevel).contains(level), (1...Self.fullWidth).contains(width) else { return nil }
     self.init(level, number, width)
@@ -32,13 +32,13 @@ public struct TileCoordinates: Sendable, Hashable {
     self.width = width
   }
 
-  /// Indicates whether it holds all 256 hashes.
+  /// Indicates whether the tile holds all 256 hashes.
   public var isFull: Bool { width == Self.fullWidth }
 
-  /// The full tile, whose first hashes this one holds.
+  /// The coordinates of the same tile at full width.
   public var full: TileCoordinates { TileCoordinates(level, number, Self.fullWidth) }
 
-  /// The tile as it is in a tree of `size` entries; `nil` if that tree has no such tile.
+  /// Creates the coordinates of a tile in a tree of `size` entries; `nil` if that tree has no such tile.
   public init?(level: Int, number: UInt64, inTreeOfSize size: UInt64) {
     guard (0..<8).contains(level) else { return nil }
     let hashes = size >> (8 * UInt64(level))
@@ -48,7 +48,7 @@ public struct TileCoordinates: Sendable, Hashable {
     self.init(level, number, width)
   }
 
-  /// Every partial tile of a tree of `size` entries, from level 0 up.
+  /// The partial tiles of a tree of `size` entries, from level 0 up.
   public static func partialTiles(ofTreeOfSize size: UInt64) -> [TileCoordinates] {
     (0..<8).compactMap { level in
       TileCoordinates(level: level, number: size >> (8 * UInt64(level) + 8), inTreeOfSize: size)
@@ -57,10 +57,10 @@ public struct TileCoordinates: Sendable, Hashable {
 }
 
 extension TileCoordinates: CustomStringConvertible {
-  /// The path below the log's prefix, such as `tile/0/x001/x234/067.p/12`.
+  /// The path relative to the log's prefix, such as `tile/0/x001/x234/067.p/12`.
   public var path: String { "tile/\(level)/\(numberPath)" }
 
-  /// The path of the bundle with the entries of a tile of level 0, such as `tile/entries/x001/x234/067.p/12`.
+  /// The path of the bundle with the entries of a level 0 tile, such as `tile/entries/x001/x234/067.p/12`.
   public var entryBundlePath: String { "tile/entries/\(numberPath)" }
 
   /// The path.
@@ -82,7 +82,7 @@ extension TileCoordinates: CustomStringConvertible {
 }
 
 extension TileCoordinates {
-  /// Reads a path that ``path`` writes; `nil` for any other text.
+  /// Parses a path in the format of ``path``; `nil` for any other text.
   public init?(path: String) {
     guard path.utf8.count <= Self.maximumPathLength, path.hasPrefix("tile/") else { return nil }
     let rest = path.dropFirst("tile/".count)
@@ -91,7 +91,7 @@ extension TileCoordinates {
     guard UTF8Text.isIdentical(self.path, path) else { return nil }
   }
 
-  /// Reads a path that ``entryBundlePath`` writes; `nil` for any other text.
+  /// Parses a path in the format of ``entryBundlePath``; `nil` for any other text.
   public init?(entryBundlePath path: String) {
     guard path.utf8.count <= Self.maximumPathLength, path.hasPrefix("tile/entries/") else { return nil }
     self.init(level: 0, numberPath: path.dropFirst("tile/entries/".count))
@@ -100,7 +100,7 @@ extension TileCoordinates {
 
   private static let maximumPathLength = 64
 
-  /// Formatting the result again rejects what is read too leniently here: signs, extra digits, a missing `x`.
+  /// Parses leniently (signs, extra digits, a missing `x`); callers compare the result's path with the input.
   private init?(level: Int, numberPath: Substring) {
     var elements = numberPath.split(separator: "/", omittingEmptySubsequences: false)
     var width = Self.fullWidth

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A source of the hashes of a tree: a database, a directory, a server.
+/// A source of a tree's hashes: a database, a directory, a server.
 public protocol TileReader {
-  /// The hashes of a tile: at least `coordinates.width` of them; more are not looked at.
+  /// Returns the hashes of a tile: at least `coordinates.width` of them. Further hashes are ignored.
   ///
-  /// - Throws: Any error; it is passed on to the caller that asked for the proof.
+  /// - Throws: Any error. It is passed on to the caller that requested the proof.
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash]
 
-  /// The same with the roots of its groups, where the reader has them; they are believed as the hashes are.
+  /// Returns the hashes of a tile, with the roots of its groups if the reader has them.
   ///
-  /// Without an implementation of its own, a reader gives the tile alone.
+  /// The roots are trusted as much as the hashes. The default implementation returns the hashes only.
   func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile
 }
 
 extension TileReader {
-  /// The tile, without the roots of its groups.
+  /// Returns the tile without the roots of its groups.
   public func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile {
     GroupedTile(hashes: try tile(coordinates))
   }
 }
 
-/// A tile that is not what it should be.
+/// An error that indicates that a tile has the wrong number of hashes.
 public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// A stable identifier of the error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The tile holds fewer hashes than its coordinates say.
+    /// The tile holds fewer hashes than its coordinates require.
     case tooShort = "tile-too-short"
-    /// The bytes of a tile are not as many hashes as its coordinates say.
+    /// The length of an encoded tile is not that of the number of hashes in its coordinates.
     case wrongLength = "tile-wrong-length"
   }
 
-  /// The kind of fault.
+  /// The kind of error.
   public let code: Code
-  /// Which tile.
+  /// The tile.
   public let coordinates: TileCoordinates
-  /// The number of hashes (of bytes, for ``Code/wrongLength``) that was found.
+  /// The number of hashes found, or of bytes for ``Code/wrongLength``.
   public let found: Int
 
   /// Creates an error.
@@ -44,7 +44,7 @@ public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
     self.found = found
   }
 
-  /// The code, the tile and both numbers.
+  /// The code, the tile, and the actual and expected numbers.
   public var description: String {
     switch code {
     case .tooShort:
@@ -56,12 +56,12 @@ public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TileReader {
-  /// The first `coordinates.width` hashes, checked to be as many.
+  /// Reads the first `coordinates.width` hashes, and checks that there are enough.
   func hashes(_ coordinates: TileCoordinates) throws -> ArraySlice<TreeHash> {
     try coordinates.hashes(of: try tile(coordinates))
   }
 
-  /// The nodes of a tile: those of a partial tile, or of one whose groups are not known, are hashed at once.
+  /// The nodes of a tile. They are hashed immediately if the tile is partial or its group roots are not known.
   func nodes(_ coordinates: TileCoordinates) throws -> TileNodes {
     let tile = try groupedTile(coordinates)
     let hashes = Array(try coordinates.hashes(of: tile.hashes))
@@ -73,13 +73,13 @@ extension TileReader {
 }
 
 extension TileCoordinates {
-  /// As many of the hashes as the tile has.
+  /// The first `width` of the hashes.
   fileprivate func hashes(of tile: [TreeHash]) throws(TileError) -> ArraySlice<TreeHash> {
     guard tile.count >= width else { throw TileError(code: .tooShort, coordinates: self, found: tile.count) }
     return tile.prefix(width)
   }
 
-  /// The bytes of a tile as logs serve it: its hashes, one after the other.
+  /// Encodes the hashes of a tile in the format that logs serve: one after the other.
   public static func encode(_ hashes: some Collection<TreeHash>) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(hashes.count * TreeHash.byteCount)
@@ -87,9 +87,9 @@ extension TileCoordinates {
     return bytes
   }
 
-  /// The hashes of this tile from its bytes as logs serve it.
+  /// Decodes the hashes of this tile from the format that logs serve.
   ///
-  /// - Throws: ``TileError/Code/wrongLength`` where they are not exactly `width` hashes.
+  /// - Throws: ``TileError/Code/wrongLength`` if the bytes are not exactly `width` hashes.
   public func decode(_ bytes: [UInt8]) throws(TileError) -> [TreeHash] {
     guard bytes.count == width * TreeHash.byteCount else {
       throw TileError(code: .wrongLength, coordinates: self, found: bytes.count)

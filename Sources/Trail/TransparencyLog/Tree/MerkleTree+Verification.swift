@@ -3,14 +3,15 @@
 extension MerkleTree {
   /// Checks that the entry with `leafHash` is number `index` of the tree of `size` entries with `root`.
   ///
-  /// - Throws: ``ProofError``, with what does not match.
+  /// - Throws: ``ProofError``, which describes the mismatch.
   public static func verifyInclusion(
     leafHash: TreeHash, index: UInt64, size: UInt64, root: TreeHash, proof: [TreeHash]
   ) throws(ProofError) {
     guard index < size else {
       throw ProofError(.indexOutOfRange, "a tree of \(size) entries has no entry \(index)")
     }
-    // Up to where the way from the last leaf joins, either side can have a sibling; from there on only the left.
+    // Below the height at which the leaf's path joins the path of the last leaf, siblings can be on either side. From
+    // that height on, they are only on the left.
     let inner = bitCount(index ^ (size - 1))
     let border = (index >> UInt64(inner)).nonzeroBitCount
     try checkLength(proof, inner + border)
@@ -26,9 +27,9 @@ extension MerkleTree {
 
   /// Checks that the tree of `size` entries with `root` begins with the tree of `oldSize` entries with `oldRoot`.
   ///
-  /// From size 0 the proof must be empty and `oldRoot` the hash of nothing.
+  /// If `oldSize` is 0, the proof must be empty and `oldRoot` must be the hash of the empty tree.
   ///
-  /// - Throws: ``ProofError``, with what does not match.
+  /// - Throws: ``ProofError``, which describes the mismatch.
   public static func verifyConsistency(
     from oldSize: UInt64, oldRoot: TreeHash, to size: UInt64, root: TreeHash, proof: [TreeHash]
   ) throws(ProofError) {
@@ -45,7 +46,7 @@ extension MerkleTree {
       try checkLength(proof, 0)
       return try check(root, isRoot: oldRoot, .rootMismatch)
     }
-    // The proof begins with the last complete subtree of the old tree, except where that is all of it.
+    // The proof begins with the last complete subtree of the old tree, unless that subtree is the entire old tree.
     let height = oldSize.trailingZeroBitCount
     let node = oldSize >> UInt64(height) - 1
     let start = node == 0 ? 0 : 1
@@ -56,7 +57,7 @@ extension MerkleTree {
     var hash = oldHash
     for (height, sibling) in proof.dropFirst(start).enumerated() {
       if height >= inner || node >> UInt64(height) & 1 == 1 {
-        // To the left of the old tree's edge, so in both trees.
+        // The sibling is to the left of the old tree's edge, so it is in both trees.
         oldHash = TreeHash.node(sibling, oldHash)
         hash = TreeHash.node(sibling, hash)
       } else {
@@ -84,25 +85,25 @@ extension MerkleTree {
   }
 }
 
-/// A proof that does not prove what is claimed.
+/// An error that indicates that a proof does not prove the claim.
 public struct ProofError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of mismatch, as a word that stays stable.
+  /// A stable identifier of the mismatch.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no entry of this index in a tree of this size.
     case indexOutOfRange = "index-out-of-range"
     /// The older tree is the larger one.
     case sizesInWrongOrder = "sizes-in-wrong-order"
-    /// The proof has more or fewer hashes than index and sizes ask for.
+    /// The number of hashes in the proof does not match the index and the sizes.
     case wrongLength = "proof-wrong-length"
-    /// The proof leads to another root than that of the tree, or of the newer tree.
+    /// The proof leads to a root that is not the root of the tree (of the newer tree, for consistency proofs).
     case rootMismatch = "root-mismatch"
-    /// The proof leads to another root than that of the older tree.
+    /// The proof leads to a root that is not the root of the older tree.
     case oldRootMismatch = "old-root-mismatch"
   }
 
-  /// A description of the mismatch.
+  /// The kind of mismatch.
   public let code: Code
-  /// The same, with the numbers and hashes.
+  /// A description of the mismatch with the numbers and hashes.
   public let message: String
 
   init(_ code: Code, _ message: String) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Roots and proofs of a tree whose hashes a ``TileReader`` gives, and their verification, which needs no reader
-/// (RFC 6962 section 2.1).
+/// Computes roots and proofs of a tree from the hashes of a ``TileReader``, and verifies proofs without a reader (RFC
+/// 6962 section 2.1).
 ///
-/// Each tile is read at most once a call, and no more than two tiles a level. ``TreeProver`` makes many proofs of
-/// one tree; a ``TileNodeCache`` keeps what calls have in common.
+/// Each call reads a tile at most once, and at most two tiles per level. To make many proofs of one tree, use
+/// ``TreeProver``. To share nodes between calls, pass a ``TileNodeCache``.
 public enum MerkleTree {
-  /// The most entries that a tree can have: 2^63 - 1.
+  /// The maximum number of entries in a tree: 2^63 - 1.
   public static let maximumSize = UInt64(Int64.max)
 
   /// The root of the tree of the first `size` entries.
   ///
-  /// - Throws: ``MerkleTreeError``, ``TileError``, and whatever the reader throws.
+  /// - Throws: ``MerkleTreeError``, ``TileError``, and any error from the reader.
   public static func root(
     size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> TreeHash {
@@ -19,10 +19,11 @@ public enum MerkleTree {
     return try prover.root()
   }
 
-  /// The proof that entry `index` is in the tree of the first `size` entries: PATH(m, D[n]) of section 2.1.1,
-  /// from the leaf's sibling up.
+  /// The proof that entry `index` is in the tree of the first `size` entries, from the leaf's sibling up.
   ///
-  /// - Throws: ``MerkleTreeError``, ``TileError``, and whatever the reader throws.
+  /// This is PATH(m, D[n]) of RFC 6962 section 2.1.1.
+  ///
+  /// - Throws: ``MerkleTreeError``, ``TileError``, and any error from the reader.
   public static func inclusionProof(
     index: UInt64, size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> [TreeHash] {
@@ -30,10 +31,11 @@ public enum MerkleTree {
     return try prover.inclusionProof(index: index)
   }
 
-  /// The proof that the tree of the first `size` entries begins with that of the first `oldSize`: PROOF(m, D[n])
-  /// of section 2.1.2. Empty from size 0, and to the same size.
+  /// The proof that the tree of the first `size` entries begins with the tree of the first `oldSize`.
   ///
-  /// - Throws: ``MerkleTreeError``, ``TileError``, and whatever the reader throws.
+  /// This is PROOF(m, D[n]) of RFC 6962 section 2.1.2. It is empty if `oldSize` is 0 or equals `size`.
+  ///
+  /// - Throws: ``MerkleTreeError``, ``TileError``, and any error from the reader.
   public static func consistencyProof(
     from oldSize: UInt64, to size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> [TreeHash] {
@@ -42,9 +44,9 @@ public enum MerkleTree {
   }
 }
 
-/// A question that no tree can answer.
+/// An error that indicates that a request makes no sense for a tree.
 public struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// A stable identifier of the error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no entry of this index in a tree of this size.
     case indexOutOfRange = "index-out-of-range"
@@ -54,9 +56,9 @@ public struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertibl
     case sizeTooLarge = "size-too-large"
   }
 
-  /// The kind of fault.
+  /// The kind of error.
   public let code: Code
-  /// The same, with the numbers.
+  /// A description of the error with the numbers.
   public let message: String
 
   init(_ code: Code, _ message: String) {

@@ -2,24 +2,27 @@
 
 internal import Synchronization
 
-/// Keeps the nodes of tiles that many proofs of a growing tree have in common, so that they are hashed once: those
-/// above the lowest level, and those of the right edge. Give the same one to every ``TreeProver`` of a tree.
+/// A cache of the tile nodes that many proofs of a growing tree share.
 ///
-/// What was read of a tile once is not read again: a tile that is altered in its place later goes into no proof. Each
-/// tile takes 16 KiB.
+/// It holds the tiles above the lowest level and the tiles of the right edge, so that their nodes are hashed only
+/// once. Share one cache among all ``TreeProver`` values of a tree.
+///
+/// A cached tile is not read again, so a stored tile that is altered later has no effect on proofs while it is
+/// cached. Each tile takes 16 KiB.
 public final class TileNodeCache: Sendable {
   private let capacity: Int
   private let state = Mutex(State())
 
   private struct State {
-    /// The nodes, and when they were last of use.
+    /// The nodes, and the value of `uses` at their last use.
     var tiles: [TileCoordinates: (nodes: TileNodes, use: UInt64)] = [:]
     var uses: UInt64 = 0
   }
 
-  /// Creates an empty one.
+  /// Creates an empty cache.
   ///
-  /// - Parameter capacity: How many tiles are kept: those of last use. 256 suffice for proofs of 16 million entries.
+  /// - Parameter capacity: The number of tiles to keep. The least recently used are evicted first. 256 suffice for
+  ///   proofs of 16 million entries.
   public init(capacity: Int = 256) { self.capacity = max(1, capacity) }
 
   package func nodes(of coordinates: TileCoordinates) -> TileNodes? {
@@ -32,12 +35,12 @@ public final class TileNodeCache: Sendable {
   }
 
   package func keep(_ nodes: TileNodes, of coordinates: TileCoordinates) {
-    // Full tiles of the lowest level are as many as the entries by 256: few proofs share one.
-    guard coordinates.level > 0 || coordinates.width < TileCoordinates.fullWidth else { return }
+    // The lowest level has one full tile for every 256 entries, and few proofs share one.
+    guard coordinates.level > 0 || coordinates.width < 256 else { return }
     let nodes = nodes.complete
     state.withLock { state in
       if state.tiles.count >= capacity, state.tiles[coordinates] == nil {
-        // Half at a time, so that making room costs little for each.
+        // Evicts half of the tiles at a time, so that the cost per insertion stays low.
         let uses = state.tiles.values.map(\.use).sorted()
         let oldest = uses[uses.count / 2]
         state.tiles = state.tiles.filter { $0.value.use > oldest }
@@ -50,7 +53,8 @@ public final class TileNodeCache: Sendable {
 
 /// The hashes of a tile, and those of the complete nodes between it and the next level.
 package struct TileNodes: Sendable {
-  /// By height within the tile; where the roots of groups are known, the hashes alone.
+  /// The rows of nodes by height within the tile. If the group roots are known, only row 0, the tile's hashes, is
+  /// present.
   private let rows: [[TreeHash]]
   private let groupRoots: [TreeHash]
 
@@ -63,16 +67,16 @@ package struct TileNodes: Sendable {
     groupRoots = []
   }
 
-  /// Those of a full tile, hashed as they are asked for.
+  /// Creates the nodes of a full tile, which are hashed on demand.
   init(_ hashes: [TreeHash], groupRoots: [TreeHash]) {
     rows = [hashes]
     self.groupRoots = groupRoots
   }
 
-  /// The same with all nodes hashed.
+  /// The same tile with all nodes hashed.
   var complete: TileNodes { groupRoots.isEmpty ? self : TileNodes(rows[0]) }
 
-  /// The node of a height within the tile. It is there where it is complete.
+  /// The node at a height within the tile. The node must be complete.
   package subscript(height: Int, number: Int) -> TreeHash {
     if groupRoots.isEmpty { return rows[height][number] }
     let heightOfGroups = GroupedTile.groupWidth.trailingZeroBitCount

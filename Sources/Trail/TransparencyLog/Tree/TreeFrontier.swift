@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The right edge of a growing tree: what is needed to append to it and to know its root, and nothing more.
+/// The right edge of a growing tree: the minimal state for appending entries and computing the root.
 ///
-/// It holds the partial tile of each level, and the roots of the complete subtrees that the tree is made of; a
-/// few kilobytes for any size. A copy is cheap, and serves to go back.
+/// It holds the partial tile of each level and the roots of the complete subtrees that make up the tree. It takes a
+/// few kilobytes at any size. A copy is cheap and can be kept to undo appends.
 public struct TreeFrontier: Sendable, Hashable {
   /// The number of entries.
   public private(set) var size: UInt64 = 0
 
-  /// The roots of the complete subtrees, one for each bit of `size`, the greatest first.
+  /// The roots of the complete subtrees, one for each bit that is set in `size`, largest first.
   private var peaks: [TreeHash] = []
   private var partialTiles: [[TreeHash]] = []
   /// The roots of the full groups of each partial tile.
   private var groupRoots: [[TreeHash]] = []
 
-  /// The tree without entries.
+  /// Creates the edge of the empty tree.
   public init() {}
 
   /// Rebuilds the edge of a tree of `size` entries from its partial tiles.
   ///
-  /// Compare ``root`` with one that is known: whatever the tiles hold is believed here.
+  /// The tiles are not verified: compare ``root`` with a known root.
   ///
-  /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` from 2^63 entries, ``TileError/Code/tooShort``, and whatever
-  ///   the reader throws.
+  /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` if `size` is 2^63 or more, ``TileError/Code/tooShort``, and any
+  ///   error from the reader.
   public init(size: UInt64, reader: some TileReader) throws {
     guard size <= MerkleTree.maximumSize else {
       throw MerkleTreeError(.sizeTooLarge, "a tree of \(size) entries is beyond 2^63 - 1")
@@ -46,9 +46,9 @@ public struct TreeFrontier: Sendable, Hashable {
   /// Appends an entry by its leaf hash.
   public mutating func append(_ leafHash: TreeHash) { append(leafHash) { _, _ in } }
 
-  /// Appends an entry by its leaf hash, and reports the full tiles which that completes, from level 0 up.
+  /// Appends an entry by its leaf hash, and reports each tile that becomes full, from level 0 up.
   ///
-  /// - Throws: What `completed` throws. The entry has been appended nevertheless: to go back, keep a copy.
+  /// - Throws: Rethrows the error from `completed`. The entry is appended even then: keep a copy to undo it.
   public mutating func append(
     _ leafHash: TreeHash, completed: (TileCoordinates, GroupedTile) throws -> Void
   ) rethrows {
@@ -65,7 +65,7 @@ public struct TreeFrontier: Sendable, Hashable {
     }
     peaks.append(hash)
     size += 1
-    // The last group of a tile is full after the tile is.
+    // The last group of a tile becomes full after the tile does, so the tiles are assembled here.
     let tiles = full.map { coordinates, hashes in
       let tile = GroupedTile(hashes: hashes, groupRoots: groupRoots[coordinates.level])
       groupRoots[coordinates.level] = []
@@ -74,7 +74,7 @@ public struct TreeFrontier: Sendable, Hashable {
     for (coordinates, tile) in tiles { try completed(coordinates, tile) }
   }
 
-  /// Adds a hash to the partial tile of a level, and takes the tile out when that makes it full.
+  /// Adds a hash to the partial tile of a level, and removes and returns the tile if it is now full.
   private mutating func add(_ hash: TreeHash, atLevel level: Int) -> (TileCoordinates, [TreeHash])? {
     if level == partialTiles.count {
       partialTiles.append([])
@@ -94,13 +94,14 @@ public struct TreeFrontier: Sendable, Hashable {
     return root
   }
 
-  /// The root of this tree with more entries after it, whose root is known: fewer than the smallest complete
-  /// subtree of this tree has.
+  /// The root of this tree after appending more entries, whose own root is `rest`.
+  ///
+  /// There must be fewer of those entries than the smallest complete subtree of this tree has.
   package func root(followedBy rest: TreeHash) -> TreeHash {
     peaks.reversed().reduce(rest) { TreeHash.node($1, $0) }
   }
 
-  /// The hashes of the partial tile of a level, at most 255; none where the level has no partial tile.
+  /// The hashes of the partial tile of a level, at most 255; empty if the level has no partial tile.
   public func partialTile(level: Int) -> [TreeHash] {
     partialTiles.indices.contains(level) ? partialTiles[level] : []
   }

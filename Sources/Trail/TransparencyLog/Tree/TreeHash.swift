@@ -17,19 +17,19 @@ public struct TreeHash: Sendable, Hashable {
   /// The root of the tree without entries: SHA-256 of nothing.
   public static let empty = sha256([])
 
-  // The bytes as they lie in memory: inline, so that a hash costs no allocation.
+  // The bytes in memory order, stored inline so that a hash needs no allocation.
   private var first: UInt64
   private var second: UInt64
   private var third: UInt64
   private var fourth: UInt64
 
-  /// Takes over 32 bytes; `nil` for any other number of them.
+  /// Creates a hash from 32 bytes; `nil` for any other number of bytes.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount, let words = PrefixedSHA256.words(of: bytes) else { return nil }
     self.init(words)
   }
 
-  /// Reads base64 (RFC 4648 section 4) of 32 bytes; `nil` for anything but the one canonical spelling.
+  /// Creates a hash from 32 bytes in base64 (RFC 4648 section 4); `nil` for anything but the canonical encoding.
   public init?(base64: String) {
     self.init(base64: Array(base64.utf8)[...])
   }
@@ -39,7 +39,7 @@ public struct TreeHash: Sendable, Hashable {
     self.init(bytes)
   }
 
-  /// The hashes that `bytes` hold one after the other; what is left over is not looked at.
+  /// Reads the consecutive hashes in `bytes`, and ignores an incomplete hash at the end.
   package static func hashes(in bytes: Span<UInt8>) -> [TreeHash] {
     let raw = unsafe bytes.bytes
     var hashes: [TreeHash] = []
@@ -53,7 +53,7 @@ public struct TreeHash: Sendable, Hashable {
     return hashes
   }
 
-  /// The hashes that `bytes` hold one after the other; what is left over is not looked at.
+  /// Reads the consecutive hashes in `bytes`, and ignores an incomplete hash at the end.
   package static func hashes(in bytes: [UInt8]) -> [TreeHash] { hashes(in: bytes.span) }
 
   private init(_ words: PrefixedSHA256.Words) { (first, second, third, fourth) = words }
@@ -81,20 +81,20 @@ public struct TreeHash: Sendable, Hashable {
 }
 
 extension TreeHash {
-  /// The hash of a leaf: SHA-256 of the byte 0 and the entry.
+  /// The hash of a leaf: SHA-256 of the byte 0x00 and the entry.
   public static func leaf(_ entry: Span<UInt8>) -> TreeHash {
     TreeHash(PrefixedSHA256.hash(prefix: 0, entry))
   }
 
-  /// The hash of a leaf: SHA-256 of the byte 0 and the entry.
+  /// The hash of a leaf: SHA-256 of the byte 0x00 and the entry.
   public static func leaf(_ entry: [UInt8]) -> TreeHash { leaf(entry.span) }
 
-  /// The hash of a node: SHA-256 of the byte 1 and the hashes of its children.
+  /// The hash of a node: SHA-256 of the byte 0x01 and the hashes of its children.
   public static func node(_ left: TreeHash, _ right: TreeHash) -> TreeHash {
     TreeHash(PrefixedSHA256.hash(prefix: 1, left.words, right.words))
   }
 
-  /// The root of a complete subtree; `hashes` are as many as a power of two.
+  /// The root of a complete subtree; the number of `hashes` must be a power of two.
   package static func root(ofComplete hashes: ArraySlice<TreeHash>) -> TreeHash {
     guard let first = hashes.first else { return empty }
     if hashes.count == 1 { return first }
@@ -107,7 +107,7 @@ extension TreeHash {
     return row[0]
   }
 
-  /// SHA-256 of `bytes` alone.
+  /// The SHA-256 of `bytes`, without a prefix.
   package static func sha256(_ bytes: [UInt8]) -> TreeHash {
     TreeHash(PrefixedSHA256.hash(prefix: nil, bytes.span))
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the root and many proofs of one tree, and reads each tile once for all of them.
+/// Computes the root and many proofs of one tree, and reads each tile once for all of them.
 ///
-/// What was read is kept for as long as the value lives: 16 KiB a tile. For one proof, ``MerkleTree`` does.
+/// The tiles that were read are kept for the lifetime of the value, at 16 KiB each. For a single proof, use
+/// ``MerkleTree``.
 public struct TreeProver<Reader: TileReader> {
   /// The number of entries of the tree.
   public let size: UInt64
@@ -11,13 +12,13 @@ public struct TreeProver<Reader: TileReader> {
   private let cache: TileNodeCache?
   private var tiles: [TileCoordinates: TileNodes] = [:]
 
-  /// Proves for the tree of the first `size` entries.
+  /// Creates a prover for the tree of the first `size` entries.
   ///
   /// - Parameters:
   ///   - size: The number of entries.
-  ///   - reader: Reads the tree's tiles.
-  ///   - cache: What provers of this tree, at whatever size, have in common.
-  /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` from 2^63 entries.
+  ///   - reader: The reader of the tree's tiles.
+  ///   - cache: A cache to share among provers of this tree at any size.
+  /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` if `size` is 2^63 or more.
   public init(size: UInt64, reader: Reader, cache: TileNodeCache? = nil) throws(MerkleTreeError) {
     guard size <= MerkleTree.maximumSize else {
       throw MerkleTreeError(.sizeTooLarge, "a tree of \(size) entries is beyond 2^63 - 1")
@@ -29,13 +30,14 @@ public struct TreeProver<Reader: TileReader> {
 
   /// The root of the tree.
   ///
-  /// - Throws: ``TileError``, and whatever the reader throws.
+  /// - Throws: ``TileError``, and any error from the reader.
   public mutating func root() throws -> TreeHash { try edge(from: 0) }
 
-  /// The proof that entry `index` is in the tree: PATH(m, D[n]) of RFC 6962 section 2.1.1, from the leaf's
-  /// sibling up.
+  /// The proof that entry `index` is in the tree, from the leaf's sibling up.
   ///
-  /// - Throws: ``MerkleTreeError/Code/indexOutOfRange``, ``TileError``, and whatever the reader throws.
+  /// This is PATH(m, D[n]) of RFC 6962 section 2.1.1.
+  ///
+  /// - Throws: ``MerkleTreeError/Code/indexOutOfRange``, ``TileError``, and any error from the reader.
   public mutating func inclusionProof(index: UInt64) throws -> [TreeHash] {
     guard index < size else {
       throw MerkleTreeError(.indexOutOfRange, "a tree of \(size) entries has no entry \(index)")
@@ -43,27 +45,29 @@ public struct TreeProver<Reader: TileReader> {
     return try path(ofNode: index, height: 0)
   }
 
-  /// The proof that the tree begins with the tree of its first `oldSize` entries: PROOF(m, D[n]) of RFC 6962
-  /// section 2.1.2. Empty from size 0, and to the same size.
+  /// The proof that the tree begins with the tree of its first `oldSize` entries.
   ///
-  /// - Throws: ``MerkleTreeError/Code/sizesInWrongOrder``, ``TileError``, and whatever the reader throws.
+  /// This is PROOF(m, D[n]) of RFC 6962 section 2.1.2. It is empty if `oldSize` is 0 or equals `size`.
+  ///
+  /// - Throws: ``MerkleTreeError/Code/sizesInWrongOrder``, ``TileError``, and any error from the reader.
   public mutating func consistencyProof(from oldSize: UInt64) throws -> [TreeHash] {
     guard oldSize <= size else {
       throw MerkleTreeError(.sizesInWrongOrder, "a tree does not grow from \(oldSize) to \(size) entries")
     }
     guard oldSize > 0, oldSize < size else { return [] }
-    // The last complete subtree of the old tree is where both trees meet. Where it is all of the old tree, its
-    // root is known to the verifier.
+    // Both trees meet at the last complete subtree of the old tree. If that subtree is the entire old tree, the
+    // verifier knows its root already.
     let height = UInt64(oldSize.trailingZeroBitCount)
     let node = oldSize >> height - 1
     let start = node == 0 ? [] : [try hash(ofNode: node, height: height)]
     return start + (try path(ofNode: node, height: height))
   }
 
-  // Node i of height h covers the entries from i * 2^h, 2^h of them where it is complete.
+  // Node i of height h covers the entries from i * 2^h on: 2^h of them if it is complete.
 
-  /// The siblings on the way from a complete node to the root. A node at the right edge that has no sibling is
-  /// its own parent.
+  /// The siblings on the path from a complete node to the root.
+  ///
+  /// A node at the right edge that has no sibling is its own parent.
   private mutating func path(ofNode node: UInt64, height: UInt64) throws -> [TreeHash] {
     var path: [TreeHash] = []
     var height = height
@@ -82,7 +86,7 @@ public struct TreeProver<Reader: TileReader> {
     return path
   }
 
-  /// MTH(D[start:size]), where `start` is a multiple of a power of two that is not below `size - start`.
+  /// MTH(D[start:size]); `start` must be a multiple of a power of two that is at least `size - start`.
   private mutating func edge(from start: UInt64) throws -> TreeHash {
     var edge: TreeHash?
     var rest = size - start
@@ -101,8 +105,10 @@ public struct TreeProver<Reader: TileReader> {
     return nodes[Int(inTile), Int(node & (0xFF >> inTile))]
   }
 
-  /// The complete nodes of a tile. What a caller asks for is always complete, so it is there: `hashes` checks the
-  /// width, and the width follows from the size.
+  /// The complete nodes of a tile.
+  ///
+  /// Callers ask only for complete nodes, so the node exists: `hashes` checks the tile's width, which follows from
+  /// the tree's size.
   private mutating func nodes(ofTile number: UInt64, level: Int) throws -> TileNodes {
     guard let coordinates = TileCoordinates(level: level, number: number, inTreeOfSize: size) else {
       throw MerkleTreeError(.indexOutOfRange, "a tree of \(size) entries has no tile \(level)/\(number)")

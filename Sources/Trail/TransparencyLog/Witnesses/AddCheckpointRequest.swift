@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A log's request to a witness to cosign a checkpoint, given that it grew from the last one that the witness saw
-/// (C2SP tlog-witness, the body of `POST <prefix>/add-checkpoint`).
+/// A log's request to a witness to cosign a checkpoint (C2SP tlog-witness).
+///
+/// It is the body of `POST <prefix>/add-checkpoint`. It proves that the checkpoint's tree extends the last one that
+/// the witness cosigned.
 ///
 ///     old 20852014
 ///     PlRNCrwHpqhGrupue0L7gxbjbMiKA9temvuZZDDpkaw=
@@ -13,19 +15,19 @@
 ///
 ///     — example.com/behind-the-sofa Az3grlgtzPICa5OS…
 public struct AddCheckpointRequest: Sendable, Hashable {
-  /// The most hashes of a consistency proof.
+  /// The maximum number of hashes in a consistency proof.
   public static let maximumHashCount = 63
 
-  /// The size of the last checkpoint that the witness cosigned; 0 if it is missing.
+  /// The size of the last checkpoint that the witness cosigned; 0 if it has not cosigned any.
   public let oldSize: UInt64
-  /// The consistency proof from there to the checkpoint.
+  /// The consistency proof from `oldSize` to the checkpoint.
   public let consistencyProof: [TreeHash]
-  /// The checkpoint, not verified.
+  /// The checkpoint, which is not verified yet.
   public let checkpoint: SignedCheckpoint
 
-  /// Puts a request together.
+  /// Creates a request.
   ///
-  /// - Throws: ``LogFormatError/Code/tooMany`` for more than 63 hashes.
+  /// - Throws: ``LogFormatError/Code/tooMany`` if there are more than 63 hashes.
   public init(
     oldSize: UInt64, consistencyProof: [TreeHash], checkpoint: SignedCheckpoint
   ) throws(LogFormatError) {
@@ -39,7 +41,7 @@ public struct AddCheckpointRequest: Sendable, Hashable {
 
   /// Reads a request.
   ///
-  /// - Throws: ``LogFormatError``, with the line.
+  /// - Throws: ``LogFormatError``, with the line number.
   public init(parsing bytes: [UInt8]) throws(LogFormatError) {
     var reader = LineReader(bytes[...])
     guard let size = ASCII.rest(of: try reader.line("\"old SIZE\""), after: "old ") else {
@@ -55,7 +57,7 @@ public struct AddCheckpointRequest: Sendable, Hashable {
     } catch { throw error.offset(byLines: reader.lineNumber) }
   }
 
-  /// The request as bytes. What was parsed comes out as it went in.
+  /// The request as bytes. Encoding a parsed request returns the same bytes.
   public var encoded: [UInt8] {
     let lines = ["old \(oldSize)"] + consistencyProof.map(\.base64) + [""]
     return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] } + checkpoint.encoded

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A witness's answer to an ``AddCheckpointRequest``.
+/// A witness's response to an ``AddCheckpointRequest``.
 public enum AddCheckpointResponse: Sendable, Hashable {
-  /// 200: it cosigned. The lines are not verified; add them to the checkpoint and verify that.
+  /// 200: the witness cosigned. The lines are not verified; add them to the checkpoint and verify it.
   case cosigned([NoteSignature])
-  /// 400: the request is malformed, or its old size is greater than that of the checkpoint.
+  /// 400: the request is malformed, or its old size is greater than the checkpoint's.
   case badRequest
-  /// 403: no key that it trusts for this log has signed the checkpoint.
+  /// 403: no key that the witness trusts for this log has signed the checkpoint.
   case notSigned
-  /// 404: it does not know the log.
+  /// 404: the witness does not know the log.
   case unknownLog
-  /// 409: the last checkpoint that it cosigned has another size.
+  /// 409: the last checkpoint that the witness cosigned has a different size.
   case conflict(size: UInt64)
-  /// 422: the consistency proof does not verify, the checkpoint has another root than the last one, of the same size, or it
-  /// has no entries and another root than the empty tree.
+  /// 422: the checkpoint is inconsistent with the last one.
+  ///
+  /// Either the consistency proof does not verify, or the last checkpoint has the same size and a different root, or
+  /// the checkpoint has no entries and its root is not that of the empty tree.
   case inconsistent
-  /// Another HTTP status, which the protocol does not foresee.
+  /// Any other HTTP status, which the protocol does not define.
   case other(status: Int)
 
   /// The content type of a conflict's body.
   public static let sizeContentType = "text/x.tlog.size"
 
-  /// The answer to a request that cannot be read.
+  /// The response to a request that cannot be parsed.
   package init(refusing error: LogFormatError) {
     self = error.code == .wrongEmptyRoot ? .inconsistent : .badRequest
   }
 
-  /// Reads an answer.
+  /// Parses a response.
   ///
   /// - Parameters:
   ///   - status: The HTTP status.
-  ///   - body: The body; looked at for 200 and 409 alone.
-  /// - Throws: ``LogFormatError`` where the body is not what goes with the status.
+  ///   - body: The body; used only for 200 and 409.
+  /// - Throws: ``LogFormatError`` if the body is not valid for the status.
   public init(status: Int, body: [UInt8]) throws(LogFormatError) {
     switch status {
     case 200:

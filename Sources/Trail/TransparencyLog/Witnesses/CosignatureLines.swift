@@ -2,21 +2,21 @@
 
 internal import ReceiptBytes
 
-/// The signature lines of checkpoints, told apart by whose they are.
+/// Assigns the signature lines of checkpoints to the witnesses that made them.
 package struct CosignatureLines: Sendable {
   /// The keys of the witnesses.
   let keys: [NoteVerifierKey]
 
   package init(keys: [NoteVerifierKey]) { self.keys = keys }
 
-  /// The witness that a line names; what it says need not be true.
+  /// The witness that a line names. The line is not verified.
   package func key(namedBy line: NoteSignature) -> NoteVerifierKey? {
     keys.first { $0.keyID == line.keyID && UTF8Text.isIdentical($0.name, line.name) }
   }
 
-  /// Indicates whether a line is the cosignature of `key` on a checkpoint.
+  /// Returns `true` if a line is a valid cosignature by `key` on a checkpoint, with a time other than 0.
   ///
-  /// - Throws: ``NoteError/Code/internalFailure`` if that could not be checked.
+  /// - Throws: ``NoteError/Code/internalFailure`` if the signature could not be checked.
   package func isCosignature(
     _ line: NoteSignature, by key: NoteVerifierKey, of checkpoint: Checkpoint
   ) throws(NoteError) -> Bool {
@@ -24,9 +24,9 @@ package struct CosignatureLines: Sendable {
     return cosignature.timestamp > 0
   }
 
-  /// The witnesses that have cosigned.
+  /// The witnesses whose valid cosignatures the checkpoint has.
   ///
-  /// - Throws: ``NoteError/Code/internalFailure`` if that could not be checked.
+  /// - Throws: ``NoteError/Code/internalFailure`` if a signature could not be checked.
   package func cosigners(of signed: SignedCheckpoint) throws(NoteError) -> [NoteVerifierKey] {
     var cosigners: [NoteVerifierKey] = []
     for key in keys {
@@ -39,16 +39,19 @@ package struct CosignatureLines: Sendable {
     return cosigners
   }
 
-  /// The checkpoint without the lines of the witnesses: as its log signed it.
+  /// The checkpoint without the witnesses' lines, as its log signed it.
   package func withoutCosignatures(_ signed: SignedCheckpoint) throws(LogFormatError) -> SignedCheckpoint {
     try Self.checkpoint(
       signed.unverifiedCheckpoint, signed.note.signatures.filter { key(namedBy: $0) == nil })
   }
 
-  /// The checkpoint with the cosignatures of witnesses that had not given one. Lines that only pretend to be of a
-  /// witness are removed: a verifier that has the policy would refuse all of it.
+  /// Adds the cosignatures of witnesses that the checkpoint does not have yet.
   ///
-  /// - Throws: ``LogFormatError`` if there are too many; ``NoteError/Code/internalFailure`` if one could not be checked.
+  /// Invalid lines that name a witness are removed, because a verifier with the policy would refuse the entire
+  /// checkpoint.
+  ///
+  /// - Throws: ``LogFormatError`` if there are too many lines; ``NoteError/Code/internalFailure`` if a signature
+  ///   could not be checked.
   package func adding(
     _ further: [NoteSignature], to signed: SignedCheckpoint
   ) throws -> SignedCheckpoint {
@@ -64,7 +67,7 @@ package struct CosignatureLines: Sendable {
     return try Self.checkpoint(signed.unverifiedCheckpoint, kept).adding(new)
   }
 
-  /// The checkpoint with exactly these lines.
+  /// The checkpoint with exactly these signature lines.
   package static func checkpoint(
     _ checkpoint: Checkpoint, _ lines: [NoteSignature]
   ) throws(LogFormatError) -> SignedCheckpoint {

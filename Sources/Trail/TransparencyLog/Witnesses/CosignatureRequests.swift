@@ -2,12 +2,12 @@
 
 internal import Synchronization
 
-/// Requests to the witnesses of a policy for their cosignatures, to all at once.
+/// Requests the cosignatures of a policy's witnesses concurrently.
 package final class CosignatureRequests: Sendable {
   private struct State {
-    /// For each witness the size that it cosigned last, as far as is known.
+    /// The size that each witness cosigned last; 0 if unknown.
     var latestSizes: [UInt64]
-    /// The witnesses that have not answered yet, perhaps since an earlier call.
+    /// The witnesses with an unanswered request, which may be from an earlier call.
     var asked: Set<Int> = []
   }
 
@@ -26,17 +26,19 @@ package final class CosignatureRequests: Sendable {
     case timeUp
   }
 
-  /// Asks all at once, and returns when all have answered, when the quorum is met and the others were waited for a
-  /// little, or when the time is up, whatever the transport does.
+  /// Asks the witnesses concurrently.
+  ///
+  /// It returns when all have answered, when the grace period ends after the quorum is met, or at the deadline, even
+  /// if calls of the transport have not returned.
   ///
   /// - Parameters:
-  ///   - indices: Which witnesses, by their place in the policy.
-  ///   - checkpoint: As the log signed it.
-  ///   - cosigners: Who cosigned before.
-  ///   - deadline: When the time is up.
-  ///   - gracePeriod: How long the others are waited for once the quorum is met.
-  ///   - proof: The consistency proof from a size.
-  /// - Returns: The lines of those who cosigned, verified, and why the others did not.
+  ///   - indices: The indices of the witnesses in the policy.
+  ///   - checkpoint: The checkpoint as the log signed it.
+  ///   - cosigners: The keys of the witnesses that have already cosigned.
+  ///   - deadline: The time at which to give up.
+  ///   - gracePeriod: The time to wait for the remaining witnesses once the quorum is met.
+  ///   - proof: Makes the consistency proof from a tree of the given size to the checkpoint.
+  /// - Returns: The verified lines of the witnesses that cosigned, and the reasons why the others did not.
   package func ask(
     _ indices: [Int], for checkpoint: SignedCheckpoint, cosigners: [NoteVerifierKey],
     until deadline: ContinuousClock.Instant,
@@ -88,8 +90,10 @@ package final class CosignatureRequests: Sendable {
     return (lines, refusals)
   }
 
-  /// Holds one conversation with a witness, once it has answered what it was asked in earlier rounds. One that
-  /// never does so keeps a single call of the transport waiting, however many rounds there are.
+  /// Runs one conversation with a witness, after it has answered the requests of earlier rounds.
+  ///
+  /// A witness that never answers therefore occupies at most one call of the transport, however many rounds there
+  /// are.
   private func answer(
     _ index: Int, _ conversation: WitnessConversation
   ) async -> Result<NoteSignature, WitnessRefusal> {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Requests to one witness to cosign one checkpoint, until the size of the last checkpoint that it saw is known.
+/// The exchange with one witness to get its cosignature on one checkpoint.
+///
+/// If the witness reports that it last cosigned a different size, the request is repeated from that size.
 package struct WitnessConversation: Sendable {
-  /// A witness that names another last size each time is not asked more often than this.
+  /// The maximum number of requests, in case the witness reports a different last size each time.
   static let maximumRequests = 4
 
-  /// The longest answer that is read, in bytes: a hundred signature lines fit in.
+  /// The longest response to read, in bytes: enough for a hundred signature lines.
   package static let maximumResponseByteCount = 1 << 16
 
   package let witness: WitnessPolicy.Witness
@@ -17,16 +19,16 @@ package struct WitnessConversation: Sendable {
   /// The result of the requests.
   package struct Outcome: Sendable {
     package let line: Result<NoteSignature, WitnessRefusal>
-    /// The size of the last checkpoint that the witness cosigned, as far as it can be known.
+    /// The size of the last checkpoint that the witness cosigned; 0 if unknown.
     package let latestSize: UInt64
   }
 
   /// - Parameters:
-  ///   - witness: Who is asked.
-  ///   - transport: Sends the requests.
+  ///   - witness: The witness to ask.
+  ///   - transport: The transport that sends the requests.
   ///   - checkpoint: The checkpoint as the log signed it.
-  ///   - deadline: When the time is up.
-  ///   - proof: The proof that the checkpoint continues the tree of so many entries.
+  ///   - deadline: The time at which to give up.
+  ///   - proof: Makes the consistency proof from a tree of the given size to the checkpoint.
   package init(
     witness: WitnessPolicy.Witness, transport: any WitnessTransport, checkpoint: SignedCheckpoint,
     deadline: ContinuousClock.Instant, proof: @escaping @Sendable (UInt64) async throws -> [TreeHash]
@@ -42,8 +44,8 @@ package struct WitnessConversation: Sendable {
 
   /// Sends the requests.
   ///
-  /// - Parameter latestSize: The size that the witness saw last, as far as is known; otherwise 0.
-  /// - Returns: The witness's line, verified, or the reason for its absence.
+  /// - Parameter latestSize: The size that the witness last cosigned, if known; otherwise 0.
+  /// - Returns: The witness's verified signature line, or the reason why it gave none.
   package func ask(latestSize: UInt64) async -> Outcome {
     var oldSize = latestSize <= size ? latestSize : 0
     do throws(WitnessRefusal) {
@@ -73,7 +75,7 @@ package struct WitnessConversation: Sendable {
       }
       throw refusal(.unsettled, "it named another last size in each of \(Self.maximumRequests) answers")
     } catch {
-      // Its answers may have been lies, so the next conversation starts from nothing.
+      // The witness's answers may have been false, so the next conversation starts from size 0.
       return Outcome(line: .failure(error), latestSize: 0)
     }
   }
@@ -110,14 +112,14 @@ package struct WitnessConversation: Sendable {
     }
   }
 
-  /// Indicates whether a content type, parameters aside, is that of a size.
+  /// Returns `true` if a content type, without its parameters, is that of a tree size.
   private static func isSize(_ contentType: String?) -> Bool {
     let type = contentType?.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
     return type.map { String(decoding: Array($0), as: UTF8.self).lowercased() }
       == AddCheckpointResponse.sizeContentType
   }
 
-  /// The line that is the witness's cosignature; lines of unknown keys are ignored.
+  /// The witness's cosignature among the lines. Lines of unknown keys are ignored.
   private func cosignature(_ lines: [NoteSignature]) throws(WitnessRefusal) -> NoteSignature {
     let own = CosignatureLines(keys: [witness.key])
     let named = lines.filter { own.key(namedBy: $0) != nil }

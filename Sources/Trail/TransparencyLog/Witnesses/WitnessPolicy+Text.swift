@@ -3,9 +3,9 @@
 internal import ReceiptCrypto
 
 extension WitnessPolicy {
-  /// Reads a policy file.
+  /// Parses a policy file.
   ///
-  /// - Throws: ``LogFormatError``, with the line.
+  /// - Throws: ``LogFormatError``, with the line number.
   public init(parsing bytes: [UInt8]) throws(LogFormatError) {
     guard bytes.count <= Self.maximumByteCount else {
       throw LogFormatError(.tooLarge, .none, "more than \(Self.maximumByteCount) bytes")
@@ -21,7 +21,7 @@ extension WitnessPolicy {
       quorum: quorum == PolicyParser.none ? nil : quorum)
   }
 
-  /// The policy as a file: logs, witnesses, groups, quorum; without comments.
+  /// The policy as a file without comments: logs, witnesses, groups, quorum.
   public var encoded: [UInt8] {
     var lines: [[[UInt8]]] = logs.map { [Array("log \($0.key)".utf8)] + [$0.url].compactMap { $0 } }
     lines += witnesses.map {
@@ -33,7 +33,7 @@ extension WitnessPolicy {
   }
 }
 
-/// The names that the lines of a policy have defined so far.
+/// The definitions in the lines of a policy that were parsed so far.
 private struct PolicyParser {
   static let none = Array("none".utf8)
 
@@ -115,7 +115,7 @@ private struct PolicyParser {
       }
       threshold = Int(number)
     }
-    // Last, so that a group is not its own member.
+    // Defined last, so that a group cannot be its own member.
     let name = try define(items[1], place)
     groups.append(WitnessPolicy.Group(name: name, threshold: threshold, members: names))
   }

@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Which logs are trusted, and which witnesses must have cosigned their checkpoints (C2SP tlog-policy).
+/// The logs that are trusted, and the witnesses that must have cosigned their checkpoints (C2SP tlog-policy).
 ///
 ///     log example.com/log+530b169c+AekUoF6XhkM/ttOS2QVaMFGyvGjmlLwHnKyUVKD2iHFz
 ///     witness X1 witness.example/x1+…
@@ -12,46 +12,46 @@ internal import ReceiptBytes
 ///     group X-and-Y all X Y1
 ///     quorum X-and-Y
 ///
-/// Names serve within the policy alone, and are bytes: they need not be UTF-8.
+/// Names have a meaning only within the policy. They are bytes and need not be UTF-8.
 public struct WitnessPolicy: Sendable, Hashable {
   /// A log whose checkpoints are accepted.
   public struct Log: Sendable, Hashable {
-    /// Its key, whose name is its origin.
+    /// The log's key, whose name is the log's origin.
     public let key: NoteVerifierKey
-    /// Its URL; `nil` if the policy does not state one.
+    /// The log's URL; `nil` if the policy has none.
     public let url: [UInt8]?
   }
 
   /// A witness that may count for the quorum.
   public struct Witness: Sendable, Hashable {
-    /// Its name in the policy.
+    /// The witness's name in the policy.
     public let name: [UInt8]
-    /// Its key.
+    /// The witness's key.
     public let key: NoteVerifierKey
-    /// Its URL, by convention its submission prefix; `nil` if the policy does not state one.
+    /// The witness's URL, by convention its submission prefix; `nil` if the policy has none.
     public let url: [UInt8]?
   }
 
-  /// Witnesses and groups; so many of them must have seen a checkpoint.
+  /// A group of witnesses and other groups, with the number of members that must have cosigned a checkpoint.
   public struct Group: Sendable, Hashable {
-    /// Its name in the policy.
+    /// The group's name in the policy.
     public let name: [UInt8]
     /// The number of members that are needed, at least 1.
     public let threshold: Int
-    /// The names of witnesses and of groups defined before; none is a member of two groups.
+    /// The names of witnesses and of groups defined earlier. A name can be a member of one group only.
     public let members: [[UInt8]]
   }
 
-  /// The longest policy that is read, in bytes.
+  /// The longest policy that can be read, in bytes.
   public static let maximumByteCount = 1_000_000
 
-  /// The logs; may be none where the log is known otherwise.
+  /// The logs; may be empty if the log is known from elsewhere.
   public let logs: [Log]
   /// The witnesses.
   public let witnesses: [Witness]
-  /// The groups, each after its members.
+  /// The groups. Each follows its members.
   public let groups: [Group]
-  /// The witness or group that is needed; `nil` if no cosignature is (`quorum none`).
+  /// The witness or group that must have cosigned; `nil` if no cosignature is needed (`quorum none`).
   public let quorum: [UInt8]?
 
   init(logs: [Log], witnesses: [Witness], groups: [Group], quorum: [UInt8]?) {
@@ -61,10 +61,11 @@ public struct WitnessPolicy: Sendable, Hashable {
     self.quorum = quorum
   }
 
-  /// A policy of logs, any of which may have signed, and of witnesses, `threshold` of which must have cosigned.
+  /// Creates a policy that accepts checkpoints of any of the logs, with cosignatures of at least `threshold`
+  /// witnesses.
   ///
-  /// - Throws: ``LogFormatError``: `unsupportedKeyType` for a key of the wrong kind, `duplicate` for a key that is
-  ///   there twice, `malformedNumber` for a threshold outside 0...witnesses.count.
+  /// - Throws: ``LogFormatError``: `unsupportedKeyType` if a key has the wrong kind, `duplicate` if a key is listed
+  ///   twice, `malformedNumber` if `threshold` is outside 0...witnesses.count.
   public init(
     logs: [NoteVerifierKey], witnesses: [NoteVerifierKey] = [], threshold: Int = 0
   ) throws(LogFormatError) {
@@ -82,26 +83,26 @@ public struct WitnessPolicy: Sendable, Hashable {
     try self.init(parsing: lines.flatMap { Array("\($0)\n".utf8) })
   }
 
-  /// Indicates whether cosignatures by these keys make the quorum.
+  /// Returns `true` if cosignatures by these keys make up the quorum.
   public func isSatisfied(by keys: some Collection<NoteVerifierKey>) -> Bool {
     guard let quorum else { return true }
     let keys = Set(keys)
     var satisfied = Set(witnesses.filter { keys.contains($0.key) }.map(\.name))
-    // Each group comes after its members.
+    // Each group follows its members, so one pass suffices.
     for group in groups where group.members.count(where: satisfied.contains) >= group.threshold {
       satisfied.insert(group.name)
     }
     return satisfied.contains(quorum)
   }
 
-  /// Verifies that a log of the policy signed a checkpoint, and that the cosignatures make the quorum.
+  /// Verifies that a log of the policy signed a checkpoint, and that the cosignatures make up the quorum.
   ///
   /// - Parameters:
   ///   - checkpoint: The checkpoint.
-  ///   - logKey: A log that is trusted beside those of the policy.
-  /// - Returns: The checkpoint, verified, with the cosignatures.
-  /// - Throws: ``NoteError``: `wrongOrigin` where no log has this origin, `notSigned`, `invalidSignature`,
-  ///   `quorumNotMet`.
+  ///   - logKey: The key of a log that is trusted in addition to those of the policy.
+  /// - Returns: The verified checkpoint with the cosignatures.
+  /// - Throws: ``NoteError``: `wrongOrigin` if no trusted log has this origin, `notSigned`, `invalidSignature`,
+  ///   `quorumNotMet`, `internalFailure`.
   public func verify(
     _ checkpoint: SignedCheckpoint, logKey: NoteVerifierKey? = nil
   ) throws(NoteError) -> VerifiedCheckpoint {
@@ -123,13 +124,13 @@ public struct WitnessPolicy: Sendable, Hashable {
 }
 
 extension WitnessPolicy.Witness {
-  /// The URL of requests: the submission prefix and `/add-checkpoint`; `nil` if the policy has no URL.
+  /// The URL for requests: the submission prefix and `/add-checkpoint`; `nil` if the policy has no URL.
   package var submissionURL: String? {
     guard let url else { return nil }
     let end = url.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? 0
     return String(decoding: url[..<end], as: UTF8.self) + "/add-checkpoint"
   }
 
-  /// Its name, for people.
+  /// The witness's name as text for messages.
   package var label: String { String(decoding: name, as: UTF8.self) }
 }

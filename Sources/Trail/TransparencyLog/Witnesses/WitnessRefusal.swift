@@ -1,49 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a witness of the policy has not cosigned a checkpoint.
+/// The reason why a witness of the policy has not cosigned a checkpoint.
 public struct WitnessRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Why, in a word that stays stable.
+  /// A stable identifier of the reason.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The policy does not say where it is.
+    /// The policy has no URL for the witness.
     case noURL = "no-url"
-    /// It could not be reached.
+    /// The witness could not be reached.
     case unreachable
-    /// It did not answer in time.
+    /// The witness did not answer in time.
     case timedOut = "timed-out"
-    /// It has not yet answered what it was asked before.
+    /// The witness has not answered an earlier request yet.
     case busy
-    /// Its answer is longer than is read.
+    /// The response exceeds the maximum length.
     case tooLarge = "too-large"
-    /// Its answer is not one of the protocol.
+    /// The response does not conform to the protocol.
     case malformedAnswer = "malformed-answer"
-    /// Its answer is not its key's cosignature of this checkpoint.
+    /// The response is not the cosignature of this checkpoint by the witness's key.
     case wrongSignature = "wrong-signature"
-    /// OpenSSL could not check what it sent, for instance for want of memory: nothing follows for the witness.
+    /// OpenSSL could not check the signature, for example because memory ran out. This says nothing about the
+    /// witness.
     case notChecked = "not-checked"
-    /// 400: the request is malformed, in its view.
+    /// 400: the witness considers the request malformed.
     case badRequest = "bad-request"
-    /// 403: it does not trust the log's key.
+    /// 403: the witness does not trust the log's key.
     case notTrusted = "not-trusted"
-    /// 404: it does not know the log.
+    /// 404: the witness does not know the log.
     case unknownLog = "unknown-log"
-    /// 422, or 409 from witnesses of before July 2026: it cosigned another tree of the same size. One of the two was
-    /// forged.
+    /// 422 (409 from witnesses older than July 2026): the witness cosigned a different tree of the same size. One of
+    /// the two was forged.
     case forked
-    /// 409: it cosigned a checkpoint with more entries than this one has.
+    /// 409: the witness cosigned a checkpoint with more entries than this one.
     case ahead
-    /// 409 again and again, with another size each time.
+    /// 409 repeatedly, with a different size each time.
     case unsettled
-    /// 422: the checkpoint does not continue the one that it cosigned last. One of the two was forged.
+    /// 422: the checkpoint is not consistent with the one that the witness cosigned last. One of the two was forged.
     case inconsistent
-    /// A status that the protocol does not foresee.
+    /// A status that the protocol does not define.
     case unexpectedStatus = "unexpected-status"
   }
 
   /// The name of the witness in the policy.
   public let witness: String
-  /// Why, in a word.
+  /// The kind of reason.
   public let code: Code
-  /// Why, on one line. It quotes nothing that the witness sent but numbers.
+  /// A description on one line. It quotes only numbers from the witness's response.
   public let message: String
 
   package init(_ witness: String, _ code: Code, _ message: String) {

@@ -2,26 +2,26 @@
 
 internal import ReceiptBytes
 
-/// The decision of a witness on a request (C2SP tlog-witness), without its storage and its HTTP server.
+/// The decisions of a witness (C2SP tlog-witness), without its storage and its HTTP server.
 ///
-/// A witness calls ``decide(_:latest:at:)`` with the last checkpoint that it cosigned of the log; where that says
-/// ``Decision/cosign(_:_:)``, it stores the new one durably, provided that the last one is still the same, and only
-/// then answers. Otherwise two requests at a time could make it go back.
+/// A witness calls ``decide(_:latest:at:)`` with the last checkpoint of the log that it cosigned. If the decision is
+/// ``Decision/cosign(_:_:)``, the witness durably stores the new checkpoint, but only if the last one is still the
+/// same. Only then does it answer. Otherwise two concurrent requests could make it go back to a smaller checkpoint.
 public struct WitnessRules: Sendable {
-  /// A decision.
+  /// The action that the witness must take.
   public enum Decision: Sendable, Hashable {
     /// Store the checkpoint as the last one, then answer with the signature line.
     case cosign(VerifiedCheckpoint, NoteSignature)
-    /// Answer this, and store nothing.
+    /// Answer with this response, and store nothing.
     case refuse(AddCheckpointResponse, reason: String)
   }
 
   /// The witness's key.
   public let key: NoteSignerKey
-  /// The keys of the logs that it knows. The name of each is the log's origin; a log may have several.
+  /// The keys of the known logs. The name of each key is the log's origin; a log may have several keys.
   public let logs: [NoteVerifierKey]
 
-  /// Sets a witness up.
+  /// Creates the rules of a witness.
   public init(key: NoteSignerKey, logs: [NoteVerifierKey]) {
     self.key = key
     self.logs = logs
@@ -30,12 +30,12 @@ public struct WitnessRules: Sendable {
   /// Decides on the body of a request.
   ///
   /// - Parameters:
-  ///   - body: The body.
-  ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` without one.
+  ///   - body: The body of the request.
+  ///   - latest: Returns the last checkpoint that was cosigned for the log with an origin; `nil` without one.
   ///   - timestamp: The time, in seconds since 1970.
-  /// - Returns: What to do.
-  /// - Throws: What `latest` throws, `CryptoError` if OpenSSL cannot sign, ``NoteError/Code/internalFailure`` if it cannot
-  ///   check the log's signature, ``LogFormatError`` for a time of 0 or beyond 2^63 - 1.
+  /// - Returns: The action to take.
+  /// - Throws: Any error from `latest`; `CryptoError` if OpenSSL cannot sign; ``NoteError/Code/internalFailure`` if
+  ///   it cannot check the log's signature; ``LogFormatError`` if `timestamp` is 0 or beyond 2^63 - 1.
   public func decide(
     body: [UInt8], latest: (_ origin: String) throws -> Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {
@@ -51,11 +51,11 @@ public struct WitnessRules: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` without one.
+  ///   - latest: The last checkpoint that was cosigned for the log with this origin; `nil` without one.
   ///   - timestamp: The time, in seconds since 1970.
-  /// - Returns: What to do.
-  /// - Throws: `CryptoError` if OpenSSL cannot sign, ``NoteError/Code/internalFailure`` if it cannot check the log's
-  ///   signature, ``LogFormatError`` for a time of 0 or beyond 2^63 - 1.
+  /// - Returns: The action to take.
+  /// - Throws: `CryptoError` if OpenSSL cannot sign; ``NoteError/Code/internalFailure`` if it cannot check the log's
+  ///   signature; ``LogFormatError`` if `timestamp` is 0 or beyond 2^63 - 1.
   public func decide(
     _ request: AddCheckpointRequest, latest: Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends the requests of a log to its witnesses: all that is needed of an HTTP client.
+/// The HTTP client interface through which a log sends requests to its witnesses.
 ///
-/// A witness may be slow, down or hostile. A transport ends by `timeout`, reads no more than it is told, follows no
-/// redirect, and gives up when its task is cancelled. Its users do not rely on that: a call that does not end
-/// is left behind, and the witness is not asked again before it has.
+/// A witness may be slow, down or hostile. A transport must return within `timeout`, read no more than
+/// `maximumByteCount`, follow no redirects and stop when its task is cancelled. Callers do not rely on that: they
+/// abandon a call that does not return, and send nothing to that witness until it does.
 public protocol WitnessTransport: Sendable {
   /// Sends a request once and reads the whole response. It must not block its thread.
   ///
   /// - Parameters:
-  ///   - body: What to send by `POST`.
-  ///   - url: Where to.
-  ///   - timeout: From the start until the last byte of the response.
-  ///   - maximumByteCount: The longest body that is read; a longer one is a failure.
-  /// - Returns: The response, whatever its status.
-  /// - Throws: ``WitnessTransportError`` if it is missing.
+  ///   - body: The body of the `POST` request.
+  ///   - url: The URL to send it to.
+  ///   - timeout: The time from the start until the last byte of the response.
+  ///   - maximumByteCount: The longest body to read; a longer one is an error.
+  /// - Returns: The response, with any status.
+  /// - Throws: ``WitnessTransportError`` if there is no response.
   func post(
     _ body: [UInt8], to url: String, timeout: Duration, maximumByteCount: Int
   ) async throws(WitnessTransportError) -> WitnessResponse
 }
 
-/// The HTTP response of a witness.
+/// A witness's HTTP response.
 public struct WitnessResponse: Sendable, Hashable {
   /// The status code (RFC 9110 section 15).
   public let status: Int
-  /// The `Content-Type`; `nil` without one.
+  /// The `Content-Type`; `nil` if the response has none.
   public let contentType: String?
-  /// The body; empty without one.
+  /// The body; empty if the response has none.
   public let body: [UInt8]
 
   /// Creates a response.
@@ -37,23 +37,23 @@ public struct WitnessResponse: Sendable, Hashable {
   }
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 public struct WitnessTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault.
+  /// A stable identifier of the reason.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// No connection, or one that ended before the response did.
+    /// The connection failed, or ended before the response did.
     case unreachable
-    /// The time was up.
+    /// The response did not arrive within the timeout.
     case timedOut = "timed-out"
-    /// The response is longer than is read.
+    /// The response exceeds the maximum length.
     case tooLarge = "too-large"
-    /// The transport does not send to such a URL, or was shut down.
+    /// The transport does not support the URL, or was shut down.
     case unusable
   }
 
-  /// The kind of fault.
+  /// The kind of reason.
   public let code: Code
-  /// In words, on one line. It quotes nothing that the witness sent.
+  /// A description on one line. It quotes nothing that the witness sent.
   public let message: String
 
   /// Creates an error.
@@ -62,6 +62,6 @@ public struct WitnessTransportError: Error, Sendable, Hashable, CustomStringConv
     self.message = message
   }
 
-  /// Code and message.
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 }
