@@ -36,7 +36,7 @@ public final class TileNodeCache: Sendable {
 
   package func keep(_ nodes: TileNodes, of coordinates: TileCoordinates) {
     // The lowest level has one full tile for every 256 entries, and few proofs share one.
-    guard coordinates.level > 0 || coordinates.width < 256 else { return }
+    guard coordinates.level > 0 || coordinates.width < TileCoordinates.fullWidth else { return }
     let nodes = nodes.complete
     state.withLock { state in
       if state.tiles.count >= capacity, state.tiles[coordinates] == nil {
