@@ -47,8 +47,10 @@ struct AppendQueue {
     self.maximumBatch = maximumBatch
   }
 
-  /// Accepts a request of any size, unless the limit of waiting records or bytes is reached. If its own size counted, a
-  /// large request would need an almost empty queue, which small requests refill again and again.
+  /// Accepts a request of any size, unless the limit of waiting records or bytes is reached.
+  ///
+  /// If its own size counted, a large request would need an almost empty queue, which small requests refill again and
+  /// again.
   ///
   /// - Returns: `true` if the caller must start preparing; otherwise another thread is doing it.
   /// - Throws: ``AuditError/Code/closed``, ``AuditError/Code/overloaded``.
@@ -140,8 +142,9 @@ private struct Line<Element: Sendable> {
     return !isWorkedOn
   }
 
-  /// Removes and returns whole requests of at most `maximum` records together, or one request that has more. If it
-  /// returns an empty array, no thread is working on the queue any more.
+  /// Removes and returns whole requests of at most `maximum` records together, or one request that has more.
+  ///
+  /// If it returns an empty array, no thread is working on the queue any more.
   mutating func next(_ maximum: Int) -> [AppendQueue.Request<Element>] {
     var taken = 0
     var count = 0
@@ -169,7 +172,9 @@ private struct Line<Element: Sendable> {
 
 /// The condition under which an append is acknowledged.
 public enum AcknowledgementMode: String, Sendable, Hashable, CaseIterable {
-  /// The entry survives a power loss. A checkpoint that includes it follows within the trail's checkpoint interval.
+  /// The entry survives a power loss.
+  ///
+  /// A checkpoint that includes it follows within the trail's checkpoint interval.
   case durable
   /// The entry is durable, and a signed checkpoint that includes it is published: from then on nobody can deny the
   /// entry.

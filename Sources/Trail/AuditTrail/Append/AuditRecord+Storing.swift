@@ -40,7 +40,9 @@ extension AuditRecord {
     }
   }
 
-  /// A time in the year 2286. Every earlier time has at most as many digits.
+  /// A time in the year 2286.
+  ///
+  /// Every earlier time has at most as many digits.
   private static let latestTime: Int64 = 9_999_999_999_999
 
   private static func erasableByteCount(

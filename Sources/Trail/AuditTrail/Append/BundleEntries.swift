@@ -4,8 +4,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Consecutive entries of one bundle, laid out as in its row. A bundle is assembled by joining such pieces, without
-/// reading the single entries.
+/// Consecutive entries of one bundle, laid out as in its row.
+///
+/// A bundle is assembled by joining such pieces, without reading the single entries.
 struct BundleEntries: Sendable {
   /// The entries, without separators.
   private(set) var entries: [UInt8] = []
@@ -117,7 +118,9 @@ struct EncodedEntries: Sendable {
   private(set) var lastTime: Int64 = 0
   private let first: UInt64
   private var erasureKeys: ErasureKeyPath
-  /// The nonces of the erasable parts, in order. One draw serves all, since the random generator is slow to start.
+  /// The nonces of the erasable parts, in order.
+  ///
+  /// One draw serves all, since the random generator is slow to start.
   private let nonces: [UInt8]
 
   var count: Int { leaves.count }

@@ -11,7 +11,9 @@ struct EarlierEntries {
   var previous: UInt64?
 }
 
-/// Finds the entries of an index that are related to records. It may be used on several threads at a time.
+/// Finds the entries of an index that are related to records.
+///
+/// It may be used on several threads at a time.
 struct EarlierEntriesSearch {
   let index: IndexSnapshot
   let once: TrailConfiguration.OnceWindow
@@ -31,7 +33,9 @@ struct EarlierEntriesSearch {
     }
   }
 
-  /// Looks a record up. Its facts are expensive to copy, and needed only if the index may contain the receipt.
+  /// Looks a record up.
+  ///
+  /// Its facts are expensive to copy, and needed only if the index may contain the receipt.
   func find(_ fingerprints: EntryFingerprints, _ facts: @autoclosure () -> EntryFacts) throws
     -> EarlierEntries
   {

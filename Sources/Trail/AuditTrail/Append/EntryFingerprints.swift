@@ -7,8 +7,9 @@ internal import ReceiptCrypto
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {
   /// The fingerprint that makes entries exactly-once: of the record's identifier or the entry that an erasure erased,
-  /// else of the receipt. If the entry is about one purchase of an app receipt, the receipt's fingerprint includes the
-  /// original transaction.
+  /// else of the receipt.
+  ///
+  /// If the entry is about one purchase of an app receipt, the receipt's fingerprint includes the original transaction.
   let receipt: UInt64?
   /// The fingerprint of the receipt, if the entry has an identifier too.
   let receiptBesideId: UInt64?
@@ -18,8 +19,9 @@ struct EntryFingerprints {
   let customer: UInt64?
   let product: UInt64?
 
-  /// Computes the fingerprints of the record with this number. A record that is passed alone would be copied with all
-  /// its texts.
+  /// Computes the fingerprints of the record with this number.
+  ///
+  /// A record that is passed alone would be copied with all its texts.
   init(_ records: Span<AuditRecord>, _ number: Int, _ key: IndexKey) {
     let purchase = records[number].facts.kind == .purchase ? records[number].facts.original : nil
     let byReceipt = records[number].facts.receipt.map {
@@ -87,8 +89,9 @@ struct EntryFingerprints {
     return key.fingerprint(.receipt, name)
   }
 
-  /// Returns the fingerprint of a receipt's digest in the index of receipts. For one purchase of an app receipt, the
-  /// digest is followed by the original transaction as the entry spells it.
+  /// Returns the fingerprint of a receipt's digest in the index of receipts.
+  ///
+  /// For one purchase of an app receipt, the digest is followed by the original transaction as the entry spells it.
   private static func fingerprint(
     receipt digest: SHA256Digest, purchase original: [UInt8]?, _ key: IndexKey
   ) -> UInt64 {
@@ -96,8 +99,9 @@ struct EntryFingerprints {
     return key.fingerprint(.receipt, digest.bytes + original)
   }
 
-  /// Returns the fingerprint of an identifier, as the entry spells it, in the index of receipts. A prefix distinguishes
-  /// identifiers from digests.
+  /// Returns the fingerprint of an identifier, as the entry spells it, in the index of receipts.
+  ///
+  /// A prefix distinguishes identifiers from digests.
   static func fingerprint(id: [UInt8], _ key: IndexKey) -> UInt64 {
     key.fingerprint(.receipt, Array("record-id ".utf8) + id)
   }

@@ -4,7 +4,9 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The number of entries of a trail that are known to survive a power loss. It only grows.
+/// The number of entries of a trail that are known to survive a power loss.
+///
+/// It only grows.
 final class DurableSize: Sendable {
   private let size = Atomic<UInt64>(0)
   /// Locked during a sync, which one thread does for all that wait.
@@ -34,8 +36,9 @@ final class DurableSize: Sendable {
   }
 }
 
-/// The states of a trail that a process knows: the state of its writer, and the state that its readers see. Everything
-/// in the latter survives a power loss.
+/// The states of a trail that a process knows: the state of its writer, and the state that its readers see.
+///
+/// Everything in the latter survives a power loss.
 final class KnownStates: Sendable {
   private let durable: DurableSize
   private let states: Mutex<States>
@@ -57,8 +60,9 @@ final class KnownStates: Sendable {
   /// The state of the writer.
   var written: PublishedTrail { states.withLock { $0.written } }
 
-  /// Removes index records from the state that readers see. The keys of the parts that they lead to are forgotten, even
-  /// if that does not survive a power loss yet.
+  /// Removes index records from the state that readers see.
+  ///
+  /// The keys of the parts that they lead to are forgotten, even if that does not survive a power loss yet.
   func remove(_ removed: [(kind: IndexKind, records: [IndexRecord])]) {
     guard !removed.isEmpty else { return }
     let published = published
@@ -93,8 +97,9 @@ struct PublishedTrail {
   let signed: SignedHead
   var frontier: TreeFrontier
   var index: IndexSnapshot
-  /// `true` if the index has the customers of the entries that it holds in memory. Keys that are restored later do not
-  /// bring them back.
+  /// `true` if the index has the customers of the entries that it holds in memory.
+  ///
+  /// Keys that are restored later do not bring them back.
   let hasCustomers: Bool
   var checkpoint: VerifiedCheckpoint?
 

@@ -5,9 +5,13 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// A record with everything that can be computed before its turn: its fingerprints, the size of its erasable part, and
-/// the related entries that the runs of the index contain. So one batch is prepared while another is stored.
+/// the related entries that the runs of the index contain.
+///
+/// So one batch is prepared while another is stored.
 final class PreparedRecord: Sendable {
-  /// The facts to record. They are read in place: a copy would copy all their texts.
+  /// The facts to record.
+  ///
+  /// They are read in place: a copy would copy all their texts.
   var facts: EntryFacts {
     _read { yield source.records[number].facts }
   }
@@ -26,8 +30,9 @@ final class PreparedRecord: Sendable {
     self.inRuns = inRuns
   }
 
-  /// The records that arrived together. Each preparing thread has an instance of its own: otherwise all threads would
-  /// contend for one reference count.
+  /// The records that arrived together.
+  ///
+  /// Each preparing thread has an instance of its own: otherwise all threads would contend for one reference count.
   private final class Source: Sendable {
     let records: [AuditRecord]
 
@@ -67,8 +72,9 @@ final class PreparedRecord: Sendable {
 }
 
 extension PreparedRecord {
-  /// Runs `body` with the records in place. An array's element is copied with all its texts before it is used; a span's
-  /// element is not.
+  /// Runs `body` with the records in place.
+  ///
+  /// An array's element is copied with all its texts before it is used; a span's element is not.
   @inline(__always)
   private func withRecords<Result, Failure: Error>(
     _ body: (Span<AuditRecord>) throws(Failure) -> Result

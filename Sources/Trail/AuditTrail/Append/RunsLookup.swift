@@ -3,11 +3,13 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// Looks records up in the runs of the index, which never change, while others write. Most of the time of an append is
-/// spent reading existing records.
+/// Looks records up in the runs of the index, which never change, while others write.
+///
+/// Most of the time of an append is spent reading existing records.
 struct RunsLookup: Sendable {
-  /// The related entries of a record that the runs contain. The entries that were in memory at that time, and those
-  /// entered since, are still to be searched.
+  /// The related entries of a record that the runs contain.
+  ///
+  /// The entries that were in memory at that time, and those entered since, are still to be searched.
   struct Answer {
     /// The version of the index.
     let version: UInt64
@@ -36,9 +38,10 @@ struct RunsLookup: Sendable {
     self.storage = storage
   }
 
-  /// Looks up the records with these numbers in the runs. Returns `nil` if they must be looked up later instead: for
-  /// example, because runs were merged and removed meanwhile, or cannot be read. In the latter case the append throws
-  /// the error.
+  /// Looks up the records with these numbers in the runs.
+  ///
+  /// Returns `nil` if they must be looked up later instead: for example, because runs were merged and removed
+  /// meanwhile, or cannot be read. In the latter case the append throws the error.
   func answers(
     _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]
   ) -> [Answer]? {

@@ -9,8 +9,9 @@ internal import TransparencyLog
 public struct AuditAcknowledgement: Sendable, Hashable {
   /// The index of the entry.
   public let index: UInt64
-  /// `true` if the same verdict on the same receipt under the same policy was recorded already. Then `index` is the
-  /// index of that entry, and nothing was added.
+  /// `true` if the same verdict on the same receipt under the same policy was recorded already.
+  ///
+  /// Then `index` is the index of that entry, and nothing was added.
   public let isRepeat: Bool
 
   /// Creates an acknowledgement, for tests and stand-ins.
@@ -21,7 +22,9 @@ public struct AuditAcknowledgement: Sendable, Hashable {
 }
 
 extension TrailState {
-  /// Enters records, in order, in the transaction of `writer`. If it throws, this state must not be used any more.
+  /// Enters records, in order, in the transaction of `writer`.
+  ///
+  /// If it throws, this state must not be used any more.
   ///
   /// - Parameters:
   ///   - records: The records to enter.
@@ -104,8 +107,9 @@ extension TrailState {
     }
   }
 
-  /// Adopts entries of another copy of the same trail byte for byte, and seals their erasable parts anew. The keys of
-  /// erased parts are forgotten here too. When all entries are adopted, keys and erasures must agree:
+  /// Adopts entries of another copy of the same trail byte for byte, and seals their erasable parts anew.
+  ///
+  /// The keys of erased parts are forgotten here too. When all entries are adopted, keys and erasures must agree:
   /// ``erasureAgreement(in:)``.
   ///
   /// - Throws: ``AuditError/Code/tampered`` if they cannot be entries of a trail.
@@ -164,8 +168,10 @@ extension TrailState {
     tail = BundleEntries()
   }
 
-  /// Returns the related entries of each record for which nothing has to be read. Such a record was looked up in the
-  /// same runs before, and only the entries in memory remain to be searched. Returns `nil` for any other record.
+  /// Returns the related entries of each record for which nothing has to be read.
+  ///
+  /// Such a record was looked up in the same runs before, and only the entries in memory remain to be searched. Returns
+  /// `nil` for any other record.
   func known(_ records: [PreparedRecord]) -> [EarlierEntries?] {
     let version = index.version
     return index.withMemory { memory in
@@ -186,7 +192,9 @@ extension TrailState {
     }
   }
 
-  /// Finds the earlier entries that are related to records. It may be called on several threads at a time.
+  /// Finds the earlier entries that are related to records.
+  ///
+  /// It may be called on several threads at a time.
   func lookUp(
     _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, in reader: any StorageReader
   ) throws -> [EarlierEntries] {

@@ -10,13 +10,16 @@ struct CheckRun {
   let storage: any TrailStorage
   let head: TrailHead
   let keys: TrailKeys
-  /// `true` if the trail has the keys of erasable parts. Without them, those parts and the index of customers are not
-  /// checked.
+  /// `true` if the trail has the keys of erasable parts.
+  ///
+  /// Without them, those parts and the index of customers are not checked.
   let hasKeys: Bool
   var faults: [TrailFault] = []
   private(set) var hasUnfinishedIndex = false
   private var lines = EntryLineChecker()
-  /// The tree over the roots of the full bundles. Its tiles are those of the trail's tree, one level higher.
+  /// The tree over the roots of the full bundles.
+  ///
+  /// Its tiles are those of the trail's tree, one level higher.
   private var upper = TreeFrontier()
   private var tailHashes: [TreeHash] = []
   private var outOfLine: [UInt64] = []
@@ -253,7 +256,9 @@ struct CheckRun {
     var hasUnfinishedRebuild = false
   }
 
-  /// Checks the index of a kind. If `kind` is `nil`, checks the rows that belong to no kind.
+  /// Checks the index of a kind.
+  ///
+  /// If `kind` is `nil`, checks the rows that belong to no kind.
   private func checkIndex(_ kind: IndexKind?, in reader: any StorageReader) throws -> IndexFinding {
     var found = IndexFinding()
     do {

@@ -96,7 +96,9 @@ struct CheckedEntries {
     if !lines.isEmpty { lines[lines.count - 1].isErased = true }
   }
 
-  /// Reads an entry without a receipt in full. Erasures, anchors and the like are few.
+  /// Reads an entry without a receipt in full.
+  ///
+  /// Erasures, anchors and the like are few.
   private mutating func readStatement(_ entry: Span<UInt8>, _ line: inout EntryLine) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(entry.count)
@@ -110,8 +112,9 @@ struct CheckedEntries {
   }
 }
 
-/// The newest entry and the number of entries of each original transaction. The table is split into 256 parts, because
-/// a dictionary exists twice for a moment when it grows.
+/// The newest entry and the number of entries of each original transaction.
+///
+/// The table is split into 256 parts, because a dictionary exists twice for a moment when it grows.
 private struct LineTable {
   private var parts = [[LineKey: Line]](repeating: [:], count: 256)
 

@@ -3,8 +3,9 @@
 internal import FingerprintIndex
 internal import ReceiptCrypto
 
-/// The multiset hashes, by kind, of the index records that entries should have. They are compared with those of the
-/// index.
+/// The multiset hashes, by kind, of the index records that entries should have.
+///
+/// They are compared with those of the index.
 struct IndexHashes {
   private(set) var byKind = [MultisetHash](repeating: MultisetHash(), count: IndexKind.allCases.count)
   private let key: IndexKey?
@@ -23,7 +24,9 @@ struct IndexHashes {
     self.indexedSize = indexedSize
   }
 
-  /// Adds the index records of an entry. Each bundle needs hashes of its own.
+  /// Adds the index records of an entry.
+  ///
+  /// Each bundle needs hashes of its own.
   mutating func add(
     _ entry: Span<UInt8>, erasable: [UInt8], _ keys: EntryIndexKeys, at index: UInt64
   ) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A storage that consists of one state, as the reader of a single read sees it. Every read sees this state, and
-/// nothing can be written.
+/// A storage that consists of one state, as the reader of a single read sees it.
+///
+/// Every read sees this state, and nothing can be written.
 ///
 /// Use it only on the thread of that read, and only for as long as the read lasts.
 struct SingleState: TrailStorage {

@@ -14,8 +14,9 @@ public struct TileDirectoryChecker: Sendable {
     self.verifier = verifier
   }
 
-  /// Verifies a checkpoint of the trail that was seen before. It may be signed by the trusted key, by a key before it,
-  /// or by a key after it.
+  /// Verifies a checkpoint of the trail that was seen before.
+  ///
+  /// It may be signed by the trusted key, by a key before it, or by a key after it.
   ///
   /// The files of a trail do not contain its first key. A checkpoint that only the first key signed is verified only if
   /// that key is the trusted one.

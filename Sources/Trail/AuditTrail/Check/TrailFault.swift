@@ -79,11 +79,13 @@ public struct TrailCheckReport: Sendable, Hashable {
   public internal(set) var rootHash = ""
   /// The number of entries that the newest published checkpoint covers.
   public internal(set) var checkpointSize: UInt64?
-  /// `true` if the trail holds the keys of erasable parts. Those parts and the index of customers are checked only with
-  /// them.
+  /// `true` if the trail holds the keys of erasable parts.
+  ///
+  /// Those parts and the index of customers are checked only with them.
   public internal(set) var hasKeys = true
-  /// `true` if there are rows of a ``TrailReindexing`` that is in progress or was interrupted. They have no effect, and
-  /// another reindexing removes them.
+  /// `true` if there are rows of a ``TrailReindexing`` that is in progress or was interrupted.
+  ///
+  /// They have no effect, and another reindexing removes them.
   public internal(set) var hasUnfinishedIndex = false
   /// The faults that were found, at most ``maximumFaults``.
   public internal(set) var faults: [TrailFault] = []

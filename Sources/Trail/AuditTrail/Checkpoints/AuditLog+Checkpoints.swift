@@ -5,8 +5,9 @@ internal import Synchronization
 public import TransparencyLog
 
 extension AuditLog {
-  /// Signs and publishes a checkpoint of all entries, unless it exists already. It blocks the thread; in a task, call
-  /// ``checkpoint()``.
+  /// Signs and publishes a checkpoint of all entries, unless it exists already.
+  ///
+  /// It blocks the thread; in a task, call ``checkpoint()``.
   ///
   /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` if a published
   ///   checkpoint contradicts the trail, which then stops.
@@ -30,8 +31,9 @@ extension AuditLog {
     try await blocking { log throws(AuditError) in try log.publishCheckpoint() }
   }
 
-  /// Schedules the publishing of a checkpoint within the interval. If publishing fails, it is retried until it succeeds
-  /// or the trail is closed.
+  /// Schedules the publishing of a checkpoint within the interval.
+  ///
+  /// If publishing fails, it is retried until it succeeds or the trail is closed.
   func scheduleCheckpoint() {
     publishing.withLock { $0.noteEntries(at: .now) }
     let isScheduled = isCheckpointDue.withLock { isDue in
@@ -54,7 +56,9 @@ extension AuditLog {
 }
 
 extension Duration {
-  /// The interval for Dispatch, which counts nanoseconds in 64 bits. It is clamped to between zero and a hundred years.
+  /// The interval for Dispatch, which counts nanoseconds in 64 bits.
+  ///
+  /// It is clamped to between zero and a hundred years.
   fileprivate var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = min(max(self, .zero), .seconds(100 * 366 * 86_400)).components
     return .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))

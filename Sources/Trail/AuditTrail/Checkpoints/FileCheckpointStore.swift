@@ -9,7 +9,9 @@ internal import ReceiptBytes
 /// is only ever replaced as a whole. All files have the mode 0644. They must not be on a file system without `flock`,
 /// such as some network drives.
 public struct FileCheckpointStore: CheckpointStore {
-  /// The step of a replacement that was just completed. Tests interrupt it there.
+  /// The step of a replacement that was just completed.
+  ///
+  /// Tests interrupt it there.
   enum Step: CaseIterable {
     case locked, compared, created, written, synced, renamed
   }
@@ -21,7 +23,9 @@ public struct FileCheckpointStore: CheckpointStore {
 
   private let afterStep: @Sendable (Step) throws(StorageError) -> Void
 
-  /// Creates a store in a file. The file need not exist, but its directory must.
+  /// Creates a store in a file.
+  ///
+  /// The file need not exist, but its directory must.
   ///
   /// - Parameters:
   ///   - path: The path of the file.

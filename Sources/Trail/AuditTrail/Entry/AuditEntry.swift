@@ -46,9 +46,13 @@ public struct AuditEntry: Sendable, Hashable {
 public struct AuditRecord: Sendable, Hashable {
   /// The facts, which are recorded permanently.
   public var facts: EntryFacts
-  /// The receipt itself, without its wrapping. Erasable.
+  /// The receipt itself, without its wrapping.
+  ///
+  /// Erasable.
   public var receiptBytes: [UInt8]?
-  /// The customer's identifier: `appAccountToken`, or the caller's own identifier. Erasable.
+  /// The customer's identifier: `appAccountToken`, or the caller's own identifier.
+  ///
+  /// Erasable.
   public var customerToken: String?
 
   /// Creates a record.

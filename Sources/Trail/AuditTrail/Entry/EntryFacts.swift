@@ -7,13 +7,15 @@ public import ReceiptCrypto
 /// A field that is `nil` has no line in the entry. The statements of a receipt are included only if its signature was
 /// found valid: of a forged receipt, only the digest is recorded.
 public struct EntryFacts: Sendable, Hashable {
-  /// The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. If the preceding entry is later, the trail
-  /// moves this time forward, so that time never runs backwards.
+  /// The time of the decision, in milliseconds since 1970-01-01T00:00:00Z.
+  ///
+  /// If the preceding entry is later, the trail moves this time forward, so that time never runs backwards.
   public var time: Int64
   /// The kind of the entry.
   public var kind: EntryKind
-  /// The record's identifier, chosen by the caller, for a record without a receipt. A record with an identifier is
-  /// entered only once (<doc:Entries>).
+  /// The record's identifier, chosen by the caller, for a record without a receipt.
+  ///
+  /// A record with an identifier is entered only once (<doc:Entries>).
   public var id: String?
   /// The kind of receipt: the raw value of a `ReceiptKind`.
   public var format: String?

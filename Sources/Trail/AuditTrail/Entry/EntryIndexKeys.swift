@@ -2,7 +2,9 @@
 
 package import ReceiptCrypto
 
-/// The values of an entry that indexes need. Texts are ranges of its bytes, and are neither copied nor decoded.
+/// The values of an entry that indexes need.
+///
+/// Texts are ranges of its bytes, and are neither copied nor decoded.
 ///
 /// The texts are as the entry spells them. Equal texts have one spelling (``EntryText/encoded(_:)``), so that they can
 /// be hashed and compared without decoding.
@@ -22,8 +24,10 @@ package struct EntryIndexKeys: Sendable {
   package let previous: UInt64?
   package let commitment: SHA256Digest?
 
-  /// Reads the keys of an entry. It rejects lines in the wrong order or form, but does not check that every value is
-  /// canonical; ``AuditEntry/init(parsing:)`` does.
+  /// Reads the keys of an entry.
+  ///
+  /// It rejects lines in the wrong order or form, but does not check that every value is canonical;
+  /// ``AuditEntry/init(parsing:)`` does.
   package init(_ bytes: Span<UInt8>) throws(MalformedEntry) {
     var reader = EntryReader()
     try reader.header(in: bytes)

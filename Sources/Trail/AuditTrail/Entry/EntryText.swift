@@ -9,7 +9,9 @@ package enum EntryText {
     byte <= 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F
   }
 
-  /// Returns `true` if any of the bytes is reserved. Eight bytes are compared at a time.
+  /// Returns `true` if any of the bytes is reserved.
+  ///
+  /// Eight bytes are compared at a time.
   @inline(__always)
   static func containsReserved(_ bytes: Span<UInt8>) -> Bool {
     let count = bytes.count
@@ -46,15 +48,17 @@ package enum EntryText {
     }
   }
 
-  /// Calls `body` with the bytes that a value has in an entry. They are copied only if they differ from the text's
-  /// bytes.
+  /// Calls `body` with the bytes that a value has in an entry.
+  ///
+  /// They are copied only if they differ from the text's bytes.
   static func withEncoded<Result>(_ text: String, _ body: (Span<UInt8>) -> Result) -> Result {
     let bytes = text.utf8Span.span
     return containsReserved(bytes) ? body(encoded(text).span) : body(bytes)
   }
 
-  /// Returns the bytes that a value has in an entry. Equal texts have equal bytes, so that indexes need not decode
-  /// them.
+  /// Returns the bytes that a value has in an entry.
+  ///
+  /// Equal texts have equal bytes, so that indexes need not decode them.
   package static func encoded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kind of an entry. The raw value is the word in the entry; an unknown word is preserved.
+/// The kind of an entry.
+///
+/// The raw value is the word in the entry; an unknown word is preserved.
 public struct EntryKind: RawRepresentable, Sendable, Hashable {
   /// The word in the entry.
   public let rawValue: String
@@ -9,8 +11,9 @@ public struct EntryKind: RawRepresentable, Sendable, Hashable {
 
   /// The verdict on a receipt.
   public static let verdict = EntryKind(rawValue: "verdict")
-  /// One line of purchases of an app receipt, represented by its newest transaction. The entry follows the verdict on
-  /// that receipt, and was appended together with it.
+  /// One line of purchases of an app receipt, represented by its newest transaction.
+  ///
+  /// The entry follows the verdict on that receipt, and was appended together with it.
   public static let purchase = EntryKind(rawValue: "purchase")
   /// The erasure of an earlier entry's erasable part.
   public static let erasure = EntryKind(rawValue: "erasure")
@@ -32,7 +35,9 @@ public enum RecordedVerdict: String, Sendable, Hashable, CaseIterable {
 
 /// The answer of one checker: a line of an entry.
 public struct RecordedCheck: Sendable, Hashable {
-  /// The kind of a checker's answer, as a word. An unknown word is preserved.
+  /// The kind of a checker's answer, as a word.
+  ///
+  /// An unknown word is preserved.
   public struct Answer: RawRepresentable, Sendable, Hashable {
     /// The word in the entry.
     public let rawValue: String

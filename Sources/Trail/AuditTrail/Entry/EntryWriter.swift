@@ -2,7 +2,9 @@
 
 internal import ReceiptCrypto
 
-/// Writes the lines of an entry into memory of sufficient size. Bytes that do not fit are detected, and not written.
+/// Writes the lines of an entry into memory of sufficient size.
+///
+/// Bytes that do not fit are detected, and not written.
 @safe
 struct EntryWriter {
   private let start: UnsafeMutablePointer<UInt8>

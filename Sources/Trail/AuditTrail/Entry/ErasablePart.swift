@@ -128,7 +128,9 @@ public struct ErasablePart: Sendable, Hashable {
 
 /// Bytes that are not an erasable part.
 public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of an error. The raw values are stable.
+  /// The kind of an error.
+  ///
+  /// The raw values are stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes end too early.
     case truncated

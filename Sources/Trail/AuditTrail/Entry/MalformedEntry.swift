@@ -2,7 +2,9 @@
 
 /// An error for bytes that are not an entry, or facts that no entry can hold, with its place.
 public struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of an error. The raw values are stable.
+  /// The kind of an error.
+  ///
+  /// The raw values are stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The first line is not that of this version of the format.
     case version

@@ -3,8 +3,10 @@
 internal import FingerprintIndex
 
 extension AuditLog {
-  /// The number of entries that are erased in one transaction. Others write between these transactions, and wait no
-  /// longer than about four hundred milliseconds if the storage is slow.
+  /// The number of entries that are erased in one transaction.
+  ///
+  /// Others write between these transactions, and wait no longer than about four hundred milliseconds if the storage is
+  /// slow.
   private struct SliceLength {
     private(set) var count = 256
 
@@ -14,8 +16,10 @@ extension AuditLog {
     }
   }
 
-  /// Erases the erasable parts of entries: the receipts and the customers' tokens. The entries themselves, their hashes
-  /// and every proof stay unchanged. Each erasure and its time are recorded in an entry, in the same transaction.
+  /// Erases the erasable parts of entries: the receipts and the customers' tokens.
+  ///
+  /// The entries themselves, their hashes and every proof stay unchanged. Each erasure and its time are recorded in an
+  /// entry, in the same transaction.
   ///
   /// A part is erased by forgetting the key that it is encrypted with. It is then erased for every process, and in
   /// every copy that holds no keys. The index records that name its customer are removed too. An entry that was erased
@@ -74,8 +78,9 @@ extension AuditLog {
     return erasure
   }
 
-  /// Removes some rows of a reindexing that is in progress or was interrupted, which may name the customers. Returns
-  /// `true` if more may be left.
+  /// Removes some rows of a reindexing that is in progress or was interrupted, which may name the customers.
+  ///
+  /// Returns `true` if more may be left.
   private func removeUnfinishedIndex() throws(AuditError) -> Bool {
     try change { writer throws(AuditError) in
       try writer.writeUnsynchronized { state, storage in

@@ -56,15 +56,19 @@ extension EntryIndexKeys {
 }
 
 extension TrailState {
-  /// Compares all keys with all erasures. It reads every entry.
+  /// Compares all keys with all erasures.
+  ///
+  /// It reads every entry.
   func erasureAgreement(in reader: any StorageReader) throws -> ErasureAgreement {
     var agreement = ErasureAgreement(reader)
     try entries(in: reader).forEach(in: 0..<head.size) { try agreement.add($1.entry, at: $0) }
     return agreement
   }
 
-  /// Carries out erasures that this copy of the trail has only as entries. Afterwards the copy has neither the keys nor
-  /// the sealed parts, as if the parts had been erased before they were copied.
+  /// Carries out erasures that this copy of the trail has only as entries.
+  ///
+  /// Afterwards the copy has neither the keys nor the sealed parts, as if the parts had been erased before they were
+  /// copied.
   ///
   /// - Parameters:
   ///   - erased: The entries whose parts are to be erased, in ascending order.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of a trail's erasable parts, stored apart from the trail. A backup holds no keys, and needs them to become
-/// a whole trail again.
+/// The keys of a trail's erasable parts, stored apart from the trail.
+///
+/// A backup holds no keys, and needs them to become a whole trail again.
 ///
 /// Anyone with both can read data that was erased after they were made. Keep the keys apart from backups, and only for
 /// as long as a backup may bring erased data back.
@@ -47,7 +48,9 @@ public struct ErasureKeyBackup: Sendable {
   /// The contents of a file.
   public var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
 
-  /// Puts the keys into a trail that holds none. If it throws, no keys were put in. It reads every entry.
+  /// Puts the keys into a trail that holds none.
+  ///
+  /// If it throws, no keys were put in. It reads every entry.
   ///
   /// - Throws: ``AuditError/Code/alreadyExists`` if the trail holds keys; ``AuditError/Code/wrongKey`` if these are not
   ///   the keys that it was copied without: they do not open its rows, lack the key of a part that nobody erased, or

@@ -95,7 +95,9 @@ struct ErasureKeys {
 
   // MARK: - Forgetting
 
-  /// Forgets the keys of entries. Keys that were forgotten before stay forgotten.
+  /// Forgets the keys of entries.
+  ///
+  /// Keys that were forgotten before stay forgotten.
   ///
   /// - Parameters:
   ///   - entries: The entries, ascending, each once.
@@ -143,7 +145,9 @@ struct ErasureKeys {
     try writer.put(.covers, Int64(row), sealed)
   }
 
-  /// Returns `true` if the trail has any keys. A copy that is made as a backup has no keys.
+  /// Returns `true` if the trail has any keys.
+  ///
+  /// A copy that is made as a backup has no keys.
   ///
   /// - Throws: ``StorageError``.
   static func arePresent(in reader: any StorageReader) throws -> Bool {
@@ -162,7 +166,9 @@ struct ErasureKeys {
   }
 }
 
-/// The nodes on the path down to the key that was computed last. The next key usually shares all but a few of them.
+/// The nodes on the path down to the key that was computed last.
+///
+/// The next key usually shares all but a few of them.
 struct ErasureKeyPath: Sendable {
   /// The nodes from which keys are computed.
   private let cover: [ErasureKeyTree.Node]
@@ -183,7 +189,9 @@ struct ErasureKeyPath: Sendable {
   }
 }
 
-/// The keys that the rows of the table `covers` are sealed with. A key is drawn again whenever its row is replaced.
+/// The keys that the rows of the table `covers` are sealed with.
+///
+/// A key is drawn again whenever its row is replaced.
 ///
 /// They are stored in rows of the table `keys`, 128 keys of 32 bytes in each. They are the only bytes of a trail that
 /// are overwritten in place, so that the old bytes are gone. The rows keep their length and are created in ascending
@@ -200,7 +208,9 @@ enum WrappingKeys {
     return bytes.flatMap { PrefixedSHA256.words(of: $0) }
   }
 
-  /// Returns the keys of the first row. An erasure replaces only a few of them.
+  /// Returns the keys of the first row.
+  ///
+  /// An erasure replaces only a few of them.
   static func some(_ reader: any StorageReader) throws -> Set<[UInt8]> {
     let row = try reader.value(.keys, 0) ?? []
     return Set(stride(from: 0, to: row.count, by: byteCount).map { Array(row[$0...].prefix(byteCount)) })

@@ -6,12 +6,15 @@ internal import Synchronization
 public struct AuditLogHealth: Sendable, Hashable {
   /// The error that stopped writing until the trail is opened again; `nil` if writing has not stopped.
   public let stopped: AuditError?
-  /// The error of the last attempt to publish a checkpoint; `nil` if it succeeded. Publishing is retried.
+  /// The error of the last attempt to publish a checkpoint; `nil` if it succeeded.
+  ///
+  /// Publishing is retried.
   public let publishingFault: AuditError?
   /// The number of consecutive attempts to publish that failed.
   public let failedAttempts: Int
-  /// The number of entries that no published checkpoint covers yet. They are durable, but an older copy of the trail
-  /// without them would not be detected.
+  /// The number of entries that no published checkpoint covers yet.
+  ///
+  /// They are durable, but an older copy of the trail without them would not be detected.
   public let uncheckpointedCount: UInt64
   /// The time for which there have been such entries; zero if there are no such entries.
   public let uncheckpointedAge: Duration
@@ -22,7 +25,9 @@ public struct AuditLogHealth: Sendable, Hashable {
 
 /// An event of an opened trail that no caller is informed of.
 public enum AuditLogEvent: Sendable, Hashable {
-  /// A checkpoint could not be published, in this number of consecutive attempts. Publishing is retried.
+  /// A checkpoint could not be published, in this number of consecutive attempts.
+  ///
+  /// Publishing is retried.
   case publishingFailed(AuditError, attempts: Int)
   /// Checkpoints are published again, after this number of failed attempts.
   case publishingRecovered(failedAttempts: Int)
@@ -55,7 +60,9 @@ struct PublishingRecord: Sendable {
 }
 
 extension AuditLog {
-  /// Checks that the storage accepts writes, by durably storing the stored checkpoint again. Nothing changes.
+  /// Checks that the storage accepts writes, by durably storing the stored checkpoint again.
+  ///
+  /// Nothing changes.
   ///
   /// - Throws: The error that an append would throw now: ``AuditError/Code/stopped`` or the error that stopped the
   ///   trail, or the storage's failure, such as a full disk. Without the private key nothing is tried.

@@ -4,9 +4,10 @@ internal import FingerprintIndex
 internal import TransparencyLog
 
 extension AuditLog {
-  /// Enters a statement that names the newest entry of an original transaction and counts its entries. From then on
-  /// none of these entries can be omitted unnoticed: the statement leads to the newest, and each entry leads to the one
-  /// before it.
+  /// Enters a statement that names the newest entry of an original transaction and counts its entries.
+  ///
+  /// From then on none of these entries can be omitted unnoticed: the statement leads to the newest, and each entry
+  /// leads to the one before it.
   ///
   /// All of these entries are read and verified first.
   ///

@@ -9,7 +9,9 @@ public struct ProvenEntry: Sendable, Hashable {
   /// The entry that was proven.
   public let entry: AuditEntry
 
-  /// Pairs an entry with its index. The caller must know that both were proven.
+  /// Pairs an entry with its index.
+  ///
+  /// The caller must know that both were proven.
   public init(index: UInt64, entry: AuditEntry) {
     self.index = index
     self.entry = entry
@@ -31,8 +33,9 @@ public struct CompleteHistory: Sendable, Hashable {
   /// The number of entries of the whole trail that the anchor covers.
   public let size: UInt64
 
-  /// Checks that the entries are all entries of their original transaction. The newest anchor among them counts, and
-  /// entries after it are not considered.
+  /// Checks that the entries are all entries of their original transaction.
+  ///
+  /// The newest anchor among them counts, and entries after it are not considered.
   ///
   /// - Parameter proven: Entries whose proofs were checked against one trail, in any order.
   /// - Throws: ``IncompleteHistory``.

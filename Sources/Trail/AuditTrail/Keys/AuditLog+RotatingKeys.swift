@@ -6,8 +6,9 @@ extension AuditLog {
   /// The keys of the trail: the trusted key, and those that took over from it.
   public var keys: KeyChain { context.keys.chain }
 
-  /// Replaces the trail's key by another one. The current key signs an entry that names the new key, and the new key
-  /// signs everything after it.
+  /// Replaces the trail's key by another one.
+  ///
+  /// The current key signs an entry that names the new key, and the new key signs everything after it.
   ///
   /// Anyone who trusts the old key can follow the entry to the new one. Anything that the old key signs afterwards is
   /// not accepted.

@@ -3,8 +3,9 @@
 internal import ReceiptBytes
 public import TransparencyLog
 
-/// The keys of a trail, in order. The first is trusted, and each later key took over by an entry of the trail that the
-/// key before it signed.
+/// The keys of a trail, in order.
+///
+/// The first is trusted, and each later key took over by an entry of the trail that the key before it signed.
 ///
 /// A replaced key vouches for the entries up to that entry, and for nothing after it, no matter who holds it now.
 ///
@@ -134,7 +135,9 @@ public struct KeySuccession: Sendable, Hashable {
     self.proof = proof
   }
 
-  /// Returns the key that took over by the entry of a proof. The signature of the proof is not checked.
+  /// Returns the key that took over by the entry of a proof.
+  ///
+  /// The signature of the proof is not checked.
   static func key(in proof: LogProof) -> NoteVerifierKey? {
     guard let entry = try? AuditEntry(parsing: proof.extra ?? []), entry.kind == .key else { return nil }
     return entry.key.flatMap { try? NoteVerifierKey($0) }

@@ -4,8 +4,10 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The keys of an opened trail. They sign and verify heads and checkpoints, and compute fingerprints. They follow the
-/// trail if another process replaces its key.
+/// The keys of an opened trail.
+///
+/// They sign and verify heads and checkpoints, and compute fingerprints. They follow the trail if another process
+/// replaces its key.
 final class TrailKeys: Sendable {
   let configuration: TrailConfiguration
   let fingerprints: IndexKey
@@ -172,7 +174,9 @@ final class TrailKeys: Sendable {
     return signed
   }
 
-  /// Returns the index in a storage, for merging its runs. Its root is in the head, and each merge changes it.
+  /// Returns the index in a storage, for merging its runs.
+  ///
+  /// Its root is in the head, and each merge changes it.
   func index(in storage: any TrailStorage) -> StoredIndex {
     StoredIndex(storage: storage, root: { try self.head(in: $0).indexRoot }) { root, writer in
       var head = try self.head(in: writer)

@@ -5,8 +5,10 @@ internal import FingerprintIndex
 internal import Synchronization
 
 extension AuditLog {
-  /// Reads a snapshot of the trail. It is at least as new as the last append of this process, and as everything that
-  /// other processes wrote before the call.
+  /// Reads a snapshot of the trail.
+  ///
+  /// It is at least as new as the last append of this process, and as everything that other processes wrote before the
+  /// call.
   ///
   /// - Throws: ``AuditError``, and the errors of `body`.
   public func read<Result: Sendable>(
@@ -46,7 +48,9 @@ extension AuditLog {
   }
 
   /// Returns `true` if this opened trail wrote everything that a stored head has beyond `head`, and so will show it as
-  /// soon as it is durable. Entries that other processes wrote must be read.
+  /// soon as it is durable.
+  ///
+  /// Entries that other processes wrote must be read.
   private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
     stored.size > head.size && stored.writer.writer == context.writer && stored.writer.from <= head.size
   }

@@ -13,11 +13,14 @@ internal import TransparencyLog
 /// are the leaves of a Merkle tree (RFC 6962) whose checkpoints are signed. Any number of tasks may use one log, and
 /// several processes may have the same trail open.
 public final class AuditLog: Sendable {
-  /// The settings of a process that uses a trail. They are not part of the trail.
+  /// The settings of a process that uses a trail.
+  ///
+  /// They are not part of the trail.
   public struct Options: Sendable {
     /// The longest time that an entry may be without a checkpoint that includes it; one second by default.
     public var checkpointInterval: Duration = .seconds(1)
     /// The number of records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``.
+    ///
     /// An append that is accepted may exceed this limit, so that a large one is not refused forever while small ones
     /// keep coming.
     public var maximumWaiting = 16384
@@ -29,7 +32,9 @@ public final class AuditLog: Sendable {
     /// The clock that gives the times of erasures and anchors.
     public var clock: @Sendable () -> Timestamp = SystemClock.now
     /// The longest time that entries may be without a published checkpoint while publishing fails, before appends are
-    /// refused as ``AuditError/Code/checkpointOverdue``. There is no limit by default.
+    /// refused as ``AuditError/Code/checkpointOverdue``.
+    ///
+    /// There is no limit by default.
     public var maximumUncheckpointedAge: Duration?
     /// A closure that is called with the events that no caller is informed of, for logging.
     public var eventHandler: (@Sendable (AuditLogEvent) -> Void)?

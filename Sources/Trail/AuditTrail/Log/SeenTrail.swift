@@ -2,11 +2,15 @@
 
 internal import TransparencyLog
 
-/// The states of a trail that a process has seen. They outlive a state that is dropped after a failure: an older copy
-/// that was refused once must not be accepted when the trail is read again.
+/// The states of a trail that a process has seen.
+///
+/// They outlive a state that is dropped after a failure: an older copy that was refused once must not be accepted when
+/// the trail is read again.
 struct SeenTrail {
   private var newest: TrailHead
-  /// The newest earlier head that survives a power loss. Entries that were not synced may be lost.
+  /// The newest earlier head that survives a power loss.
+  ///
+  /// Entries that were not synced may be lost.
   private var newestDurable: TrailHead
   private let durable: DurableSize
 

@@ -2,8 +2,10 @@
 
 internal import TransparencyLog
 
-/// Reads the entries of a trail. Every entry is hashed when it is read, and verified against the tree. A read returns
-/// what was recorded, or throws ``AuditError/Code/tampered``.
+/// Reads the entries of a trail.
+///
+/// Every entry is hashed when it is read, and verified against the tree. A read returns what was recorded, or throws
+/// ``AuditError/Code/tampered``.
 struct StoredEntries {
   let rows: StoredRows
   let tiles: StoredTiles
@@ -51,7 +53,9 @@ struct StoredEntries {
     return (entry, header)
   }
 
-  /// Calls `body` with the entries in `range`, in order. Each bundle is read once.
+  /// Calls `body` with the entries in `range`, in order.
+  ///
+  /// Each bundle is read once.
   ///
   /// - Throws: As ``entry(at:)``, and the errors of `body`.
   func forEach(in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void) throws {
@@ -139,7 +143,9 @@ struct StoredRows {
     stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }
 
-  /// Calls `body` with the entries in `range`, in order, and with all entries of the bundle. Each bundle is read once.
+  /// Calls `body` with the entries in `range`, in order, and with all entries of the bundle.
+  ///
+  /// Each bundle is read once.
   func forEach(
     in range: Range<UInt64>, _ body: (UInt64, StoredEntry, _ bundle: [StoredEntry]) throws -> Void
   ) throws {
@@ -176,7 +182,9 @@ struct StoredRows {
     }
   }
 
-  /// Calls the closure with all stored entries, in order, regardless of the head. Rows that cannot be read are skipped.
+  /// Calls the closure with all stored entries, in order, regardless of the head.
+  ///
+  /// Rows that cannot be read are skipped.
   ///
   /// - Parameter body: The closure.
   /// - Returns: `true` if all rows could be read.

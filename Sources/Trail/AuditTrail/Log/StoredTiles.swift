@@ -2,15 +2,17 @@
 
 internal import TransparencyLog
 
-/// The tiles of a stored tree, each verified against the tile above it. The right edge of the tree is in memory, and
-/// belongs to a signed root. A read returns the true hashes, or throws.
+/// The tiles of a stored tree, each verified against the tile above it.
+///
+/// The right edge of the tree is in memory, and belongs to a signed root. A read returns the true hashes, or throws.
 struct StoredTiles: TileReader {
   let reader: any StorageReader
   let edge: TreeFrontier
   /// A cache of full tiles that were verified.
   let cache: TileNodeCache
-  /// If `true`, only the roots of the groups in a full tile of level 0 are verified against the tree. This is for
-  /// callers that check the hashes themselves, such as those of a proof.
+  /// If `true`, only the roots of the groups in a full tile of level 0 are verified against the tree.
+  ///
+  /// This is for callers that check the hashes themselves, such as those of a proof.
   var checksGroupsOnly = false
 
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
@@ -95,8 +97,9 @@ struct StoredTiles: TileReader {
   }
 }
 
-/// The stored full tiles, unverified. They serve to read the right edge of a tree whose size is a multiple of 256; its
-/// root is then compared.
+/// The stored full tiles, unverified.
+///
+/// They serve to read the right edge of a tree whose size is a multiple of 256; its root is then compared.
 struct UnverifiedTiles: TileReader {
   let reader: any StorageReader
 

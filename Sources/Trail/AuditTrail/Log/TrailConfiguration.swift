@@ -5,8 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The constant properties of a trail. They are chosen when it is created, and signed with its key, so that nobody else
-/// can change them.
+/// The constant properties of a trail.
+///
+/// They are chosen when it is created, and signed with its key, so that nobody else can change them.
 ///
 /// It is stored as a signed note (C2SP signed-note) of the trail's key over the text
 ///
@@ -36,13 +37,15 @@ public struct TrailConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The log's origin (C2SP tlog-checkpoint), which is also the name of its key. By convention it is a URL without
-  /// scheme.
+  /// The log's origin (C2SP tlog-checkpoint), which is also the name of its key.
+  ///
+  /// By convention it is a URL without scheme.
   public let origin: String
   /// The period in which a verdict is entered only once.
   public let once: OnceWindow
-  /// The secret key of the indexes' fingerprints, 16 bytes. Without it, nobody can choose receipts whose fingerprints
-  /// collide.
+  /// The secret key of the indexes' fingerprints, 16 bytes.
+  ///
+  /// Without it, nobody can choose receipts whose fingerprints collide.
   let indexKey: [UInt8]
 
   /// Creates a configuration.

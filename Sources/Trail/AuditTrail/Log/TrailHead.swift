@@ -5,8 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The current size and roots of a trail, in a row that every change replaces. The trail's key signs it, so that nobody
-/// else can make one.
+/// The current size and roots of a trail, in a row that every change replaces.
+///
+/// The trail's key signs it, so that nobody else can make one.
 ///
 /// It is stored as a signed note (C2SP signed-note) over the text
 ///
@@ -110,12 +111,16 @@ struct SignedHead: Equatable {
 enum TrailLimits {
   /// The maximum number of entries: indexes are stored in 40 bits.
   static let entries: UInt64 = 1 << 40
-  /// The maximum length of an entry, in bytes. Entry bundles would allow 65,535.
+  /// The maximum length of an entry, in bytes.
+  ///
+  /// Entry bundles would allow 65,535.
   static let entryByteCount = 16384
   /// The maximum length of an erasable part, in bytes.
   static let erasableByteCount = 16 << 20
   /// The maximum length, in bytes, of an erasable part in a bundle; a longer one is stored in a row of its own.
   static let inlineErasableByteCount = 4096
-  /// The number of entries between two flushes of the index. They must be read again when a trail is opened.
+  /// The number of entries between two flushes of the index.
+  ///
+  /// They must be read again when a trail is opened.
   static let flushInterval: UInt64 = 65536
 }

@@ -3,8 +3,9 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// The state of a trail that a writer holds in memory. It follows the stored state, and is read again after a failed
-/// write.
+/// The state of a trail that a writer holds in memory.
+///
+/// It follows the stored state, and is read again after a failed write.
 struct TrailState {
   /// The head, as it is stored and signed.
   var signed: SignedHead
@@ -94,8 +95,9 @@ struct TrailState {
     try requireErased(parts.damaged, in: reader)
   }
 
-  /// Checks that parts which cannot be read were erased. The key of such a part came back, but the stored bytes are not
-  /// the part. It can be erased again.
+  /// Checks that parts which cannot be read were erased.
+  ///
+  /// The key of such a part came back, but the stored bytes are not the part. It can be erased again.
   private func requireErased(
     _ damaged: [(position: UInt64, fault: AuditError)], in reader: any StorageReader
   ) throws {

@@ -6,7 +6,9 @@ internal import ReceiptCodec
 public import ReceiptCrypto
 public import TransparencyLog
 
-/// A snapshot of a trail, for lookups. It blocks while it reads, and is valid only inside the call that passes it.
+/// A snapshot of a trail, for lookups.
+///
+/// It blocks while it reads, and is valid only inside the call that passes it.
 public struct TrailView {
   let reader: any StorageReader
   let state: PublishedTrail
@@ -63,8 +65,9 @@ public struct TrailView {
   }
 
   /// Returns a file of the log as C2SP tlog-tiles defines it, as far as the newest checkpoint covers it: `checkpoint`,
-  /// `tile/…` or `tile/entries/…`. This includes partial tiles that have become wider since. Returns `nil` for any
-  /// other path.
+  /// `tile/…` or `tile/entries/…`.
+  ///
+  /// This includes partial tiles that have become wider since. Returns `nil` for any other path.
   ///
   /// - Throws: ``AuditError/Code/tampered`` if the stored data is not what was recorded, ``StorageError``.
   package func file(at path: String) throws -> [UInt8]? {
@@ -103,7 +106,9 @@ public struct TrailView {
     }
   }
 
-  /// The minimum number of wanted entries in a bundle for fetching it as a whole. With fewer, only these are read.
+  /// The minimum number of wanted entries in a bundle for fetching it as a whole.
+  ///
+  /// With fewer, only these are read.
   private static let prefetchedCount = 8
 
   // MARK: - Lookups, newest first
@@ -169,7 +174,9 @@ public struct TrailView {
     try entries(receipt: digest, before: before, limit: limit) { _ in true }
   }
 
-  /// Returns the entries of a receipt that are wanted, newest first. The limit counts only these.
+  /// Returns the entries of a receipt that are wanted, newest first.
+  ///
+  /// The limit counts only these.
   func entries(
     receipt digest: SHA256Digest, before: UInt64, limit: Int, where isWanted: (EntryFacts) -> Bool
   ) throws -> [RecordedEntry] {
@@ -269,8 +276,10 @@ public struct TrailView {
 
   // MARK: - For erasing
 
-  /// Returns the entries of a customer that can be erased, in ascending order. This includes entries that were erased
-  /// before and whose keys came back, which ``entries(customer:before:limit:)`` refuses.
+  /// Returns the entries of a customer that can be erased, in ascending order.
+  ///
+  /// This includes entries that were erased before and whose keys came back, which ``entries(customer:before:limit:)``
+  /// refuses.
   ///
   /// - Throws: As ``entries(customer:before:limit:)``.
   package func entriesToErase(customer token: String) throws -> [UInt64] {
@@ -346,6 +355,7 @@ public struct TrailView {
   // MARK: - Proofs
 
   /// Returns a proof that the entry at `index` is in the tree of the newest checkpoint, together with that checkpoint.
+  ///
   /// It can be verified offline with only the trail's public key.
   ///
   /// - Throws: ``AuditError/Code/noSuchEntry`` if the entry is newer than the checkpoint; publish another one.

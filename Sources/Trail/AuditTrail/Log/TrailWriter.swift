@@ -5,7 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The only writer of a process, which commits batches and publishes checkpoints. It blocks, and is used under a lock.
+/// The only writer of a process, which commits batches and publishes checkpoints.
+///
+/// It blocks, and is used under a lock.
 struct TrailWriter {
   private let storage: any TrailStorage
   private let once: TrailConfiguration.OnceWindow
@@ -19,7 +21,9 @@ struct TrailWriter {
   private(set) var stopped: AuditError?
   /// The checkpoint that was last seen in its store.
   private var checkpoint: VerifiedCheckpoint?
-  /// The index records that were removed since they were last taken. The state that readers see may still have them.
+  /// The index records that were removed since they were last taken.
+  ///
+  /// The state that readers see may still have them.
   private var removed: [(kind: IndexKind, records: [IndexRecord])] = []
   /// This is shared with the threads that sync appends.
   let durable = DurableSize()
@@ -71,7 +75,9 @@ struct TrailWriter {
 
   // MARK: - Writing
 
-  /// Changes the trail in one transaction. Everything that `body` does is durable on return, or nothing is stored.
+  /// Changes the trail in one transaction.
+  ///
+  /// Everything that `body` does is durable on return, or nothing is stored.
   mutating func write<Result>(
     _ body: (inout TrailState, any StorageWriter) throws -> Result
   ) throws(AuditError) -> Result {
@@ -144,8 +150,9 @@ struct TrailWriter {
     }
   }
 
-  /// Finds the earlier entries that are related to records. Records that are not known yet are looked up on all
-  /// processors.
+  /// Finds the earlier entries that are related to records.
+  ///
+  /// Records that are not known yet are looked up on all processors.
   private static func lookUp(
     _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
     _ storage: any TrailStorage

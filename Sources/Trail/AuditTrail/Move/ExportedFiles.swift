@@ -5,7 +5,9 @@ internal import ReceiptBytes
 internal import TransparencyLog
 
 /// The files that exports have left in `tile` and `erasable`, including those that an interrupted export did not
-/// finish. Other files and folders belong to others, and are neither listed nor touched.
+/// finish.
+///
+/// Other files and folders belong to others, and are neither listed nor touched.
 struct ExportedFiles {
   private(set) var files: [String] = []
   private(set) var folders: [String] = []
@@ -51,8 +53,9 @@ struct ExportedFiles {
       ?? TileDirectory.erasableBundle(name)
   }
 
-  /// Removes the files that do not belong to the tree of `size` entries, and the folders that become empty. On return
-  /// the removals are on disk.
+  /// Removes the files that do not belong to the tree of `size` entries, and the folders that become empty.
+  ///
+  /// On return the removals are on disk.
   ///
   /// Narrower versions of partial tiles and bundles stay as long as the tile is partial: clients with an older
   /// checkpoint may request them (C2SP tlog-tiles, "Partial Tiles"). No older files of erasable parts stay.

@@ -6,8 +6,10 @@ internal import ReceiptCrypto
 public import TransparencyLog
 
 /// A log as static files (C2SP tlog-tiles), which any web server can serve: `checkpoint`, `tile/<level>/<number>` and
-/// `tile/entries/<number>`. If keys of the trail were replaced, `keys` leads from each key to the next (``KeyChain``).
-/// The file `policies` has the texts of the policies that entries name, each followed by an empty line.
+/// `tile/entries/<number>`.
+///
+/// If keys of the trail were replaced, `keys` leads from each key to the next (``KeyChain``). The file `policies` has
+/// the texts of the policies that entries name, each followed by an empty line.
 ///
 /// The folder may also contain the erasable parts of the entries, for the operator's own use only, in
 /// `erasable/<number>`: for each entry of a bundle, a length of four bytes, big endian, and the part. The folder
@@ -40,8 +42,9 @@ public struct TileDirectory: Sendable {
   /// The suffix of a file's name while the file is written.
   static let unfinished = ".new"
 
-  /// Writes a file as a whole: a reader sees either all of it or the previous contents. The contents are on disk on
-  /// return, and the name is once the folder is synced.
+  /// Writes a file as a whole: a reader sees either all of it or the previous contents.
+  ///
+  /// The contents are on disk on return, and the name is once the folder is synced.
   func write(_ contents: [UInt8], to name: String) throws(StorageError) {
     let target = "\(path)/\(name)"
     guard let slash = target.lastIndex(of: "/") else { return }
@@ -73,8 +76,9 @@ public struct TileDirectory: Sendable {
     }
   }
 
-  /// Creates the folder if it does not exist, and keeps other exports out of it until the returned file is closed. The
-  /// lock ends with the process.
+  /// Creates the folder if it does not exist, and keeps other exports out of it until the returned file is closed.
+  ///
+  /// The lock ends with the process.
   ///
   /// - Throws: ``StorageError/Code/busy`` if another export is writing into it.
   func lock() throws(StorageError) -> File {
@@ -194,9 +198,11 @@ public struct TileDirectory: Sendable {
 }
 
 extension AuditLog {
-  /// Exports the trail as static files, as far as its newest checkpoint covers it. It removes everything that earlier
-  /// exports left in the folder and that does not belong to this one, above all erasable parts. Files of an earlier
-  /// export are compared with the trail, and written again only if they differ. It blocks.
+  /// Exports the trail as static files, as far as its newest checkpoint covers it.
+  ///
+  /// It removes everything that earlier exports left in the folder and that does not belong to this one, above all
+  /// erasable parts. Files of an earlier export are compared with the trail, and written again only if they differ. It
+  /// blocks.
   ///
   /// On return, everything is on disk, including removals. The erasable parts that this export does not write are
   /// removed before anything is written. An entry that is erased during the export may still have its part in it, so
@@ -264,8 +270,9 @@ extension AuditLog {
     return checkpoint
   }
 
-  /// Checks that an earlier export in the folder, if there is one, is of this trail and not newer. Nothing else in it
-  /// is trusted: anyone who can write to the folder can write any checkpoint.
+  /// Checks that an earlier export in the folder, if there is one, is of this trail and not newer.
+  ///
+  /// Nothing else in it is trusted: anyone who can write to the folder can write any checkpoint.
   private func requireEarlierExport(in directory: TileDirectory, before new: Checkpoint) throws {
     guard let bytes = try directory.read("checkpoint") else { return }
     let place = "\(directory.path)/checkpoint"

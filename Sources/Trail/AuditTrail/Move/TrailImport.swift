@@ -3,7 +3,9 @@
 public import TransparencyLog
 
 extension AuditLog {
-  /// Creates a trail from one that was exported as static files with its erasable parts. It blocks.
+  /// Creates a trail from one that was exported as static files with its erasable parts.
+  ///
+  /// It blocks.
   ///
   /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
   /// if `checkpoints` has one, the export must be at least as new, because the import would otherwise create a second

@@ -44,7 +44,9 @@ public struct TrailMigration: Sendable {
     self.batchByteCount = batchByteCount
   }
 
-  /// Moves the trail. It blocks.
+  /// Moves the trail.
+  ///
+  /// It blocks.
   ///
   /// - Parameters:
   ///   - target: An empty storage, or one that an earlier attempt left unfinished.
@@ -77,8 +79,9 @@ public struct TrailMigration: Sendable {
     }
   }
 
-  /// Returns `true` if the target is the source, under whatever name. Each trail has its own random keys of erasable
-  /// parts.
+  /// Returns `true` if the target is the source, under whatever name.
+  ///
+  /// Each trail has its own random keys of erasable parts.
   private func isSource(_ target: any TrailStorage) throws -> Bool {
     let own = try source.read(WrappingKeys.some)
     return try !own.isDisjoint(with: target.read(WrappingKeys.some))
@@ -129,8 +132,9 @@ public struct TrailMigration: Sendable {
     }
   }
 
-  /// Returns `true` if a checkpoint was once the source's last one. An attempt that was interrupted after handing it
-  /// over left it there.
+  /// Returns `true` if a checkpoint was once the source's last one.
+  ///
+  /// An attempt that was interrupted after handing it over left it there.
   private func isEarlier(
     _ checkpoint: [UInt8]?, than published: VerifiedCheckpoint, _ source: any StorageReader,
     _ head: TrailHead, _ keys: TrailKeys

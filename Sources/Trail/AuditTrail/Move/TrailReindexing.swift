@@ -5,8 +5,9 @@ internal import ReceiptCodec
 internal import ReceiptVerification
 public import TransparencyLog
 
-/// Rebuilds the index of a trail from its entries, each verified against the signed tree. It also works if the index is
-/// so damaged that the trail does not open.
+/// Rebuilds the index of a trail from its entries, each verified against the signed tree.
+///
+/// It also works if the index is so damaged that the trail does not open.
 ///
 /// The new index is built beside the one in use, and replaces it in one short transaction. Only then are the rows of
 /// the old index removed. Others can read and write meanwhile. A reindexing that is interrupted changes nothing. Start
@@ -43,7 +44,9 @@ public struct TrailReindexing: Sendable {
       nodes: TileNodeCache(), writer: 0)
   }
 
-  /// Builds the index. It blocks.
+  /// Builds the index.
+  ///
+  /// It blocks.
   ///
   /// - Parameter progress: Called periodically with the number of entries in the new index and the number of all
   ///   entries.
@@ -106,7 +109,9 @@ public struct TrailReindexing: Sendable {
     }
   }
 
-  /// Builds the index once. Returns `nil` if an entry was erased after its customer was entered into the index.
+  /// Builds the index once.
+  ///
+  /// Returns `nil` if an entry was erased after its customer was entered into the index.
   private func attempt(_ progress: (UInt64, UInt64) -> Void) throws -> UInt64? {
     // The checkpoint is read before the trail: entries may be appended meanwhile, and then there are at least as many.
     let published = try publishedCheckpoint { _ = try storage.read { try context.keys.head(in: $0) } }
@@ -169,8 +174,9 @@ public struct TrailReindexing: Sendable {
     FreedMemory.release()
   }
 
-  /// Replaces the old index by the new one. Returns `false` if the new one has a customer that was erased since, or
-  /// lost rows to an erasure.
+  /// Replaces the old index by the new one.
+  ///
+  /// Returns `false` if the new one has a customer that was erased since, or lost rows to an erasure.
   private func replace(
     _ state: TrailState, _ rebuild: IndexRebuild, _ seen: Scan, in writer: any StorageWriter
   ) throws -> Bool {

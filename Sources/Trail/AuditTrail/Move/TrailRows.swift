@@ -15,8 +15,10 @@ package struct TrailRow {
 }
 
 extension TrailView {
-  /// Calls `body` with all entries in order, with one bundle in memory at a time. Entries are verified against the
-  /// tree, erasable parts against the commitments, and forgotten keys against the erasures, in both directions.
+  /// Calls `body` with all entries in order, with one bundle in memory at a time.
+  ///
+  /// Entries are verified against the tree, erasable parts against the commitments, and forgotten keys against the
+  /// erasures, in both directions.
   ///
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``, and the errors of `body`.
   package func forEachRow(_ body: (TrailRow) throws -> Void) throws {

@@ -6,7 +6,9 @@ public import ReceiptVerification
 
 extension [AuditRecord] {
   /// Creates the records to append for a verdict: the verdict's own record and, for an app receipt with several lines
-  /// of purchases, one record for each line after it. They belong together: append them as one group.
+  /// of purchases, one record for each line after it.
+  ///
+  /// They belong together: append them as one group.
   ///
   /// The statements of a receipt are recorded only if its signature was found valid: for a valid verdict, for one that
   /// a checker refused, and for one that waits for a checker or for proof of the environment. Such a receipt is named
@@ -132,8 +134,10 @@ extension String? {
 }
 
 extension String {
-  /// The text; `nil` if it must not be recorded. Entries have no empty values. A value that is longer than any store's
-  /// identifiers is left out, since no receipt may prevent its verdict from being recorded.
+  /// The text; `nil` if it must not be recorded.
+  ///
+  /// Entries have no empty values. A value that is longer than any store's identifiers is left out, since no receipt
+  /// may prevent its verdict from being recorded.
   fileprivate var recordable: String? {
     1...RecordingOptions.maximumIdentifierByteCount ~= utf8.count ? self : nil
   }

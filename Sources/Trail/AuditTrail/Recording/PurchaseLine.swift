@@ -3,8 +3,9 @@
 internal import ReceiptCodec
 package import ReceiptVerification
 
-/// The transactions of one original transaction, represented by the newest. An order of several products at Google Play
-/// has such a line for each product.
+/// The transactions of one original transaction, represented by the newest.
+///
+/// An order of several products at Google Play has such a line for each product.
 struct PurchaseLine {
   var newest: Transaction
 
@@ -33,8 +34,9 @@ struct PurchaseLine {
     return lines
   }
 
-  /// A notification may contain renewal information and no transaction. The renewal information identifies the
-  /// subscription too.
+  /// A notification may contain renewal information and no transaction.
+  ///
+  /// The renewal information identifies the subscription too.
   private static func transactions(of receipt: VerifiedReceipt) -> [Transaction] {
     let transactions = receipt.transactions
     if !transactions.isEmpty { return transactions }

@@ -4,8 +4,10 @@
 public struct RecordingOptions: Sendable, Hashable {
   /// `true` if the receipt itself is kept, so that it can be verified again years later; `true` by default.
   public var keepsReceipt: Bool
-  /// The maximum length, in bytes, of a kept receipt whose signature was not found valid. Anyone can send such
-  /// receipts, and they must not fill the disk. 65,536 by default; of a longer receipt, only the digest is recorded.
+  /// The maximum length, in bytes, of a kept receipt whose signature was not found valid.
+  ///
+  /// Anyone can send such receipts, and they must not fill the disk. 65,536 by default; of a longer receipt, only the
+  /// digest is recorded.
   public var maximumUnverifiedByteCount: Int
   /// The customer's identifier, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken`
   /// that the receipt states.

@@ -5,7 +5,9 @@ public import ReceiptVerification
 
 extension AuditLog {
   /// Keeps the text of a policy, once, so that it can be found by the digest with which entries name it:
-  /// ``TrailView/policy(_:)``. It blocks.
+  /// ``TrailView/policy(_:)``.
+  ///
+  /// It blocks.
   ///
   /// - Throws: ``AuditError/Code/readOnly`` without the private key; the errors of the storage.
   public func keep(policy: VerificationPolicy) throws(AuditError) {
@@ -96,8 +98,9 @@ enum StoredPolicies {
     return try reader.value(.notes, TrailNotes.policy(digest)) == bytes
   }
 
-  /// Keeps texts in addition to those that are kept already. Texts that were altered or removed are restored if they
-  /// are among them, and texts that nobody kept are removed.
+  /// Keeps texts in addition to those that are kept already.
+  ///
+  /// Texts that were altered or removed are restored if they are among them, and texts that nobody kept are removed.
   ///
   /// - Parameters:
   ///   - texts: The texts.
@@ -174,7 +177,9 @@ enum StoredPolicies {
         + "puts its text back, or restore the trail from a backup.")
   }
 
-  /// Encodes texts as a file. No text has an empty line, and each is followed by one.
+  /// Encodes texts as a file.
+  ///
+  /// No text has an empty line, and each is followed by one.
   static func file(_ texts: [String]) -> [UInt8] { texts.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } }
 
   /// Decodes the texts of a file.
@@ -182,8 +187,9 @@ enum StoredPolicies {
     String(decoding: file, as: UTF8.self).split(separator: "\n\n").map { $0 + "\n" }
   }
 
-  /// Checks that a file has texts of policies that entries name, each once. Returns the fault; `nil` if there is no
-  /// fault.
+  /// Checks that a file has texts of policies that entries name, each once.
+  ///
+  /// Returns the fault; `nil` if there is no fault.
   static func fault(in file: [UInt8], named: Set<SHA256Digest>) -> String? {
     let texts = texts(in: file)
     guard self.file(texts) == file else {

@@ -4,8 +4,9 @@ internal import FingerprintIndex
 internal import ReceiptVerification
 
 extension AuditLog {
-  /// Decides which purchases are granted and records the verdicts, in one step. Of any number of requests for the same
-  /// grant, in one call, in one process or in many, exactly one is granted.
+  /// Decides which purchases are granted and records the verdicts, in one step.
+  ///
+  /// Of any number of requests for the same grant, in one call, in one process or in many, exactly one is granted.
   ///
   /// The trail is searched in the transaction that records the decision, and each request of a call sees those before
   /// it. A request that is a replay according to the rules is recorded as invalid, `checker-refused` by `replay`.
@@ -74,8 +75,10 @@ extension AuditLog {
   private static let maximumSearches = 3
 }
 
-/// The grants that answer questions about purchases with long histories. They are found outside the transaction that
-/// decides, while others write, so that the transaction has to read only newer entries.
+/// The grants that answer questions about purchases with long histories.
+///
+/// They are found outside the transaction that decides, while others write, so that the transaction has to read only
+/// newer entries.
 private struct KnownGrants: Sendable {
   /// The maximum number of entries of one purchase that a transaction reads.
   static let maximumEntryCount = 512
@@ -118,7 +121,9 @@ private enum GrantSearch: Sendable {
 }
 
 extension TrailState {
-  /// Decides and records requests in order. It stops before the first request whose purchase has too long a history.
+  /// Decides and records requests in order.
+  ///
+  /// It stops before the first request whose purchase has too long a history.
   fileprivate mutating func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int,
     once: TrailConfiguration.OnceWindow, in writer: any StorageWriter

@@ -16,8 +16,10 @@ public struct EarlierEntry: Sendable, Hashable {
   }
 }
 
-/// The lookups that a trail must support for replays to be detected. Identifiers are compared byte for byte, and are
-/// unique only within their scope: return only entries that the scope may contain (``PurchaseScope/mayContain(_:)``).
+/// The lookups that a trail must support for replays to be detected.
+///
+/// Identifiers are compared byte for byte, and are unique only within their scope: return only entries that the scope
+/// may contain (``PurchaseScope/mayContain(_:)``).
 public protocol AuditLookup: Sendable {
   /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
   /// newest.

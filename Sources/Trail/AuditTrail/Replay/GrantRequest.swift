@@ -54,7 +54,9 @@ public struct GrantDecision: Sendable {
   /// The acknowledgements of its records; the first is the verdict's.
   public let acknowledgements: [AuditAcknowledgement]
 
-  /// `true` if the purchase was granted. Deliver the receipt's `transactions` and nothing else: a genuine receipt of a
-  /// purchase that is not paid yet has no transactions.
+  /// `true` if the purchase was granted.
+  ///
+  /// Deliver the receipt's `transactions` and nothing else: a genuine receipt of a purchase that is not paid yet has no
+  /// transactions.
   public var isGranted: Bool { verdict.receipt != nil }
 }

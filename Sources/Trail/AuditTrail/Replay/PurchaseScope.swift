@@ -14,7 +14,9 @@ public import ReceiptVerification
 /// and an entry that another program recorded may lack all three values. Such an entry counts as one of the same scope,
 /// so that no purchase is granted twice.
 public struct PurchaseScope: Sendable, Hashable {
-  /// The store that sold the purchase. The two other stores have their own names for the scope (`PurchaseStore`).
+  /// The store that sold the purchase.
+  ///
+  /// The two other stores have their own names for the scope (`PurchaseStore`).
   enum Store: Sendable, Hashable {
     case appStore
     case other(PurchaseStore)
@@ -24,8 +26,9 @@ public struct PurchaseScope: Sendable, Hashable {
   let bundle: String?
   let environment: ReceiptEnvironment.Category?
 
-  /// Creates the scope of a receipt's purchases. An environment that its signature does not cover is ignored, unless a
-  /// checker found the purchase in it.
+  /// Creates the scope of a receipt's purchases.
+  ///
+  /// An environment that its signature does not cover is ignored, unless a checker found the purchase in it.
   public init(of receipt: VerifiedReceipt) {
     store = Store(receipt.kind)
     bundle = receipt.bundleId?.isEmpty == false ? receipt.bundleId : nil

@@ -5,7 +5,9 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import ReceiptVerification
 
-/// A question to a trail about a receipt before it is granted. Each answer can show that the receipt is a replay.
+/// A question to a trail about a receipt before it is granted.
+///
+/// Each answer can show that the receipt is a replay.
 enum ReplayQuestion: Sendable, Hashable {
   /// Asks if the receipt, identified by its signed content, was accepted before.
   case receipt(SHA256Digest)
@@ -62,8 +64,10 @@ enum ReplayQuestion: Sendable, Hashable {
     }
   }
 
-  /// Returns the purchases of consumables in a receipt. A consumable of another store is searched for by its order and
-  /// by its purchase token, since an earlier receipt may have only one of them.
+  /// Returns the purchases of consumables in a receipt.
+  ///
+  /// A consumable of another store is searched for by its order and by its purchase token, since an earlier receipt may
+  /// have only one of them.
   private static func consumablePurchases(
     of receipt: VerifiedReceipt, _ consumables: Set<String>
   ) -> [Purchase] {

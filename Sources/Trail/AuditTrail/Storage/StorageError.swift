@@ -10,15 +10,23 @@ public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomString
     case notFound = "not-found"
     /// The place is taken, or does not contain an audit trail.
     case notATrail = "not-a-trail"
-    /// The disk is full. Nothing was stored; try again when there is space.
+    /// The disk is full.
+    ///
+    /// Nothing was stored; try again when there is space.
     case full
-    /// Others hold the storage for longer than the busy timeout. It may be tried again.
+    /// Others hold the storage for longer than the busy timeout.
+    ///
+    /// It may be tried again.
     case busy
-    /// The server cannot be reached, or ended the connection. A write may or may not have taken place.
+    /// The server cannot be reached, or ended the connection.
+    ///
+    /// A write may or may not have taken place.
     case unavailable
     /// Reading failed, or writing failed before the commit: nothing was stored.
     case inputOutput = "input-output"
-    /// The commit or its sync failed. It is unknown what is stored; the storage must be opened again.
+    /// The commit or its sync failed.
+    ///
+    /// It is unknown what is stored; the storage must be opened again.
     case syncFailed = "sync-failed"
     /// The stored data cannot be what was written.
     case corrupt

@@ -27,14 +27,16 @@ public protocol TrailStorage: Sendable {
   ///   stored, and the storage refuses every further write until it is opened again.
   func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
-  /// Changes the trail as ``write(_:)`` does, but returns before the changes survive a power loss. Others see them
-  /// already: call ``synchronize()`` before acknowledging or signing them.
+  /// Changes the trail as ``write(_:)`` does, but returns before the changes survive a power loss.
+  ///
+  /// Others see them already: call ``synchronize()`` before acknowledging or signing them.
   ///
   /// - Throws: As ``write(_:)``.
   func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
-  /// Waits until everything that any process wrote before the call survives a power loss. Writes may continue
-  /// meanwhile.
+  /// Waits until everything that any process wrote before the call survives a power loss.
+  ///
+  /// Writes may continue meanwhile.
   ///
   /// - Throws: ``StorageError/Code/syncFailed``: the storage then refuses every further write and sync until it is
   ///   opened again. ``StorageError/Code/closed``.
@@ -47,11 +49,15 @@ public protocol TrailStorage: Sendable {
   /// Returns the number of bytes that the trail occupies, including the storage's own files.
   func byteCount() throws -> UInt64
 
-  /// Returns the faults of the storage's own structure, one line each. The array is empty if there are no faults, or
-  /// the storage cannot detect them. It may read everything that is stored.
+  /// Returns the faults of the storage's own structure, one line each.
+  ///
+  /// The array is empty if there are no faults, or the storage cannot detect them. It may read everything that is
+  /// stored.
   func structuralFaults() throws -> [String]
 
-  /// Closes the storage. Later reads and writes throw ``StorageError/Code/closed``.
+  /// Closes the storage.
+  ///
+  /// Later reads and writes throw ``StorageError/Code/closed``.
   func close() throws
 }
 
@@ -77,7 +83,8 @@ public protocol StorageReader {
   /// `nil` if there is no value.
   func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]?
 
-  /// Calls `body` with each key in `keys` that has a value, and the value, in ascending order, until `body` returns `false`.
+  /// Calls `body` with each key in `keys` that has a value, and the value, in ascending order, until `body` returns
+  /// `false`.
   func forEach(
     _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool) throws
 
@@ -120,7 +127,9 @@ public protocol StorageWriter: StorageReader {
 
 /// The tables of a trail.
 public enum StorageTable: Int, Sendable, CaseIterable {
-  /// The head of the trail, at key 0. Every append changes it.
+  /// The head of the trail, at key 0.
+  ///
+  /// Every append changes it.
   case head = 0
   /// Signed notes: the configuration at key 0, the newest checkpoint at key 1.
   case notes
@@ -136,16 +145,20 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   case runs
   /// The pages of index runs, by run number << 24 | page number.
   case pages
-  /// The pages and fences of index runs whose records concern persons, and can be removed. A row that is replaced or
-  /// removed must leave no bytes behind once ``TrailStorage/scrub()`` returns.
+  /// The pages and fences of index runs whose records concern persons, and can be removed.
+  ///
+  /// A row that is replaced or removed must leave no bytes behind once ``TrailStorage/scrub()`` returns.
   case personal
   /// The sealed nodes from which the keys of erasable parts are computed: for all entries at key 0, then by block of
   /// entries.
   case covers
-  /// The keys that ``covers`` is sealed with. They are the only values that are overwritten in place, so that the old
-  /// bytes are gone. Leave them out of backups.
+  /// The keys that ``covers`` is sealed with.
+  ///
+  /// They are the only values that are overwritten in place, so that the old bytes are gone. Leave them out of backups.
   case keys
 
-  /// The keys that values may have. Any key may be read.
+  /// The keys that values may have.
+  ///
+  /// Any key may be read.
   public var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }
 }

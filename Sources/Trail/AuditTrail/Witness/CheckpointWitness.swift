@@ -5,8 +5,9 @@ public import ReceiptCodec
 public import ReceiptVerification
 public import TransparencyLog
 
-/// A witness for the logs of others (C2SP tlog-witness). It cosigns a checkpoint only if it continues the one that it
-/// cosigned last.
+/// A witness for the logs of others (C2SP tlog-witness).
+///
+/// It cosigns a checkpoint only if it continues the one that it cosigned last.
 ///
 /// It needs an HTTP server in front that passes it the body of each `POST <prefix>/add-checkpoint`, and sends the
 /// response that ``respond(to:)`` returns. Any number of threads and processes may answer for one witness at the same
@@ -14,9 +15,13 @@ public import TransparencyLog
 public struct CheckpointWitness: Sendable {
   /// A log that the witness cosigns for.
   public struct KnownLog: Sendable {
-    /// The log's keys, any of which may sign. The name of each is the log's origin.
+    /// The log's keys; any of them may sign.
+    ///
+    /// The name of each is the log's origin.
     public let keys: [NoteVerifierKey]
-    /// The store of the last cosigned checkpoint. If it is lost, the witness cosigns any history again.
+    /// The store of the last cosigned checkpoint.
+    ///
+    /// If it is lost, the witness cosigns any history again.
     public let checkpoints: any CheckpointStore
 
     /// Describes a log.
@@ -60,7 +65,9 @@ public struct CheckpointWitness: Sendable {
     self.clock = clock
   }
 
-  /// Answers the body of a request. It blocks until the checkpoint is stored.
+  /// Answers the body of a request.
+  ///
+  /// It blocks until the checkpoint is stored.
   ///
   /// The new checkpoint replaces exactly the one that it was compared with, by compare-and-swap, before the cosignature
   /// is returned.
@@ -97,8 +104,9 @@ public struct CheckpointWitness: Sendable {
     }
   }
 
-  /// Returns the checkpoint with the log's signature and the witness's own. Other signatures of the request are left
-  /// out.
+  /// Returns the checkpoint with the log's signature and the witness's own.
+  ///
+  /// Other signatures of the request are left out.
   private func record(_ verified: VerifiedCheckpoint, _ line: NoteSignature) throws -> [UInt8] {
     let own = CosignatureLines(keys: [verified.logKey])
     let lines = verified.signed.note.signatures.filter { own.key(namedBy: $0) != nil }.prefix(1)

@@ -3,8 +3,9 @@
 internal import TransparencyLog
 
 extension TrailWriter {
-  /// Adds cosignatures to a checkpoint, and stores it if it is still the published one. The cosignatures that other
-  /// processes added stay.
+  /// Adds cosignatures to a checkpoint, and stores it if it is still the published one.
+  ///
+  /// The cosignatures that other processes added stay.
   ///
   /// - Returns: The checkpoint with its cosignatures.
   mutating func add(

@@ -4,9 +4,10 @@ public import TransparencyLog
 
 /// The result of asking all witnesses once.
 public struct WitnessRound: Sendable {
-  /// The checkpoint with its cosignatures. If they do not meet the quorum, ``AuditError/Code/notWitnessed``, which
-  /// names the witnesses that refused and their reasons. ``AuditError/Code/internalFailure`` if OpenSSL could not check
-  /// them.
+  /// The checkpoint with its cosignatures.
+  ///
+  /// If they do not meet the quorum, ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
+  /// reasons. ``AuditError/Code/internalFailure`` if OpenSSL could not check them.
   public let cosigned: Result<VerifiedCheckpoint, AuditError>
   /// The refusals of the witnesses that were asked and have not cosigned.
   public let refusals: [WitnessRefusal]

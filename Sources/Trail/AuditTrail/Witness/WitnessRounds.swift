@@ -3,8 +3,9 @@
 internal import Synchronization
 internal import TransparencyLog
 
-/// Asks the witnesses of a trail, in one round at a time. All calls that wait for cosignatures when a round begins
-/// share it.
+/// Asks the witnesses of a trail, in one round at a time.
+///
+/// All calls that wait for cosignatures when a round begins share it.
 final class WitnessRounds: Sendable {
   typealias Outcome = Result<WitnessRound, AuditError>
 

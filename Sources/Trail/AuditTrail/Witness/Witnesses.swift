@@ -7,8 +7,9 @@ public import TransparencyLog
 /// A witness cosigns a checkpoint only if it continues the last one that it saw. So nobody can show two histories to
 /// different people unless enough witnesses cooperate.
 public struct Witnesses: Sendable {
-  /// The witnesses with their keys and URLs, and the number of them that are needed. The trail's own key need not be
-  /// listed.
+  /// The witnesses with their keys and URLs, and the number of them that are needed.
+  ///
+  /// The trail's own key need not be listed.
   public let policy: WitnessPolicy
   /// The transport that sends the requests.
   public let transport: any WitnessTransport
