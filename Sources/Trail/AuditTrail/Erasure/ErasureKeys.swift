@@ -101,8 +101,8 @@ struct ErasureKeys {
   ///
   /// - Parameters:
   ///   - entries: The entries, ascending, each once.
-  ///   - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
-  /// - Throws: ``AuditError/Code/tampered`` where a row is missing or damaged; ``StorageError``.
+  ///   - writer: The transaction.
+  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   static func forget(_ entries: [UInt64], in writer: any StorageWriter) throws {
     var keys = ErasureKeys(writer)
     var blocks = try keys.coverOfBlocks()

@@ -87,7 +87,7 @@ public struct CheckpointWitness: Sendable {
         let stored = try log?.checkpoints.load()
         let decision = try WitnessRules(key: key, logs: log?.keys ?? []).decide(
           request, latest: try stored.map { try trusted($0, log?.keys ?? [], origin) },
-          // The time 0 stands for a clock before 1970, and is refused.
+          // A clock before 1970 is passed as the time 0, which is refused.
           at: UInt64(max(0, AuditLog.milliseconds(clock()) / 1000)))
         switch decision {
         case .refuse(let response, let reason): return Self.answer(response, reason)
