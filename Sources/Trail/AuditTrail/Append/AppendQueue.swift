@@ -98,7 +98,7 @@ struct AppendQueue {
     return batch
   }
 
-  /// Queues requests for syncing, whose records were entered in one transaction.
+  /// Queues requests for syncing, after their records were entered in one transaction.
   ///
   /// - Returns: `true` if the caller must start syncing; otherwise another thread is doing it.
   mutating func add(_ requests: [EnteredRequest]) -> Bool {

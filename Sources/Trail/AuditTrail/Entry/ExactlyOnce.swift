@@ -2,7 +2,7 @@
 
 package import ReceiptCrypto
 
-/// The key by which a record is a repeat of an earlier one.
+/// The rule by which a record is a repeat of an earlier one.
 ///
 /// A record with an identifier is entered once for each kind and identifier. Any other record is entered once for each
 /// receipt, verdict and policy, however the receipt is spelled. For the records that follow the verdict on a receipt

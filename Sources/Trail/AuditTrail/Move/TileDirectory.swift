@@ -102,7 +102,7 @@ public struct TileDirectory: Sendable {
     try write(contents, to: name)
   }
 
-  /// Returns the contents of a file; `nil` for anything that no export has written, however long.
+  /// Returns the contents of a file; `nil` if it does not exist, or is longer than any file of an export.
   private func readIfRegular(_ name: String) throws(StorageError) -> [UInt8]? {
     do throws(StorageError) { return try read(name) } catch {
       guard error.code == .corrupt else { throw error }

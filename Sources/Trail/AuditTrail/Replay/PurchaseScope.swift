@@ -16,7 +16,7 @@ public import ReceiptVerification
 public struct PurchaseScope: Sendable, Hashable {
   /// The store that sold the purchase.
   ///
-  /// The two other stores have their own names for the scope (`PurchaseStore`).
+  /// The two stores other than the App Store are named by `PurchaseStore`.
   enum Store: Sendable, Hashable {
     case appStore
     case other(PurchaseStore)

@@ -5,11 +5,11 @@
 /// Everything that a trail means (entries, tree, indexes, exactly-once) is decided above this protocol, so that every
 /// storage gives the same answers and the same root. Requirements for a storage:
 ///
-/// - *Atomic*: all changes of a ``write(_:)`` become visible together, or none of them does, even if the process
-///   crashes.
+/// - *Atomic*: all changes of a ``write(_:)`` become visible together, or none of them does, even after a crash at any
+///   moment.
 /// - *Durable*: when ``write(_:)`` returns, its changes survive a power loss, and so does everything that was written
-///   before it. The changes of ``writeUnsynchronized(_:)`` survive one after the next ``synchronize()``. An earlier
-///   power loss may discard only the last such writes, each as a whole and the newest first.
+///   before it. The changes of ``writeUnsynchronized(_:)`` survive a power loss after the next ``synchronize()``. A power
+///   loss before that may discard only the last such writes, each as a whole and the newest first.
 /// - *Exclusive*: at most one ``write(_:)`` runs at a time, among all processes that use the same trail. It sees
 ///   everything that was written before.
 /// - *Isolated*: a ``read(_:)`` sees one snapshot for as long as it runs, and does not wait for a writer.
