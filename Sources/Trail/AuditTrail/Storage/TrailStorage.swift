@@ -8,8 +8,8 @@
 /// - *Atomic*: all changes of a ``write(_:)`` become visible together, or none of them does, even after a crash at any
 ///   moment.
 /// - *Durable*: when ``write(_:)`` returns, its changes survive a power loss, and so does everything that was written
-///   before it. The changes of ``writeUnsynchronized(_:)`` survive a power loss after the next ``synchronize()``. A power
-///   loss before that may discard only the last such writes, each as a whole and the newest first.
+///   before it. The changes of ``writeUnsynchronized(_:)`` survive a power loss after the next ``synchronize()``. A
+///   power loss before that may discard only the last such writes, each as a whole and the newest first.
 /// - *Exclusive*: at most one ``write(_:)`` runs at a time, among all processes that use the same trail. It sees
 ///   everything that was written before.
 /// - *Isolated*: a ``read(_:)`` sees one snapshot for as long as it runs, and does not wait for a writer.
