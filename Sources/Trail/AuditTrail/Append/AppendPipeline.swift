@@ -4,9 +4,10 @@ internal import CMalloc
 internal import Dispatch
 internal import Synchronization
 
-/// Appends on their way, in three stages that work at the same time, each on a queue of its own: records are prepared,
-/// committed, and synchronized. What is prepared meanwhile is committed together, and what is committed meanwhile synced
-/// together.
+/// A pipeline of appends with three concurrent stages, each on a queue of its own: prepare, commit, synchronize.
+///
+/// Records that are prepared during a commit are committed together. Records that are committed during a sync are
+/// synced together.
 final class AppendPipeline: Sendable {
   private let appends: Mutex<AppendQueue>
   private let preparing = DispatchQueue(label: "receiptkit.audit-log.preparing")
@@ -15,9 +16,9 @@ final class AppendPipeline: Sendable {
 
   init(_ queue: AppendQueue) { appends = Mutex(queue) }
 
-  /// Sends records on their way, and waits until they are as safe as `mode` says, witnesses apart.
+  /// Appends records, and waits until they are as safe as `mode` requires, except for witness cosignatures.
   ///
-  /// - Returns: For each record where it stands.
+  /// - Returns: One acknowledgement for each record, in order.
   func append(
     _ records: [AuditRecord], byteCount: Int, _ mode: AcknowledgementMode, to log: AuditLog
   ) async throws(AuditError) -> [AuditAcknowledgement] {
@@ -34,12 +35,12 @@ final class AppendPipeline: Sendable {
     return try result.get()
   }
 
-  /// Does something where no commit is under way.
+  /// Runs `work` after `delay`, when no commit is in progress.
   func betweenCommits(after delay: DispatchTimeInterval, _ work: @escaping @Sendable () -> Void) {
     committing.asyncAfter(deadline: .now() + delay, execute: work)
   }
 
-  /// Takes nothing more, and returns when all queued entries are complete.
+  /// Refuses further requests, and returns when all queued entries are complete.
   func close(_ log: AuditLog) {
     appends.withLock { $0.close() }
     preparing.sync { prepare(log) }
@@ -49,12 +50,12 @@ final class AppendPipeline: Sendable {
 
   // MARK: - Stages
 
-  /// Prepares what arrived, until nothing is left.
+  /// Prepares arrived requests until no request is left.
   private func prepare(_ log: AuditLog) {
     while true {
       let requests = appends.withLock { $0.nextToPrepare() }
       guard !requests.isEmpty else { return }
-      // Records are large to copy, and a batch mostly comes in one request.
+      // Records are expensive to copy, and a batch usually arrives in one request.
       let records = requests.count == 1 ? requests[0].elements : requests.flatMap(\.elements)
       var prepared = log.prepared(records)[...]
       let finished = requests.map { $0.taking(&prepared) }
@@ -62,7 +63,7 @@ final class AppendPipeline: Sendable {
     }
   }
 
-  /// Commits what is prepared, until nothing is left that need not wait for a sync.
+  /// Commits prepared requests until the queue is empty or the rest must wait for a sync.
   private func commit(_ log: AuditLog) {
     while true {
       let batch = appends.withLock { $0.nextToCommit() }
@@ -77,7 +78,7 @@ final class AppendPipeline: Sendable {
       let entered = batch.map { $0.taking(&acknowledgements) }
       if appends.withLock({ $0.add(entered) }) { synchronizing.async { self.synchronize(log) } }
     } catch {
-      // One record that cannot be entered is no reason to refuse those of others.
+      // A record that cannot be entered must not fail the records of other requests.
       if error.code == .invalidRecord, batch.count > 1 {
         for request in batch { commit([request], log) }
       } else {
@@ -86,7 +87,7 @@ final class AppendPipeline: Sendable {
     }
   }
 
-  /// Syncs and acknowledges what is entered, until nothing is left.
+  /// Syncs and acknowledges entered requests until no request is left.
   private func synchronize(_ log: AuditLog) {
     while true {
       let requests = appends.withLock { $0.nextToSynchronize() }
@@ -127,22 +128,25 @@ extension AuditLog {
     return acknowledgements
   }
 
-  /// Returns when the entries up to `index` are durable, and readers see them.
+  /// Waits until the entries up to `index` are durable and readers see them.
   fileprivate func synchronize(upTo index: UInt64) throws(AuditError) {
-    // Repeats of entries that readers see wait for nothing.
+    // Entries that readers see are durable, so a batch that only repeats such entries has nothing to wait for.
     guard index >= states.published.head.size else { return }
     try synchronizeAll()
   }
 }
 
-/// Memory that was freed, but that the allocator still holds.
+/// Memory that was freed but that the allocator still holds.
 package enum FreedMemory {
-  /// Returns it to the system, where the allocator supports that. Worthwhile after work that took much memory for a
-  /// moment, which otherwise stays fragmented.
+  /// Returns the memory to the system, if the allocator supports that.
+  ///
+  /// Call it after work that needed much memory for a short time: that memory otherwise stays fragmented.
   static func release() { CMalloc_giveBack() }
 
-  /// Has all threads take from the same places what others freed, instead of each from its own: for a process that does
-  /// nothing but append, to be called before it begins. It is the process's choice and not the trail's, since it may
-  /// slow down others that allocate much at the same time. The same as `MALLOC_ARENA_MAX=2` in the environment.
+  /// Makes all threads share the allocator's arenas, instead of each using its own.
+  ///
+  /// This is for a process that only appends; call it before the process begins. The process decides this and not the
+  /// trail, since it may slow down other threads that allocate much at the same time. It has the effect of
+  /// `MALLOC_ARENA_MAX=2` in the environment.
   package static func shareAmongThreads() { CMalloc_shareArenas() }
 }

@@ -4,22 +4,22 @@ internal import FingerprintIndex
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Where the records of one transaction go: which of them say what is there already, and which entry each of the others
-/// follows.
+/// The plan of an append transaction: the records that repeat existing entries, and the new entries with their
+/// predecessors.
 struct AppendPlan {
   /// A record that becomes an entry.
   struct Step {
-    /// Which of the records.
+    /// The number of the record.
     let record: Int
-    /// Milliseconds since 1970, not before the entry in front of it.
+    /// The entry's time in milliseconds since 1970, which is never before that of the preceding entry.
     let time: Int64
     /// The newest entry of the same original transaction.
     let previous: UInt64?
   }
 
-  /// The records to enter, in order: the first becomes entry `start`.
+  /// The entries to append, in order; the first becomes entry `start`.
   private(set) var steps: [Step] = []
-  /// For each record where it stands.
+  /// One acknowledgement for each record, in order.
   private(set) var acknowledgements: [AuditAcknowledgement] = []
 
   private let start: UInt64
@@ -28,9 +28,9 @@ struct AppendPlan {
   /// The receipts and original transactions of the steps.
   private var planned: MemtableRecords
 
-  /// Plans for records that were looked up.
+  /// Plans the transaction for records that were looked up.
   ///
-  /// - Throws: ``AuditError/Code/invalidRecord`` when the trail is full.
+  /// - Throws: ``AuditError/Code/invalidRecord`` if the trail is full.
   init(
     _ records: [PreparedRecord], _ found: [EarlierEntries], after head: TrailHead,
     once: TrailConfiguration.OnceWindow
@@ -48,7 +48,7 @@ struct AppendPlan {
     _ number: Int, _ earlier: EarlierEntries, of records: [PreparedRecord]
   ) throws {
     let record = records[number]
-    // Entries of this transaction are newer than those found.
+    // Entries of this transaction are newer than those that were found.
     if let first = repeated(record, records) ?? earlier.first {
       acknowledgements.append(AuditAcknowledgement(index: first, isRepeat: true))
       return
@@ -69,10 +69,11 @@ struct AppendPlan {
     acknowledgements.append(AuditAcknowledgement(index: position, isRepeat: false))
   }
 
-  /// The entry of this transaction that says the same already.
+  /// Returns the entry of this transaction that the record repeats.
   private func repeated(_ record: PreparedRecord, _ records: [PreparedRecord]) -> UInt64? {
     let earlier = record.fingerprints.receipt.map { planned.indices(.receipt, $0) } ?? []
-    // What is never a repeat has no key, as its neighbours of the same fingerprint: none is not equal to none.
+    // A record that is never a repeat has no key. Neither have entries with its fingerprint, and two missing keys are
+    // not equal.
     guard !earlier.isEmpty, let wanted = ExactlyOnce.key(record.facts) else { return nil }
     for index in earlier {
       let step = steps[Int(index - start)]
@@ -84,7 +85,7 @@ struct AppendPlan {
 }
 
 extension AppendPlan {
-  /// The steps that go into each bundle.
+  /// The ranges of steps that go into the same bundle.
   var bundles: [Range<Int>] {
     var ranges: [Range<Int>] = []
     var first = 0
@@ -96,7 +97,7 @@ extension AppendPlan {
     return ranges
   }
 
-  /// Encodes the entries of some steps, and seals their erasable parts.
+  /// Encodes the entries of a range of steps, and seals their erasable parts.
   ///
   /// - Throws: ``AuditError/Code/invalidRecord``.
   func encode(
@@ -107,9 +108,9 @@ extension AppendPlan {
     var encoded = EncodedEntries(
       reserving: range.count, erasableByteCount: erasableByteCount, from: start + UInt64(range.lowerBound),
       erasureKeys)
-    // The generator is slow to start: one draw for many.
+    // The random generator is slow to start, so one draw serves all entries.
     let salts = Random.bytes(ErasablePart.saltByteCount * range.count)
-    // Used again and again: of large records, only one part at a time is in memory.
+    // The buffer is reused: of large records, only one part at a time is in memory.
     var part: [UInt8] = []
     for (position, step) in steps[range].enumerated() {
       let record = records[step.record]

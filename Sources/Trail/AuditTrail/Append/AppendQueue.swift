@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Appends that wait: first to be prepared, then to be committed together, then to be synced.
+/// The queue of waiting appends, which are first prepared, then committed together, then synced.
 struct AppendQueue {
-  /// One call of append, and what has become of its records so far.
+  /// One call of append, with the progress of its records.
   struct Request<Element: Sendable>: Sendable {
-    /// For each record, in order: itself, then what was prepared of it, then where it stands.
+    /// One element for each record, in order: the record itself, then its prepared form, then its acknowledgement.
     let elements: [Element]
-    /// The approximate memory of the records.
+    /// The approximate size of the records, in bytes.
     let byteCount: Int
     let mode: AcknowledgementMode
     let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
 
-    /// The same call, a step further: what has become of its records now is taken from the front of `results`.
+    /// Returns the same call one stage later, and takes its elements from the front of `results`.
     func taking<Next>(_ results: inout ArraySlice<Next>) -> Request<Next> {
       let own = Array(results.prefix(elements.count))
       results = results.dropFirst(elements.count)
@@ -21,7 +21,7 @@ struct AppendQueue {
 
   typealias ArrivedRequest = Request<AuditRecord>
   typealias PreparedRequest = Request<PreparedRecord>
-  /// Its records are entered, and not synced yet.
+  /// A request whose records are entered but not synced yet.
   typealias EnteredRequest = Request<AuditAcknowledgement>
 
   /// The number of batches that may be entered during a sync that does not cover them.
@@ -30,11 +30,11 @@ struct AppendQueue {
   private var arrived = Line<AuditRecord>()
   private var prepared = Line<PreparedRecord>()
   private var entered = Line<AuditAcknowledgement>()
-  /// Those being prepared are counted as well.
+  /// The number of waiting records, including those that are being prepared.
   private var waitingRecords = 0
   private var waitingBytes = 0
   private var isSynchronizing = false
-  /// Since the sync that is under way began.
+  /// The number of batches that were entered since the running sync began.
   private var enteredBatches = 0
   private let maximumWaiting: Int
   private let maximumWaitingByteCount: Int
@@ -47,10 +47,12 @@ struct AppendQueue {
     self.maximumBatch = maximumBatch
   }
 
-  /// Takes a request in, of any size, unless there wait as many as may. A large one would else have to find the queue almost
-  /// empty, while small ones fill it again and again.
+  /// Accepts a request of any size, unless the limit of waiting records or bytes is reached.
   ///
-  /// - Returns: Whether the caller has to start the preparing; otherwise another thread is doing it.
+  /// If its own size counted, a large request would need an almost empty queue, which small requests refill again and
+  /// again.
+  ///
+  /// - Returns: `true` if the caller must start preparing; otherwise another thread is doing it.
   /// - Throws: ``AuditError/Code/closed``, ``AuditError/Code/overloaded``.
   mutating func add(_ request: ArrivedRequest) throws(AuditError) -> Bool {
     guard !isClosed else { throw AuditError(.closed, "The trail is closed.") }
@@ -68,21 +70,21 @@ struct AppendQueue {
     return arrived.add(request)
   }
 
-  /// The requests to prepare next: those of a batch. Empty when the work is done.
+  /// Returns the next batch of requests to prepare, or an empty array if the work is done.
   mutating func nextToPrepare() -> [ArrivedRequest] { arrived.next(maximumBatch) }
 
-  /// Takes requests back that were prepared.
+  /// Queues prepared requests for committing.
   ///
-  /// - Returns: Whether the caller has to start the committing; otherwise another thread is doing it.
+  /// - Returns: `true` if the caller must start committing; otherwise another thread is doing it.
   mutating func add(_ requests: [PreparedRequest]) -> Bool {
     var isToStart = false
     for request in requests where prepared.add(request) { isToStart = true }
     return isToStart
   }
 
-  /// The requests to commit next: those of a batch. Empty when the work is done, or has to wait for a sync.
+  /// Returns the next batch of requests to commit, or an empty array if the work is done or must wait for a sync.
   mutating func nextToCommit() -> [PreparedRequest] {
-    // Less than a batch shares the next sync with records that arrive until then.
+    // During a sync, less than a full batch waits, and shares the next sync with requests that arrive until then.
     let isWorthwhile = prepared.recordCount >= maximumBatch && enteredBatches < Self.batchesAhead
     guard !isSynchronizing || isWorthwhile || isClosed else {
       prepared.pause()
@@ -96,9 +98,9 @@ struct AppendQueue {
     return batch
   }
 
-  /// Takes requests back whose records were entered in one transaction.
+  /// Queues requests for syncing, after their records were entered in one transaction.
   ///
-  /// - Returns: Whether the caller has to start the syncing; otherwise another thread is doing it.
+  /// - Returns: `true` if the caller must start syncing; otherwise another thread is doing it.
   mutating func add(_ requests: [EnteredRequest]) -> Bool {
     enteredBatches += 1
     var isToStart = false
@@ -106,7 +108,7 @@ struct AppendQueue {
     return isToStart
   }
 
-  /// The requests to sync next: all that are entered. Empty when the work is done.
+  /// Returns all entered requests, to be synced next, or an empty array if the work is done.
   mutating func nextToSynchronize() -> [EnteredRequest] {
     let requests = entered.next(.max)
     isSynchronizing = !requests.isEmpty
@@ -114,9 +116,9 @@ struct AppendQueue {
     return requests
   }
 
-  /// Ends the sync that is under way.
+  /// Ends the running sync.
   ///
-  /// - Returns: Whether the caller has to start the committing again.
+  /// - Returns: `true` if the caller must start committing again.
   mutating func endSynchronizing() -> Bool {
     isSynchronizing = false
     return prepared.resume()
@@ -125,14 +127,14 @@ struct AppendQueue {
   mutating func close() { isClosed = true }
 }
 
-/// Queued requests, and whether a thread is working on them.
+/// A queue of requests that knows if a thread is working on it.
 private struct Line<Element: Sendable> {
   private var waiting: [AppendQueue.Request<Element>] = []
   private var isWorkedOn = false
-  /// Of all requests that wait.
+  /// The number of records in all waiting requests.
   private(set) var recordCount = 0
 
-  /// Indicates whether the caller has to start the work.
+  /// Queues a request, and returns `true` if the caller must start the work.
   mutating func add(_ request: AppendQueue.Request<Element>) -> Bool {
     waiting.append(request)
     recordCount += request.elements.count
@@ -140,8 +142,9 @@ private struct Line<Element: Sendable> {
     return !isWorkedOn
   }
 
-  /// Whole requests, of at most `maximum` records together unless one alone has more; without any, no thread is at
-  /// work on them any more.
+  /// Removes and returns whole requests of at most `maximum` records together, or one request that has more.
+  ///
+  /// If it returns an empty array, no thread is working on the queue any more.
   mutating func next(_ maximum: Int) -> [AppendQueue.Request<Element>] {
     var taken = 0
     var count = 0
@@ -156,10 +159,10 @@ private struct Line<Element: Sendable> {
     return batch
   }
 
-  /// No thread works on them any more, though there may be some.
+  /// Notes that no thread is working on the queue any more, though requests may be left.
   mutating func pause() { isWorkedOn = false }
 
-  /// Indicates whether the caller has to start the work again.
+  /// Returns `true` if the caller must start the work again.
   mutating func resume() -> Bool {
     guard !isWorkedOn, !waiting.isEmpty else { return false }
     isWorkedOn = true
@@ -167,12 +170,15 @@ private struct Line<Element: Sendable> {
   }
 }
 
-/// When an append is acknowledged.
+/// The condition under which an append is acknowledged.
 public enum AcknowledgementMode: String, Sendable, Hashable, CaseIterable {
-  /// When the entry survives the loss of power. A checkpoint that includes it follows within the trail's interval.
+  /// The entry survives a power loss.
+  ///
+  /// A checkpoint that includes it follows within the trail's checkpoint interval.
   case durable
-  /// When a signed checkpoint that includes the entry is published as well: from then on nobody can deny it.
+  /// The entry is durable, and a signed checkpoint that includes it is published: from then on nobody can deny the
+  /// entry.
   case checkpointed
-  /// When as many witnesses as the policy requires cosigned such a checkpoint as well.
+  /// In addition, as many witnesses as the policy requires cosigned such a checkpoint.
   case witnessed
 }

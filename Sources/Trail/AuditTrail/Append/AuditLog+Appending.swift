@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AuditLog {
-  /// Enters records, all in one transaction, and waits until they are as safe as `mode` says.
+  /// Appends records in one transaction, and waits until they are as safe as `mode` requires.
   ///
-  /// A record that says what an entry says already (the same verdict of the same receipt under the same policy) is
-  /// not entered again: the acknowledgement names the first.
+  /// A record that repeats an entry (the same verdict on the same receipt under the same policy) is not entered again.
+  /// Its acknowledgement names the first entry.
   ///
-  /// - Returns: For each record where it stands.
-  /// - Throws: ``AuditError``. After ``AuditError/Code/storageUnavailable`` and ``AuditError/Code/stopped`` it is
-  ///   not known whether the records were entered: append them again, which enters none twice. After
-  ///   ``AuditError/Code/notWitnessed`` they were; ``AuditError/Code/noWitnesses`` is thrown before.
+  /// - Returns: One acknowledgement for each record, in order.
+  /// - Throws: ``AuditError``. After ``AuditError/Code/storageUnavailable`` and ``AuditError/Code/stopped``, it is
+  ///   unknown whether the records were entered: append them again, which enters no record twice. After
+  ///   ``AuditError/Code/notWitnessed`` they were entered. ``AuditError/Code/noWitnesses`` is thrown before they are
+  ///   entered.
   @discardableResult
   public func append(
     _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable
@@ -23,7 +24,7 @@ extension AuditLog {
           + "or rotate the key instead."
       )
     }
-    // Before the queue: in a transaction it would be one of many records, and end it for all.
+    // Check before queueing: in a transaction, one invalid record would fail all the others.
     let byteCount = try AuditRecord.requireStorable(records.span)
     try requirePublishing()
     if mode == .witnessed { try admitWitnessed() }
@@ -32,7 +33,7 @@ extension AuditLog {
     return acknowledgements
   }
 
-  /// Enters one record, as ``append(_:acknowledgement:)->[AuditAcknowledgement]`` does many.
+  /// Appends one record, as ``append(_:acknowledgement:)->[AuditAcknowledgement]`` appends several.
   @discardableResult
   public func append(
     _ record: AuditRecord, acknowledgement mode: AcknowledgementMode = .durable
@@ -40,11 +41,11 @@ extension AuditLog {
     try await append([record], acknowledgement: mode)[0]
   }
 
-  /// Enters groups of records in one step, and waits while too many records wait already.
+  /// Appends groups of records in one transaction, and waits while too many records are waiting already.
   ///
-  /// - Parameter groups: Each is what is recorded of one verdict, and not empty.
-  /// - Returns: For each group where its first record stands.
-  /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only where the task is cancelled.
+  /// - Parameter groups: The records of one verdict each; no group is empty.
+  /// - Returns: The acknowledgement of each group's first record.
+  /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only if the task is cancelled.
   package func append(groups: [[AuditRecord]]) async throws(AuditError) -> [AuditAcknowledgement] {
     var records: [AuditRecord] = []
     var places: [Int] = []

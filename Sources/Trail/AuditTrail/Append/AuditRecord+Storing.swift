@@ -3,16 +3,16 @@
 internal import ReceiptCrypto
 
 extension AuditRecord {
-  /// Refuses records that no entry can hold, wherever they come to stand in the trail.
+  /// Checks that an entry can hold each of the records, wherever it is placed in the trail.
   ///
-  /// - Returns: The bytes that the records take up, about.
+  /// - Returns: The approximate size of the records, in bytes.
   /// - Throws: ``AuditError/Code/invalidRecord``.
   static func requireStorable(_ records: Span<AuditRecord>) throws(AuditError) -> Int {
     var byteCount = 0
     for number in records.indices {
-      // Almost all are far below the limits, and need not be encoded to know it.
+      // Almost all records are far below the limits, and need not be encoded to know it.
       let bound = EntryWriter.maximumByteCount(records, number)
-      // Not in an operand of `||`: the optimizer of Swift 6.3.1 crashes where a closure captures a span.
+      // Not an operand of `||`: the optimizer of Swift 6.3.1 crashes if a closure captures a span.
       let hasEmptyText = records[number].facts.hasEmptyText
       if bound > TrailLimits.entryByteCount || hasEmptyText {
         try requireEntry(records, number)
@@ -23,7 +23,7 @@ extension AuditRecord {
     return byteCount
   }
 
-  /// Encodes the entry as it is longest.
+  /// Encodes the entry at its maximum length.
   private static func requireEntry(_ records: Span<AuditRecord>, _ number: Int) throws(AuditError) {
     var bytes: [UInt8] = []
     do throws(MalformedEntry) {
@@ -40,7 +40,9 @@ extension AuditRecord {
     }
   }
 
-  /// In the year 2286, before which all times are written with as many digits as this, or fewer.
+  /// A time in the year 2286.
+  ///
+  /// Every earlier time has at most as many digits.
   private static let latestTime: Int64 = 9_999_999_999_999
 
   private static func erasableByteCount(
@@ -63,7 +65,7 @@ extension AuditRecord {
 }
 
 extension EntryFacts {
-  /// Indicates whether a text that is stated is empty, which no entry can say.
+  /// `true` if any of the texts is empty, which no entry can express.
   fileprivate var hasEmptyText: Bool {
     kind.rawValue.isEmpty || id?.isEmpty ?? false || format?.isEmpty ?? false
       || notification?.isEmpty ?? false || subtype?.isEmpty ?? false || transaction?.isEmpty ?? false

@@ -4,8 +4,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Entries of one bundle that follow each other, laid out as its row has them: a bundle is put together by joining
-/// such pieces, without a look at the single entries.
+/// Consecutive entries of one bundle, laid out as in its row.
+///
+/// A bundle is assembled by joining such pieces, without reading the single entries.
 struct BundleEntries: Sendable {
   /// The entries, without separators.
   private(set) var entries: [UInt8] = []
@@ -13,7 +14,7 @@ struct BundleEntries: Sendable {
   private(set) var erasables: [UInt8] = []
   private var ends: [End] = []
 
-  /// The end of an entry's stored bytes.
+  /// The end offsets of an entry and its erasable part.
   private struct End {
     let entry: Int
     let erasable: Int
@@ -31,7 +32,7 @@ struct BundleEntries: Sendable {
     (position == 0 ? 0 : ends[position - 1].erasable)..<ends[position].erasable
   }
 
-  /// The stored parts of an entry.
+  /// The stored form of an entry.
   subscript(position: Int) -> StoredEntry {
     StoredEntry(
       entry: Array(entry(position)), erasable: Array(erasables[erasableRange(position)]),
@@ -47,11 +48,11 @@ struct BundleEntries: Sendable {
   /// Appends an entry.
   ///
   /// - Parameters:
-  ///   - isOutOfLine: Whether its erasable part has a row of its own.
-  ///   - erasable: Appends the erasable part; nothing where it has none, or one with a row of its own.
+  ///   - isOutOfLine: `true` if the erasable part has a row of its own.
+  ///   - erasable: Appends the erasable part, or nothing if the entry has no part or the part has a row of its own.
   ///   - encoding: Appends the bytes of the entry.
   /// - Returns: The leaf hash of the entry.
-  /// - Throws: What `encoding` throws; these entries are then of no more use.
+  /// - Throws: The errors of `encoding`; these entries must not be used afterwards.
   @discardableResult
   mutating func append(
     isOutOfLine: Bool, erasable: (inout [UInt8]) -> Void, _ encoding: (inout [UInt8]) throws -> Void
@@ -91,7 +92,7 @@ struct BundleEntries: Sendable {
     }
   }
 
-  /// Appends the lengths of the entries, then those of the erasable parts, as a bundle's row has them.
+  /// Appends the lengths of the entries, then those of the erasable parts, as in a bundle's row.
   func appendLengths(to row: inout [UInt8]) {
     var start = 0
     for end in ends {
@@ -106,27 +107,29 @@ struct BundleEntries: Sendable {
   }
 }
 
-/// Entries of one bundle that follow each other, with all that entering them takes.
+/// Consecutive entries of one bundle, with everything that is needed to enter them.
 struct EncodedEntries: Sendable {
   private(set) var stored = BundleEntries()
   private(set) var leaves: [TreeHash] = []
   private(set) var fingerprints: [EntryFingerprints] = []
-  /// The erasable parts with rows of their own, sealed, and which entries they are of.
+  /// The sealed erasable parts that have rows of their own, with the positions of their entries.
   private(set) var payloads: [(position: Int, erasable: [UInt8])] = []
-  /// Of the last entry, in milliseconds since 1970.
+  /// The time of the last entry, in milliseconds since 1970.
   private(set) var lastTime: Int64 = 0
   private let first: UInt64
   private var erasureKeys: ErasureKeyPath
-  /// Of the erasable parts, in order: one draw for all, since the generator is slow to start.
+  /// The nonces of the erasable parts, in order.
+  ///
+  /// One draw serves all, since the random generator is slow to start.
   private let nonces: [UInt8]
 
   var count: Int { leaves.count }
 
   /// - Parameters:
-  ///   - count: How many entries there will be.
-  ///   - erasableByteCount: The bytes of their erasable parts, about.
-  ///   - first: The first of them.
-  ///   - erasureKeys: The way to the keys of their erasable parts.
+  ///   - count: The number of entries to come.
+  ///   - erasableByteCount: The approximate size of their erasable parts, in bytes.
+  ///   - first: The index of the first entry.
+  ///   - erasureKeys: The path to the keys of their erasable parts.
   init(
     reserving count: Int, erasableByteCount: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath
   ) {
@@ -146,10 +149,10 @@ struct EncodedEntries: Sendable {
   ///   - time: Its time, in milliseconds since 1970.
   ///   - erasable: Its erasable part; `nil` if it has none.
   ///   - cipher: Seals the part.
-  ///   - fingerprints: What it is found under.
+  ///   - fingerprints: The fingerprints under which the entry is found.
   ///   - encoding: Appends the bytes of the entry.
-  /// - Throws: ``AuditError/Code/tampered`` where the key of the part is not to be had; what `encoding` throws. These
-  ///   entries are then of no more use.
+  /// - Throws: ``AuditError/Code/tampered`` if the part's key is missing; the errors of `encoding`. These entries must
+  ///   not be used afterwards.
   mutating func append(
     time: Int64, erasable: [UInt8]?, with cipher: inout AES256GCM, _ fingerprints: EntryFingerprints,
     encoding: (inout [UInt8]) throws -> Void

@@ -3,23 +3,25 @@
 internal import FingerprintIndex
 internal import ReceiptCrypto
 
-/// The relation of earlier entries to a record.
+/// The earlier entries that are related to a record.
 struct EarlierEntries {
-  /// The entry that says the same already.
+  /// The entry that the record repeats.
   var first: UInt64?
   /// The newest entry of the same original transaction.
   var previous: UInt64?
 }
 
-/// Finds what the entries of an index have to do with records. It may be used on several threads at a time.
+/// Finds the entries of an index that are related to records.
+///
+/// It may be used on several threads at a time.
 struct EarlierEntriesSearch {
   let index: IndexSnapshot
   let once: TrailConfiguration.OnceWindow
   let reader: any IndexReader
-  /// The entries that the index knows.
+  /// The entries that the index covers.
   let entries: StoredEntries
 
-  /// Has the storage read at once what looking records up reads one by one.
+  /// Prefetches, in one read of the storage, the rows that the lookup of records reads one by one.
   func prefetch(_ fingerprints: some Sequence<EntryFingerprints>) throws {
     try index.prefetch(in: reader) {
       fingerprints.flatMap { fingerprints in
@@ -31,7 +33,9 @@ struct EarlierEntriesSearch {
     }
   }
 
-  /// Looks a record up. Its facts are large to copy, and needed only where the index may know the receipt.
+  /// Looks a record up.
+  ///
+  /// Its facts are expensive to copy, and needed only if the index may contain the receipt.
   func find(_ fingerprints: EntryFingerprints, _ facts: @autoclosure () -> EntryFacts) throws
     -> EarlierEntries
   {
@@ -41,13 +45,13 @@ struct EarlierEntriesSearch {
       earlier.first = try repeated(facts(), &candidates)
     }
     if earlier.first == nil, let original = fingerprints.original {
-      // At its word: see IndexKind.hasCheck.
+      // The index is trusted without reading the entry: see IndexKind.hasCheck.
       earlier.previous = try index.newest(.original, original, check: fingerprints.originalCheck, in: reader)
     }
     return earlier
   }
 
-  /// The first of the candidates that says the same.
+  /// Returns the first candidate that the record repeats.
   private func repeated(_ facts: EntryFacts, _ candidates: inout IndexCandidates) throws -> UInt64? {
     var wanted: SHA256Digest?
     while let candidate = try candidates.next() {
@@ -55,7 +59,8 @@ struct EarlierEntriesSearch {
       let keys = try TrailState.keys(of: entry, at: candidate)
       guard once.covers(keys.time, at: facts.time) else { return nil }
       if wanted == nil {
-        // What is never a repeat has no key, as its neighbours of the same fingerprint: none is not equal to none.
+        // A record that is never a repeat has no key. Neither have entries with its fingerprint, and two missing keys
+        // are not equal.
         guard let key = ExactlyOnce.key(facts) else { return nil }
         wanted = key
       }

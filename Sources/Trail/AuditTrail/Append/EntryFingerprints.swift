@@ -6,10 +6,12 @@ internal import ReceiptCrypto
 
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {
-  /// Of what exactly-once goes by: the record's identifier, or what an erasure erased, else the receipt; of the original transaction as well where
-  /// the entry is about one purchase of an app receipt.
+  /// The fingerprint that makes entries exactly-once: of the record's identifier or the entry that an erasure erased,
+  /// else of the receipt.
+  ///
+  /// If the entry is about one purchase of an app receipt, the receipt's fingerprint includes the original transaction.
   let receipt: UInt64?
-  /// Of the receipt of an entry that has an identifier too.
+  /// The fingerprint of the receipt, if the entry has an identifier too.
   let receiptBesideId: UInt64?
   let original: UInt64?
   let originalCheck: UInt32
@@ -17,7 +19,9 @@ struct EntryFingerprints {
   let customer: UInt64?
   let product: UInt64?
 
-  /// Those of the record with this number: as a parameter of its own it would be copied, all its texts included.
+  /// Computes the fingerprints of the record with this number.
+  ///
+  /// A record that is passed alone would be copied with all its texts.
   init(_ records: Span<AuditRecord>, _ number: Int, _ key: IndexKey) {
     let purchase = records[number].facts.kind == .purchase ? records[number].facts.original : nil
     let byReceipt = records[number].facts.receipt.map {
@@ -41,7 +45,7 @@ struct EntryFingerprints {
     }
   }
 
-  /// Those of a stored entry.
+  /// Computes the fingerprints of a stored entry.
   init(
     _ entry: Span<UInt8>, erasable: Span<UInt8>, _ keys: EntryIndexKeys, _ key: IndexKey
   ) throws(MalformedErasablePart) {
@@ -65,28 +69,29 @@ struct EntryFingerprints {
     customer = token.map { key.fingerprint(.customer, erasable.extracting($0)) }
   }
 
-  /// Inserts those that there are.
+  /// Inserts the fingerprints that the entry has.
   func insert(into memory: inout MemtableRecords, at position: UInt64) {
     if let receipt { memory.insert(.receipt, receipt, position) }
     if let receiptBesideId { memory.insert(.receipt, receiptBesideId, position) }
     if let original { memory.insert(.original, original, position, check: originalCheck) }
     if let transaction { memory.insert(.transaction, transaction, position) }
     if let customer { memory.insert(.customer, customer, position) }
-    // Of a product one record a bundle is enough: entries of the same product are many.
+    // One record of a product for each bundle is enough, since many entries have the same product.
     if let product, memory.newest(.product, product).map({ $0 < position & ~255 }) ?? true {
       memory.insert(.product, product, position)
     }
   }
 
-  /// An erasure is found, in the index of receipts, by the entry that it is of.
+  /// Returns the fingerprint of an erasure in the index of receipts, which is computed from the erased entry's index.
   static func erasure(of erased: UInt64, _ key: IndexKey) -> UInt64 {
     var name = Array("erased ".utf8)
     name.append(bigEndian: erased)
     return key.fingerprint(.receipt, name)
   }
 
-  /// The index of receipts goes by the digest; for one purchase of an app receipt the original transaction, as the
-  /// entry spells it, follows.
+  /// Returns the fingerprint of a receipt's digest in the index of receipts.
+  ///
+  /// For one purchase of an app receipt, the digest is followed by the original transaction as the entry spells it.
   private static func fingerprint(
     receipt digest: SHA256Digest, purchase original: [UInt8]?, _ key: IndexKey
   ) -> UInt64 {
@@ -94,14 +99,16 @@ struct EntryFingerprints {
     return key.fingerprint(.receipt, digest.bytes + original)
   }
 
-  /// The index of receipts knows identifiers too, as the entry spells them, after a prefix that tells them from digests.
+  /// Returns the fingerprint of an identifier, as the entry spells it, in the index of receipts.
+  ///
+  /// A prefix distinguishes identifiers from digests.
   static func fingerprint(id: [UInt8], _ key: IndexKey) -> UInt64 {
     key.fingerprint(.receipt, Array("record-id ".utf8) + id)
   }
 }
 
 extension EntryIndexKeys {
-  /// Indicates whether the entry is of this kind.
+  /// Returns `true` if the entry is of this kind.
   func isOf(_ kind: EntryKind, in entry: Span<UInt8>) -> Bool {
     entry.bytes(in: self.kind).elementsEqual(kind.rawValue.utf8)
   }

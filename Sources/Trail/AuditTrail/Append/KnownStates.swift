@@ -4,27 +4,30 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The number of entries of a trail are known to survive the loss of power. It only grows.
+/// The number of entries of a trail that are known to survive a power loss.
+///
+/// It only grows.
 final class DurableSize: Sendable {
   private let size = Atomic<UInt64>(0)
-  /// Locked during a sync, which one thread does for those that wait.
+  /// Locked during a sync, which one thread does for all that wait.
   private let synchronizing = Mutex(())
 
   var value: UInt64 { size.load(ordering: .sequentiallyConsistent) }
 
-  /// Has everything synced that is written, unless so many entries are durable already.
+  /// Syncs everything that is written, unless `size` entries are durable already.
   ///
   /// - Parameters:
-  ///   - size: How many entries are to be durable.
-  ///   - storage: Where they are written.
-  ///   - written: How many entries are written when the sync begins; it makes them all durable.
+  ///   - size: The number of entries that must be durable.
+  ///   - storage: The storage that they are written to.
+  ///   - written: Returns the number of entries that are written when the sync begins. The sync makes all of them
+  ///     durable.
   /// - Throws: ``StorageError``.
   func reach(
     _ size: UInt64, in storage: any TrailStorage, written: () -> UInt64 = { 0 }
   ) throws {
     guard size > value else { return }
     try synchronizing.withLock { _ in
-      // The sync that was waited for may have been of these entries too.
+      // The sync that this thread waited for may have covered these entries too.
       guard size > value else { return }
       let reached = max(size, written())
       try storage.synchronize()
@@ -33,8 +36,9 @@ final class DurableSize: Sendable {
   }
 }
 
-/// The states of a trail that a process knows: the one that its writer has, and the one that its readers see, for which
-/// everything survives the loss of power.
+/// The states of a trail that a process knows: the state of its writer, and the state that its readers see.
+///
+/// Everything in the latter survives a power loss.
 final class KnownStates: Sendable {
   private let durable: DurableSize
   private let states: Mutex<States>
@@ -44,7 +48,7 @@ final class KnownStates: Sendable {
     var published: PublishedTrail
   }
 
-  /// Begins with a state that is durable as a whole.
+  /// Begins with a state that is entirely durable.
   init(_ state: PublishedTrail, durable: DurableSize) {
     self.durable = durable
     states = Mutex(States(written: state, published: state))
@@ -56,15 +60,16 @@ final class KnownStates: Sendable {
   /// The state of the writer.
   var written: PublishedTrail { states.withLock { $0.written } }
 
-  /// Takes index records out of what readers see: the keys of what they lead to are gone, whether or not that survives the
-  /// loss of power yet.
+  /// Removes index records from the state that readers see.
+  ///
+  /// The keys of the parts that they lead to are forgotten, even if that does not survive a power loss yet.
   func remove(_ removed: [(kind: IndexKind, records: [IndexRecord])]) {
     guard !removed.isEmpty else { return }
     let published = published
     for (kind, records) in removed { published.index.remove(kind, records) }
   }
 
-  /// Takes in what the writer has now, and shows it to readers where all of it is durable.
+  /// Takes the writer's current state, and shows it to readers if all of it is durable.
   func take(_ now: PublishedTrail) {
     states.withLock {
       $0.written = now
@@ -72,7 +77,7 @@ final class KnownStates: Sendable {
     }
   }
 
-  /// Has everything synced that was written before the call, unless it is durable already, and shows it to readers.
+  /// Syncs everything that was written before the call, unless it is durable already, and shows it to readers.
   ///
   /// - Throws: ``StorageError``.
   func synchronize(_ storage: any TrailStorage) throws {
@@ -81,19 +86,20 @@ final class KnownStates: Sendable {
     states.withLock {
       // Each thread shows only what its own sync covers; later writes are shown after their sync.
       let shown = $0.written.head.size <= durable.value ? $0.written : written
-      // A state that was taken in meanwhile may have the same entries and a newer checkpoint.
+      // A state that was taken meanwhile may have the same entries and a newer checkpoint.
       if shown.head.size > $0.published.head.size { $0.published = shown }
     }
   }
 }
 
-/// The state of a trail that readers of a process see.
+/// The state of a trail as the readers of a process see it.
 struct PublishedTrail {
   let signed: SignedHead
   var frontier: TreeFrontier
   var index: IndexSnapshot
-  /// Indicates whether the index has the customers of the entries that it holds in memory: keys that are put in later
-  /// do not bring them back.
+  /// `true` if the index has the customers of the entries that it holds in memory.
+  ///
+  /// Keys that are restored later do not bring them back.
   let hasCustomers: Bool
   var checkpoint: VerifiedCheckpoint?
 

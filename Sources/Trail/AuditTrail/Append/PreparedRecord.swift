@@ -4,18 +4,21 @@ internal import FingerprintIndex
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of it
-/// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so that one
-/// batch is prepared while another is stored.
+/// A record with everything that can be computed before its turn: its fingerprints, the size of its erasable part, and
+/// the related entries that the runs of the index contain.
+///
+/// So one batch is prepared while another is stored.
 final class PreparedRecord: Sendable {
-  /// The record. It is read in place: a copy would copy all its texts.
+  /// The facts to record.
+  ///
+  /// They are read in place: a copy would copy all their texts.
   var facts: EntryFacts {
     _read { yield source.records[number].facts }
   }
   private let source: Source
   private let number: Int
   let fingerprints: EntryFingerprints
-  /// `nil` if it has not been looked up yet.
+  /// The related entries in the runs; `nil` if they were not looked up yet.
   let inRuns: RunsLookup.Answer?
 
   private init(
@@ -27,20 +30,21 @@ final class PreparedRecord: Sendable {
     self.inRuns = inRuns
   }
 
-  /// The records that came in together. There is one for each thread that prepares some of them: all would else count
-  /// their references to the same array.
+  /// The records that arrived together.
+  ///
+  /// Each preparing thread has an instance of its own: otherwise all threads would contend for one reference count.
   private final class Source: Sendable {
     let records: [AuditRecord]
 
     init(_ records: [AuditRecord]) { self.records = records }
   }
 
-  /// Prepares records, with all processors where there are many.
+  /// Prepares records, on all processors if there are many.
   ///
   /// - Parameters:
   ///   - records: The records.
-  ///   - key: What fingerprints are made with.
-  ///   - runs: Looks records up; `nil` leaves that for later.
+  ///   - key: The key that fingerprints are computed with.
+  ///   - runs: Looks records up; if it is `nil`, they are looked up later.
   /// - Returns: The records, in order.
   static func prepare(_ records: [AuditRecord], _ key: IndexKey, lookingUpIn runs: RunsLookup? = nil)
     -> [PreparedRecord]
@@ -49,7 +53,7 @@ final class PreparedRecord: Sendable {
       let records = records.span
       return range.map { EntryFingerprints(records, $0, key) }
     }
-    // In the order of the runs: records whose neighbours lie in the same page have it read once.
+    // In the order of the runs, so that a page is read once for all records that have neighbours in it.
     let order = records.indices.map {
       IndexRecord(fingerprint: fingerprints[$0].original ?? 0, index: UInt64($0))
     }.sortedByFingerprint().map { Int($0.index) }
@@ -68,8 +72,9 @@ final class PreparedRecord: Sendable {
 }
 
 extension PreparedRecord {
-  /// Does something with the records where they lie: an element of an array is copied before it is used, all its texts
-  /// included, and one of a span is not.
+  /// Runs `body` with the records in place.
+  ///
+  /// An array's element is copied with all its texts before it is used; a span's element is not.
   @inline(__always)
   private func withRecords<Result, Failure: Error>(
     _ body: (Span<AuditRecord>) throws(Failure) -> Result
@@ -79,7 +84,7 @@ extension PreparedRecord {
     }
   }
 
-  /// The bytes of the erasable part, about.
+  /// The approximate size of the erasable part, in bytes.
   var erasableByteCount: Int {
     withRecords { ErasablePart.headerByteCount + ($0[number].receiptBytes?.count ?? 0) }
   }
@@ -107,7 +112,7 @@ extension PreparedRecord {
     }
   }
 
-  /// Appends the erasable part; nothing where nothing is erasable.
+  /// Appends the erasable part, or nothing if the record has no erasable data.
   ///
   /// - Throws: ``AuditError/Code/invalidRecord``.
   func appendErasablePart(salt: Span<UInt8>, to bytes: inout [UInt8]) throws(AuditError) {

@@ -3,13 +3,15 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// Looks records up in the runs of the index, which never change, while others write: most of the time of an append is
-/// reading what is already there.
+/// Looks records up in the runs of the index, which never change, while others write.
+///
+/// Most of the time of an append is spent reading existing records.
 struct RunsLookup: Sendable {
-  /// What the runs know of a record: the entries that were in memory then, and those that have been entered since, are
-  /// still to be asked.
+  /// The related entries of a record that the runs contain.
+  ///
+  /// The entries that were in memory at that time, and those entered since, are still to be searched.
   struct Answer {
-    /// Of the index.
+    /// The version of the index.
     let version: UInt64
     let earlier: EarlierEntries
   }
@@ -21,10 +23,10 @@ struct RunsLookup: Sendable {
   private let storage: any TrailStorage
 
   /// - Parameters:
-  ///   - state: Whose runs are asked; what its index has in memory is not.
-  ///   - once: For how long a record is entered only once.
-  ///   - storage: Where the runs are.
-  ///   - context: What all states of the trail have in common.
+  ///   - state: The state whose runs are searched; the index records in memory are not.
+  ///   - once: The period in which a record is entered only once.
+  ///   - storage: The storage of the runs.
+  ///   - context: The values that all states of the trail share.
   init(
     _ state: PublishedTrail, once: TrailConfiguration.OnceWindow, storage: any TrailStorage,
     _ context: TrailContext
@@ -36,8 +38,10 @@ struct RunsLookup: Sendable {
     self.storage = storage
   }
 
-  /// What the runs know of the records with these numbers; `nil` if they are to be looked up later instead, as where
-  /// runs were merged and removed in between, or cannot be read: then the append says so.
+  /// Looks up the records with these numbers in the runs.
+  ///
+  /// Returns `nil` if they must be looked up later instead: for example, because runs were merged and removed
+  /// meanwhile, or cannot be read. In the latter case the append throws the error.
   func answers(
     _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]
   ) -> [Answer]? {

@@ -5,15 +5,16 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The place of a record in the trail.
+/// The acknowledgement of a record: its place in the trail.
 public struct AuditAcknowledgement: Sendable, Hashable {
   /// The index of the entry.
   public let index: UInt64
-  /// Indicates whether the same verdict of the same receipt under the same policy was there already: `index` is then
-  /// that entry's, and nothing was added.
+  /// `true` if the same verdict on the same receipt under the same policy was recorded already.
+  ///
+  /// Then `index` is the index of that entry, and nothing was added.
   public let isRepeat: Bool
 
-  /// Creates one, as tests and stand-ins do.
+  /// Creates an acknowledgement, for tests and stand-ins.
   public init(index: UInt64, isRepeat: Bool) {
     self.index = index
     self.isRepeat = isRepeat
@@ -21,14 +22,16 @@ public struct AuditAcknowledgement: Sendable, Hashable {
 }
 
 extension TrailState {
-  /// Enters records, in order, in the transaction of `writer`. After it throws, this state is of no more use.
+  /// Enters records, in order, in the transaction of `writer`.
+  ///
+  /// If it throws, this state must not be used any more.
   ///
   /// - Parameters:
-  ///   - records: What is entered.
-  ///   - found: What the entries before this transaction have to do with the records; ``lookUp(_:once:in:)``.
-  ///   - once: For how long a record is entered only once.
+  ///   - records: The records to enter.
+  ///   - found: The entries before this transaction that are related to each record; see ``lookUp(_:once:in:)``.
+  ///   - once: The period in which a record is entered only once.
   ///   - writer: The transaction.
-  /// - Returns: For each record where it stands.
+  /// - Returns: One acknowledgement for each record, in order.
   /// - Throws: ``AuditError``, ``StorageError``.
   mutating func append(
     _ records: [PreparedRecord], found: [EarlierEntries], once: TrailConfiguration.OnceWindow,
@@ -48,27 +51,27 @@ extension TrailState {
     return plan.acknowledgements
   }
 
-  /// Writes the index records that are only in memory as runs, where there are enough of them.
+  /// Writes the index records that are only in memory as runs, if there are enough of them.
   mutating func flushIndex(
     every interval: UInt64 = TrailLimits.flushInterval, in writer: any StorageWriter
   ) throws {
     guard head.size & ~255 >= head.indexedSize + interval else { return }
-    // Without keys, the records of customers would be left out for good.
+    // Without keys, the index records of customers would be lost permanently.
     _ = try keysForWriting()
-    // Whole bundles, so that which records there are does not depend on when they were flushed.
+    // Only whole bundles, so that the set of records does not depend on when they were flushed.
     head.indexedSize = head.size & ~255
     try index.flush(upTo: head.indexedSize, in: WritableIndexRows(base: writer))
     head.indexRoot = index.root
     try writeHead(in: writer)
   }
 
-  /// The entries from here on are this writer's.
+  /// Notes that the entries from here on are this writer's.
   private mutating func noteWriter() {
     guard head.writer.writer != context.writer else { return }
     head.writer = TrailHead.WriterRun(writer: context.writer, from: head.size)
   }
 
-  /// Puts entries after the last one; they are of the same bundle.
+  /// Appends entries of one bundle after the last entry.
   private mutating func enter(
     _ encoded: EncodedEntries, _ unsavedFrom: inout UInt64, in writer: any StorageWriter
   ) throws {
@@ -97,18 +100,19 @@ extension TrailState {
     if tail.count == BundleRow.entryCount { try closeBundle(&unsavedFrom, in: writer) }
   }
 
-  /// Writes what ``append(_:once:in:)`` and ``adopt(_:in:)`` left in memory.
+  /// Writes the entries that ``append(_:once:in:)`` and ``adopt(_:in:)`` left in memory.
   private func writeTail(from first: UInt64, in writer: any StorageWriter) throws {
     for index in max(first, head.size & ~255)..<head.size {
       try writer.put(.tail, Int64(index), TailRow.encode(tail[Int(index & 255)]))
     }
   }
 
-  /// Takes over entries of another copy of the same trail, byte for byte, with their erasable parts, which are sealed
-  /// anew; the keys of those that were erased are forgotten here too. When all entries are there, keys and erasures must
-  /// agree: ``erasureAgreement(in:)``.
+  /// Adopts entries of another copy of the same trail byte for byte, and seals their erasable parts anew.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where they cannot be entries of a trail.
+  /// The keys of erased parts are forgotten here too. When all entries are adopted, keys and erasures must agree:
+  /// ``erasureAgreement(in:)``.
+  ///
+  /// - Throws: ``AuditError/Code/tampered`` if they cannot be entries of a trail.
   mutating func adopt(_ copied: [CopiedEntry], in writer: any StorageWriter) throws {
     var unsavedFrom = head.size
     var erased: [UInt64] = []
@@ -153,10 +157,10 @@ extension TrailState {
     try writeHead(in: writer)
   }
 
-  /// After the last entry of a bundle, nothing of it is in the tail any more.
+  /// Removes the entries of a bundle from the tail after its last entry.
   private mutating func closeBundle(_ unsavedFrom: inout UInt64, in writer: any StorageWriter) throws {
     let first = head.size - UInt64(BundleRow.entryCount)
-    // Rows of the tail exist for what earlier transactions left there.
+    // The table has rows for the entries that earlier transactions left in the tail.
     if first < unsavedFrom {
       try writer.remove(.tail, in: Int64(first)...Int64(head.size) - 1, erasing: false)
     }
@@ -164,8 +168,10 @@ extension TrailState {
     tail = BundleEntries()
   }
 
-  /// What earlier entries have to do with records, of each where nothing has to be read to know it: it was looked up in
-  /// the same runs before, and only the entries in memory are left to be asked.
+  /// Returns the related entries of each record for which nothing has to be read.
+  ///
+  /// Such a record was looked up in the same runs before, and only the entries in memory remain to be searched. Returns
+  /// `nil` for any other record.
   func known(_ records: [PreparedRecord]) -> [EarlierEntries?] {
     let version = index.version
     return index.withMemory { memory in
@@ -173,7 +179,7 @@ extension TrailState {
       memory.touch(.original, records.compactMap(\.fingerprints.original))
       return records.map { record in
         guard let inRuns = record.inRuns, inRuns.version == version else { return nil }
-        // Indicates whether a newer one says the same has to be read.
+        // To know if the record repeats a newer entry, that entry must be read.
         if let receipt = record.fingerprints.receipt, memory.newest(.receipt, receipt) != nil { return nil }
         var earlier = inRuns.earlier
         if earlier.first == nil, let original = record.fingerprints.original,
@@ -186,7 +192,9 @@ extension TrailState {
     }
   }
 
-  /// Finds what earlier entries have to do with records. It may be called on several threads at a time.
+  /// Finds the earlier entries that are related to records.
+  ///
+  /// It may be called on several threads at a time.
   func lookUp(
     _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, in reader: any StorageReader
   ) throws -> [EarlierEntries] {
@@ -204,13 +212,13 @@ extension TrailState {
   }
 }
 
-/// An entry of another copy of a trail, to be taken over.
+/// An entry of another copy of a trail, to be adopted.
 struct CopiedEntry {
   let entry: [UInt8]
-  /// Its erasable part, opened; `nil` if it has none, or it was erased.
+  /// Its erasable part, opened; `nil` if it has no part or the part was erased.
   let erasable: [UInt8]?
 
-  /// Holds the erasable part against the entry.
+  /// Checks that the erasable part is the one that the entry commits to.
   ///
   /// - Throws: ``AuditError/Code/tampered``.
   func check(_ commitment: SHA256Digest?, at index: UInt64) throws(AuditError) {

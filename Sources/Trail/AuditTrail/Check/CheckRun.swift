@@ -5,25 +5,28 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// One check of a stored trail: what was seen so far.
+/// One check of a stored trail, with its findings so far.
 struct CheckRun {
   let storage: any TrailStorage
   let head: TrailHead
   let keys: TrailKeys
-  /// Indicates whether there are keys of erasable parts; without, those parts and the index of customers are not
-  /// checked.
+  /// `true` if the trail has the keys of erasable parts.
+  ///
+  /// Without them, those parts and the index of customers are not checked.
   let hasKeys: Bool
   var faults: [TrailFault] = []
   private(set) var hasUnfinishedIndex = false
   private var lines = EntryLineChecker()
-  /// The tree over the roots of the full bundles: its tiles are the tree's tiles of one level more.
+  /// The tree over the roots of the full bundles.
+  ///
+  /// Its tiles are those of the trail's tree, one level higher.
   private var upper = TreeFrontier()
   private var tailHashes: [TreeHash] = []
   private var outOfLine: [UInt64] = []
   private var sums: IndexHashes
   private let points: MultisetHash.Points
 
-  /// Bundles that are read at a time, by all processors together.
+  /// The number of bundles that all processors together read at a time.
   private static let windowCount = 64
 
   init(storage: any TrailStorage, head: TrailHead, keys: TrailKeys) throws {
@@ -64,7 +67,7 @@ struct CheckRun {
     first..<min(first + Self.windowCount, bundleCount)
   }
 
-  /// Begins to check the bundles of a window.
+  /// Starts checking the bundles of a window.
   private func checkBundles(_ window: Range<Int>) -> ConcurrentWork<[CheckedBundle]> {
     let (storage, hasKeys) = (storage, hasKeys)
     let (key, points, indexedSize) = (keys.fingerprints, points, head.indexedSize)
@@ -119,7 +122,7 @@ struct CheckRun {
 
   // MARK: - Rows
 
-  /// No row stands where no entry, tile or note is.
+  /// Checks that there are no rows beside those of entries, tiles and notes.
   mutating func checkRows() throws {
     let (size, bundles) = (Int64(head.size), Int64(bundleCount))
     try checkNothing(.head, outside: [0...0])
@@ -146,14 +149,14 @@ struct CheckRun {
     }
   }
 
-  /// Every entry by which a key was replaced has its proof, and nothing else has one.
+  /// Checks that every entry that replaced a key has its proof, and that there are no other proofs.
   private mutating func checkSuccessions() throws {
     let proofs = try storage.read { try TrailKeys.storedProofs($0) }
     let last = TrailNotes.firstSuccession + Int64(proofs.count) - 1
     try checkNothing(
       .notes,
       outside: [TrailNotes.configuration...last, TrailNotes.policyList...TrailNotes.policies.upperBound])
-    // Their roots are computed from the tiles, which must be right.
+    // The roots for the proofs are computed from the tiles, which must be correct.
     guard faults.isEmpty || proofs.map(\.index) != lines.successions else { return }
     let reader = CheckedTiles(storage: storage, upper: upper, tail: tailHashes)
     let fault = try SuccessionProofs(proofs: proofs).fault(
@@ -237,12 +240,12 @@ struct CheckRun {
     let run = self
     let parts = [nil] + IndexKind.allCases.map { Optional($0) }
     let check: @Sendable (Range<Int>) throws -> [IndexFinding] = { range in
-      // Each a view of one moment: runs are merged while the trail is in use.
+      // Each part is read in a snapshot of its own: runs are merged while the trail is in use.
       try range.map { part in try run.storage.read { try run.checkIndex(parts[part], in: $0) } }
     }
     let findings =
       try storage is SingleState ? check(parts.indices) : AllProcessors.map(parts.count, share: 1, check)
-    // Each of them finds the faults of the whole index.
+    // Every part finds the faults that concern the whole index.
     var known: Set<TrailFault> = []
     faults += findings.flatMap(\.faults).filter { known.insert($0).inserted }
     hasUnfinishedIndex = findings.contains { $0.hasUnfinishedRebuild }
@@ -253,7 +256,9 @@ struct CheckRun {
     var hasUnfinishedRebuild = false
   }
 
-  /// Checks the index of a kind, or what belongs to none.
+  /// Checks the index of a kind.
+  ///
+  /// If `kind` is `nil`, checks the rows that belong to no kind.
   private func checkIndex(_ kind: IndexKind?, in reader: any StorageReader) throws -> IndexFinding {
     var found = IndexFinding()
     do {

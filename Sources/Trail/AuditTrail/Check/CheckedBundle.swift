@@ -2,7 +2,7 @@
 
 internal import TransparencyLog
 
-/// A stored bundle, or the entries after the last one, checked for itself.
+/// A stored bundle, or the entries after the last bundle, checked on its own.
 struct CheckedBundle {
   var entries: CheckedEntries
   var outOfLine: [UInt64] = []
@@ -65,7 +65,7 @@ struct CheckedBundle {
     root = TreeHash.root(ofComplete: groupRoots[...])
   }
 
-  /// Checks the entries that are in no bundle yet.
+  /// Checks the entries that are not in a bundle yet.
   init(tail range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexHashes, hasKeys: Bool) throws {
     entries = CheckedEntries(first: range.lowerBound)
     self.sums = sums

@@ -3,19 +3,19 @@
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The data of one entry that the check of a trail compares with others.
+/// The values of an entry that a check compares with those of other entries.
 struct EntryLine {
   var time: Int64
-  /// The original transaction, by the first half of its SHA-256.
+  /// The original transaction, identified by the first half of its SHA-256.
   var original: LineKey?
   var previous: UInt64?
-  /// For an erasure: what it erased.
+  /// The index of the entry that was erased, if this entry is an erasure.
   var erased: UInt64?
-  /// For an anchor: what it says.
+  /// The values that the entry states, if it is an anchor.
   var anchor: Anchor?
-  /// Indicates whether it replaced the trail's key.
+  /// `true` if the entry replaced the trail's key.
   var isSuccession = false
-  /// Indicates whether the erasable part is gone.
+  /// `true` if the erasable part is gone.
   var isErased: Bool
 
   struct Anchor {
@@ -25,7 +25,7 @@ struct EntryLine {
   }
 }
 
-/// The first 128 bits of SHA-256: what tells original transactions apart.
+/// The first 128 bits of SHA-256, which identify an original transaction.
 struct LineKey: Hashable {
   let first: UInt64
   let second: UInt64
@@ -36,13 +36,13 @@ struct LineKey: Hashable {
   }
 }
 
-/// Consecutive entries, checked each for itself.
+/// Consecutive entries, each checked on its own.
 struct CheckedEntries {
   let first: UInt64
   var hashes: [TreeHash] = []
   var lines: [EntryLine] = []
   var faults: [TrailFault] = []
-  /// The policies that they name.
+  /// The policies that the entries name.
   private(set) var policies: Set<SHA256Digest> = []
   private var commitments: [SHA256Digest?] = []
 
@@ -54,7 +54,7 @@ struct CheckedEntries {
 
   /// Checks the next entry, without its erasable part.
   ///
-  /// - Returns: Its keys; `nil` if it cannot be read.
+  /// - Returns: The entry's keys; `nil` if it cannot be read.
   @discardableResult
   mutating func add(_ entry: Span<UInt8>) -> EntryIndexKeys? {
     let index = first + UInt64(hashes.count)
@@ -79,7 +79,7 @@ struct CheckedEntries {
     return keys
   }
 
-  /// Checks the erasable parts of all entries; those that were erased are empty.
+  /// Checks the erasable parts of all entries; an erased part is empty.
   mutating func addErasableParts(_ parts: [[UInt8]]) {
     for (position, part) in parts.enumerated() where lines.indices.contains(position) {
       let index = first + UInt64(position)
@@ -91,12 +91,14 @@ struct CheckedEntries {
     }
   }
 
-  /// Notes that the key of the last entry's erasable part is forgotten.
+  /// Notes that the key of the last entry's erasable part was forgotten.
   mutating func noteErased() {
     if !lines.isEmpty { lines[lines.count - 1].isErased = true }
   }
 
-  /// Erasures, anchors and the like are few: they are read in full.
+  /// Reads an entry without a receipt in full.
+  ///
+  /// Erasures, anchors and the like are few.
   private mutating func readStatement(_ entry: Span<UInt8>, _ line: inout EntryLine) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(entry.count)
@@ -110,7 +112,9 @@ struct CheckedEntries {
   }
 }
 
-/// The state of each original transaction. The table is in parts, since a table that grows exists twice for a moment.
+/// The newest entry and the number of entries of each original transaction.
+///
+/// The table is split into 256 parts, because a dictionary exists twice for a moment when it grows.
 private struct LineTable {
   private var parts = [[LineKey: Line]](repeating: [:], count: 256)
 
@@ -125,21 +129,21 @@ private struct LineTable {
   }
 }
 
-/// Compares entries with each other, in order: lines, times, statements.
+/// Compares entries with each other, in order: their predecessors, times and statements.
 struct EntryLineChecker {
   private var lines = LineTable()
   private var lastTime = Int64.min
   private var erased: Set<UInt64> = []
   private var erasures: [UInt64: UInt64] = [:]
   private var next: UInt64 = 0
-  /// The entries by which the trail's key was replaced.
+  /// The entries that replaced the trail's key.
   private(set) var successions: [UInt64] = []
   /// The policies that entries name.
   private(set) var policies: Set<SHA256Digest> = []
   /// The time of the last entry.
   var newestTime: Int64 { lastTime == .min ? 0 : lastTime }
 
-  /// Takes in the next entries.
+  /// Compares the next entries with those before them.
   mutating func add(_ entries: CheckedEntries) -> [TrailFault] {
     var faults: [TrailFault] = []
     policies.formUnion(entries.policies)
@@ -178,12 +182,12 @@ struct EntryLineChecker {
     return faults
   }
 
-  /// Faults that show only after all entries have been seen.
+  /// Finds the faults that show only after all entries were seen.
   ///
-  /// - Parameter sawErasableParts: Whether the erasable parts were available.
+  /// - Parameter sawErasableParts: `true` if the erasable parts were available.
   /// - Returns: The faults.
   mutating func finish(sawErasableParts: Bool) -> [TrailFault] {
-    // Most of the memory of a check, which goes on with the index.
+    // This frees most of the memory of a check, which continues with the index.
     lines = LineTable()
     guard sawErasableParts else { return [] }
     let unrecorded = erased.filter { erasures[$0] == nil }.sorted().map {

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Work that is done on another thread while this one does something else.
 ///
-/// If no other thread has begun it when its result is needed, this one does it: where all threads are taken, as on a
-/// machine with one processor, nothing waits for one that is not there.
+/// If no other thread has begun the work when its result is needed, the thread that needs it does the work itself. So
+/// nothing waits for a free thread if all are taken, as on a machine with one processor.
 final class ConcurrentWork<Value: Sendable>: Sendable {
   private enum State {
     case planned(@Sendable () throws -> Value)
@@ -17,24 +17,24 @@ final class ConcurrentWork<Value: Sendable>: Sendable {
   private let state: Mutex<State>
   private let isFinished = DispatchSemaphore(value: 0)
 
-  /// Begins the work as soon as a thread of the queue is free.
+  /// Starts the work as soon as a thread of the queue is free.
   init(on queue: DispatchQueue = .global(), _ work: @escaping @Sendable () throws -> Value) {
     state = Mutex(.planned(work))
     queue.async { [self] in doIfPlanned() }
   }
 
-  /// Work that is done already.
+  /// Creates work that is already done.
   init(result: Result<Value, any Error>) { state = Mutex(.finished(result)) }
 
-  /// The result, once the work is done.
+  /// Waits until the work is done, and returns its result.
   ///
-  /// - Returns: What it gave.
-  /// - Throws: What it threw.
+  /// - Returns: The result of the work.
+  /// - Throws: The error of the work.
   func get() throws -> Value {
     doIfPlanned()
     while true {
       if case .finished(let result) = state.withLock({ $0 }) { return try result.get() }
-      // Another thread is at it.
+      // Another thread is doing the work.
       isFinished.wait()
     }
   }

@@ -3,26 +3,30 @@
 internal import FingerprintIndex
 internal import ReceiptCrypto
 
-/// The multiset hashes of the index records that entries should have, by kind: compared with those of the index.
+/// The multiset hashes, by kind, of the index records that entries should have.
+///
+/// They are compared with those of the index.
 struct IndexHashes {
   private(set) var byKind = [MultisetHash](repeating: MultisetHash(), count: IndexKind.allCases.count)
   private let key: IndexKey?
   private let points: MultisetHash.Points
   private let indexedSize: UInt64
-  /// The products of the bundle: it has one record of each.
+  /// The products of the bundle, which has one index record for each.
   private var products: Set<UInt64> = []
 
   /// - Parameters:
-  ///   - key: What fingerprints are made with; `nil` if it is not known, and nothing is hashed.
-  ///   - points: Where the hashes are evaluated, random for each check.
-  ///   - indexedSize: The entries below it have their records in runs.
+  ///   - key: The key that fingerprints are computed with; if it is unknown, it is `nil` and nothing is hashed.
+  ///   - points: The points at which the hashes are evaluated, random for each check.
+  ///   - indexedSize: The number of entries whose records are in runs.
   init(_ key: IndexKey?, _ points: MultisetHash.Points, indexedSize: UInt64) {
     self.key = key
     self.points = points
     self.indexedSize = indexedSize
   }
 
-  /// Adds the records of an entry. Those of one bundle must be added to hashes of their own.
+  /// Adds the index records of an entry.
+  ///
+  /// Each bundle needs hashes of its own.
   mutating func add(
     _ entry: Span<UInt8>, erasable: [UInt8], _ keys: EntryIndexKeys, at index: UInt64
   ) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One state of a storage, as the reader of a single read sees it. Every read is of it; nothing can be written.
+/// A storage that consists of one state, as the reader of a single read sees it.
 ///
-/// It is for the thread of that read, and for as long as it lasts.
+/// Every read sees this state, and nothing can be written.
+///
+/// Use it only on the thread of that read, and only for as long as the read lasts.
 struct SingleState: TrailStorage {
   private let reader: any StorageReader
 
@@ -21,5 +23,5 @@ struct SingleState: TrailStorage {
   private static let closed = StorageError(.closed, at: "storage", "What is only read cannot be changed.")
 }
 
-// A storage must be Sendable; this one stays on the thread of its read.
+// The protocol requires Sendable; this storage stays on the thread of its read.
 extension SingleState: @unchecked Sendable {}

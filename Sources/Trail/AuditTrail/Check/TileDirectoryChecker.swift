@@ -2,8 +2,8 @@
 
 public import TransparencyLog
 
-/// Checks a trail that was exported as static files, as a stranger would: with nothing but the files, the public key,
-/// and, where the stranger has kept one, an older checkpoint.
+/// Checks a trail that was exported as static files, as an outsider would: with only the files, the public key and, if
+/// the outsider has one, an older checkpoint.
 public struct TileDirectoryChecker: Sendable {
   private let directory: TileDirectory
   private let verifier: NoteVerifierKey
@@ -14,12 +14,15 @@ public struct TileDirectoryChecker: Sendable {
     self.verifier = verifier
   }
 
-  /// Verifies a checkpoint of the trail that was seen before, by a key that led to the one that is trusted, or took over
-  /// from it. The first key of a trail is in none of its files: a checkpoint that only it has signed is verified if it is
-  /// the one that is trusted.
+  /// Verifies a checkpoint of the trail that was seen before.
   ///
-  /// - Throws: `NoteError` if no key of the trail has signed it, or that could not be checked; `LogFormatError` if the file
-  ///   of keys is damaged; ``StorageError``.
+  /// It may be signed by the trusted key, by a key before it, or by a key after it.
+  ///
+  /// The files of a trail do not contain its first key. A checkpoint that only the first key signed is verified only if
+  /// that key is the trusted one.
+  ///
+  /// - Throws: `NoteError` if no key of the trail has signed it, or the signature could not be checked;
+  ///   `LogFormatError` if the file of keys is damaged; ``StorageError``.
   public func verify(_ checkpoint: SignedCheckpoint) throws -> VerifiedCheckpoint {
     let proofs = try directory.successions()
     if let verified = try verified(checkpoint, by: KeyChain(verifier, proofs)) { return verified }
@@ -41,14 +44,16 @@ public struct TileDirectoryChecker: Sendable {
     }
   }
 
-  /// Checks every entry, every tile, the checkpoint, the keys that took over, and the texts of policies; of an export with
-  /// erasable parts these too, and that they are exactly those that no entry says were erased.
+  /// Checks every entry, every tile, the checkpoint, the keys that took over, and the texts of policies.
+  ///
+  /// If the export has erasable parts, they are checked too: there must be exactly those without an entry that records
+  /// their erasure.
   ///
   /// - Parameters:
-  ///   - older: A checkpoint that was seen before: the trail must be a continuation of it.
-  ///   - progress: Called now and then with the entries that were checked and those there are.
-  /// - Returns: What was found.
-  /// - Throws: ``StorageError`` where a file cannot be read for reasons that say nothing about the trail.
+  ///   - older: A checkpoint that was seen before, which the trail must continue.
+  ///   - progress: Called periodically with the number of checked entries and the number of all entries.
+  /// - Returns: The report.
+  /// - Throws: ``StorageError`` if a file cannot be read for a reason that indicates no fault of the trail.
   public func check(
     continuing older: VerifiedCheckpoint? = nil,
     progress: (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -133,7 +138,7 @@ public struct TileDirectoryChecker: Sendable {
     if let fault { report.add([TrailFault(.keySuccession, at: TileDirectory.keysName, fault)]) }
   }
 
-  /// Checks the erasable parts of a bundle, and takes their file from those that there are.
+  /// Checks the erasable parts of a bundle, and removes their file from `files`.
   private func checkErasables(
     of bundle: TileCoordinates, _ checked: inout CheckedEntries, _ files: inout Set<String>?
   ) throws {

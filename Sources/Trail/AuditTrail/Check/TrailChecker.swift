@@ -6,7 +6,7 @@ public import TransparencyLog
 
 /// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.
 ///
-/// It goes by the entries, the trail's public key and the last published checkpoint, and believes nothing else that
+/// It starts from the entries, the trail's public key and the last published checkpoint, and trusts nothing else that
 /// is stored. It blocks, and uses all processors. The trail may be in use meanwhile.
 public struct TrailChecker: Sendable {
   private let storage: any TrailStorage
@@ -16,9 +16,9 @@ public struct TrailChecker: Sendable {
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - storage: Where the trail is kept.
-  ///   - verifier: Its public key.
-  ///   - checkpoints: The place of the last checkpoint.
+  ///   - storage: The storage of the trail.
+  ///   - verifier: The trail's public key.
+  ///   - checkpoints: The store of the last checkpoint.
   public init(storage: any TrailStorage, verifier: NoteVerifierKey, checkpoints: any CheckpointStore) {
     self.storage = storage
     self.verifier = verifier
@@ -28,11 +28,11 @@ public struct TrailChecker: Sendable {
   /// Checks everything.
   ///
   /// - Parameters:
-  ///   - allowsMissingKeys: Whether it is a copy that is meant to hold no keys of erasable parts: what only they tell
-  ///     is then left out, which are those parts and the index of customers. Otherwise it is a fault.
-  ///   - progress: Called now and then with the entries that were checked and those there are.
-  /// - Returns: What was found. That nothing is wrong it says only of a trail that was read in full.
-  /// - Throws: ``StorageError`` where the storage cannot be read for reasons that say nothing about the trail.
+  ///   - allowsMissingKeys: `true` for a copy that is meant to hold no keys of erasable parts. Then those parts and the
+  ///     index of customers are not checked, since that requires the keys. Otherwise missing keys are a fault.
+  ///   - progress: Called periodically with the number of checked entries and the number of all entries.
+  /// - Returns: The report. It is clean only if the trail was read in full.
+  /// - Throws: ``StorageError`` if the storage cannot be read for a reason that indicates no fault of the trail.
   public func check(
     allowsMissingKeys: Bool = false,
     progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -40,18 +40,18 @@ public struct TrailChecker: Sendable {
     let before = try? storedHead()
     let report = try check(storage, allowsMissingKeys, progress)
     guard !report.isClean, try storedHead() != before else { return report }
-    // Rows written meanwhile look like a fault if some were read before and some after.
+    // Concurrent writes look like a fault if some rows were read before them and some after.
     return try storage.read { try check(SingleState($0), allowsMissingKeys, progress) }
   }
 
-  /// The head, which every change replaces.
+  /// The stored head, which every change replaces.
   private func storedHead() throws -> [UInt8]? { try storage.read { try $0.value(.head, 0) } }
 
   private func check(
     _ storage: any TrailStorage, _ allowsMissingKeys: Bool,
     _ progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void
   ) throws -> TrailCheckReport {
-    // It reads as much as the rest of the check, and is bound by one processor.
+    // It reads as much as the rest of the check, and uses only one processor.
     let structure = ConcurrentWork { [storage = self.storage] in try Self.structuralFaults(storage) }
     let rest = Result { try checkTrail(storage, allowsMissingKeys, progress) }
     let faults = try structure.get()
@@ -76,7 +76,7 @@ public struct TrailChecker: Sendable {
   ) throws -> TrailCheckReport {
     var report = TrailCheckReport()
     do {
-      // Before anything of the trail, which may go on meanwhile: then it has at least as many entries.
+      // Load this before anything of the trail: entries may be appended meanwhile, and then there are at least as many.
       let last = Result { try checkpoints.load() }
       guard let keys = try checkKeys(storage, &report) else { return report }
       let published = try checkPublished(last, keys, &report)
@@ -148,11 +148,11 @@ public struct TrailChecker: Sendable {
     }
     guard stored != published?.signed.encoded else { return }
     do {
-      // Others may have published one since, and stored it.
+      // Another process may have published and stored a newer checkpoint since.
       let published = try checkpoints.load().flatMap { try keys.chain.verify(SignedCheckpoint(parsing: $0)) }
       let verified = try keys.chain.verify(SignedCheckpoint(parsing: stored))
       try run.compare(verified, named: "the stored checkpoint", origin: keys.origin)
-      // A crash between publishing and storing leaves an older one, or the same with fewer cosignatures.
+      // A crash between publishing and storing leaves an older checkpoint, or the same one with fewer cosignatures.
       if let published, verified.checkpoint.size >= published.checkpoint.size,
         verified.checkpoint != published.checkpoint
           || !verified.signed.note.signatures.allSatisfy(published.signed.note.signatures.contains)

@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something in a trail that cannot be what was written.
+/// A fault of a trail: stored data that cannot be what was written.
 public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault.
+  /// The kind of a fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The configuration is missing, or not signed by the trail's key.
     case configuration
-    /// The head does not go with the entries.
+    /// The head does not match the entries.
     case head
-    /// An entry is not the one that the tree has at its place: it was altered, or put in another's place.
+    /// An entry is not the one that the tree has at its place: it was altered, or moved to another place.
     case alteredEntry = "altered-entry"
     /// An entry is missing.
     case missingEntry = "missing-entry"
     /// The bytes of an entry are not of the format.
     case malformedEntry = "malformed-entry"
-    /// An entry does not lead to the one before it of the same original transaction.
+    /// An entry does not refer to the entry before it of the same original transaction.
     case brokenLine = "broken-line"
-    /// An entry is dated before the one in front of it.
+    /// An entry is dated before the preceding one.
     case timeRunsBackwards = "time-runs-backwards"
-    /// An entry says again what an earlier one says.
+    /// An entry repeats an earlier one.
     case repeatedEntry = "repeated-entry"
     /// A statement about the newest entry of an original transaction is wrong.
     case wrongAnchor = "wrong-anchor"
     /// An erasable part is not the one that the entry commits to.
     case alteredErasablePart = "altered-erasable-part"
-    /// An erasable part is gone without an entry that says so, or there is such an entry and the part is there.
+    /// An erasable part is gone without an entry that records its erasure, or there is such an entry and the part
+    /// exists.
     case unrecordedErasure = "unrecorded-erasure"
-    /// An entry that replaced the trail's key has no proof that the key before it signed it.
+    /// An entry that replaced the trail's key has no proof that the previous key signed it.
     case keySuccession = "key-succession"
-    /// The text of a policy is not the one that was kept, or none was.
+    /// The text of a policy is not the one that was kept, or is missing.
     case policyText = "policy-text"
     /// The keys of the erasable parts are missing or damaged.
     case erasureKeys = "erasure-keys"
-    /// A tile of the tree does not have the hashes of what is below it.
+    /// A tile of the tree does not have the hashes of the nodes below it.
     case alteredTile = "altered-tile"
-    /// A row that has no place in a trail.
+    /// A row does not belong to the trail.
     case strayRow = "stray-row"
-    /// A checkpoint that is missing, not signed by the trail's key, or contradicted by the entries.
+    /// A checkpoint is missing, not signed by the trail's key, or contradicted by the entries.
     case checkpoint
     /// The trail has fewer entries than a checkpoint that was published.
     case rolledBack = "rolled-back"
@@ -48,9 +49,9 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of fault.
   public let code: Code
-  /// The entry that it concerns, or the first of several.
+  /// The entry that the fault concerns, or the first of several.
   public let index: UInt64?
-  /// The place: an entry, a tile, a row.
+  /// The place of the fault: an entry, a tile or a row.
   public let place: String
   /// A description of the fault, on one line.
   public let message: String
@@ -66,31 +67,33 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
-  /// Code, place and message on one line.
+  /// The code, the place and the message, on one line.
   public var description: String { "\(code.rawValue) at \(place): \(message)" }
 }
 
-/// The result of a check of a whole trail.
+/// The result of checking a whole trail.
 public struct TrailCheckReport: Sendable, Hashable {
-  /// The entries that were checked.
+  /// The number of entries that were checked.
   public internal(set) var entryCount: UInt64 = 0
-  /// The root computed from the entries.
+  /// The root hash that was computed from the entries, in base64.
   public internal(set) var rootHash = ""
-  /// The entries that the newest published checkpoint covers.
+  /// The number of entries that the newest published checkpoint covers.
   public internal(set) var checkpointSize: UInt64?
-  /// Indicates whether the trail holds keys of erasable parts: those parts and the index of customers are only checked
-  /// with them.
+  /// `true` if the trail holds the keys of erasable parts.
+  ///
+  /// Those parts and the index of customers are checked only with them.
   public internal(set) var hasKeys = true
-  /// Indicates whether there are rows of a ``TrailReindexing`` that is under way or was cut off. They mean nothing, and
-  /// another one removes them.
+  /// `true` if there are rows of a ``TrailReindexing`` that is in progress or was interrupted.
+  ///
+  /// They have no effect, and another reindexing removes them.
   public internal(set) var hasUnfinishedIndex = false
-  /// The faults; the first ``maximumFaults``.
+  /// The faults that were found, at most ``maximumFaults``.
   public internal(set) var faults: [TrailFault] = []
 
-  /// Faults beyond this number are not listed.
+  /// The maximum number of faults that are listed.
   public static let maximumFaults = 100
 
-  /// Indicates whether nothing is wrong.
+  /// `true` if no fault was found.
   public var isClean: Bool { faults.isEmpty }
 
   mutating func add(_ found: some Sequence<TrailFault>) {

@@ -5,10 +5,11 @@ internal import Synchronization
 public import TransparencyLog
 
 extension AuditLog {
-  /// Signs and publishes a checkpoint of all entries, unless one is there already. Blocks: a task calls
-  /// ``checkpoint()``.
+  /// Signs and publishes a checkpoint of all entries, unless it exists already.
   ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` where a published
+  /// It blocks the thread; in a task, call ``checkpoint()``.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` if a published
   ///   checkpoint contradicts the trail, which then stops.
   @discardableResult
   public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
@@ -22,7 +23,7 @@ extension AuditLog {
     }
   }
 
-  /// Signs and publishes a checkpoint of all entries, unless one is there already.
+  /// Signs and publishes a checkpoint of all entries, unless it exists already.
   ///
   /// - Throws: As ``publishCheckpoint()``.
   @discardableResult
@@ -30,8 +31,9 @@ extension AuditLog {
     try await blocking { log throws(AuditError) in try log.publishCheckpoint() }
   }
 
-  /// Has a checkpoint published within the interval. Where that fails it is tried again, until it succeeds or the trail
-  /// is closed.
+  /// Schedules the publishing of a checkpoint within the interval.
+  ///
+  /// If publishing fails, it is retried until it succeeds or the trail is closed.
   func scheduleCheckpoint() {
     publishing.withLock { $0.noteEntries(at: .now) }
     let isScheduled = isCheckpointDue.withLock { isDue in
@@ -45,7 +47,7 @@ extension AuditLog {
       do throws(AuditError) {
         try publishCheckpoint()
       } catch {
-        // The error that stopped the trail is thrown by the next append.
+        // The next append throws the error that stopped the trail.
         let isOver = error.code == .closed || writer.withLock { $0.stopped != nil }
         if !isOver, !isClosing.load(ordering: .sequentiallyConsistent) { scheduleCheckpoint() }
       }
@@ -54,7 +56,9 @@ extension AuditLog {
 }
 
 extension Duration {
-  /// The same for Dispatch, which counts nanoseconds in 64 bits: a hundred years at most, and not before now.
+  /// The interval for Dispatch, which counts nanoseconds in 64 bits.
+  ///
+  /// It is clamped to between zero and a hundred years.
   fileprivate var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = min(max(self, .zero), .seconds(100 * 366 * 86_400)).components
     return .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))

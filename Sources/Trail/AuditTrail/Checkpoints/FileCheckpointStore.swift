@@ -2,30 +2,34 @@
 
 internal import ReceiptBytes
 
-/// A checkpoint in a file, which several processes of one machine may use.
+/// A checkpoint store in a file, which several processes on one machine may use.
 ///
-/// Beside the file at `path` stand `path.lock`, an empty file that is locked by the process that replaces, and, for as long
-/// as a replacement takes or after one that was cut off, `path.new`. The file itself is only ever replaced as a
-/// whole. All have the mode 0644, and none may be on a file system without `flock`, such as some network drives.
+/// Two other files may be beside the file at `path`. `path.lock` is an empty file, which is locked by the process that
+/// replaces the checkpoint. `path.new` exists during a replacement, and after one that was interrupted. The file itself
+/// is only ever replaced as a whole. All files have the mode 0644. They must not be on a file system without `flock`,
+/// such as some network drives.
 public struct FileCheckpointStore: CheckpointStore {
-  /// The last step of a replacement. Tests cut it off there.
+  /// The step of a replacement that was just completed.
+  ///
+  /// Tests interrupt it there.
   enum Step: CaseIterable {
     case locked, compared, created, written, synced, renamed
   }
 
   /// The path of the file.
   public let path: String
-  /// The time for which ``replace(_:with:)`` waits for others.
+  /// The time that ``replace(_:with:)`` waits for others.
   public let lockTimeout: Duration
 
   private let afterStep: @Sendable (Step) throws(StorageError) -> Void
 
-  /// Creates a store on a file, which need not exist; its directory must.
+  /// Creates a store in a file.
+  ///
+  /// The file need not exist, but its directory must.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - lockTimeout: How long ``replace(_:with:)`` waits for others before it throws
-  ///     ``StorageError/Code/busy``.
+  ///   - lockTimeout: The time that ``replace(_:with:)`` waits for others before it throws ``StorageError/Code/busy``.
   public init(path: String, lockTimeout: Duration = .seconds(10)) {
     self.init(path: path, lockTimeout: lockTimeout) { _ throws(StorageError) in }
   }
@@ -41,19 +45,19 @@ public struct FileCheckpointStore: CheckpointStore {
 
   /// The checkpoint, encoded; `nil` if there is no file.
   ///
-  /// - Throws: ``StorageError/Code/inputOutput``, and ``StorageError/Code/corrupt`` where the file is too long for a
+  /// - Throws: ``StorageError/Code/inputOutput``, and ``StorageError/Code/corrupt`` if the file is too long for a
   ///   checkpoint.
   public func load() throws(StorageError) -> [UInt8]? {
     try StorageError.contents(of: path, limit: maximumStoredCheckpointByteCount)
   }
 
-  /// Stores `new` where what is stored is exactly `old`.
+  /// Stores `new` if the stored checkpoint is exactly `old`.
   ///
-  /// - Returns: Whether it was stored.
-  /// - Throws: ``StorageError/Code/notFound`` where there is no such directory, ``StorageError/Code/busy``,
-  ///   ``StorageError/Code/full``, ``StorageError/Code/unsupported`` where `new` has more than 1 MiB, and
-  ///   ``StorageError/Code/inputOutput``: all of them say that nothing was stored. After
-  ///   ``StorageError/Code/syncFailed`` the file is replaced, but may not outlast a loss of power.
+  /// - Returns: `true` if it was stored.
+  /// - Throws: ``StorageError/Code/notFound`` if the directory does not exist, ``StorageError/Code/busy``,
+  ///   ``StorageError/Code/full``, ``StorageError/Code/unsupported`` if `new` has more than 1 MiB, and
+  ///   ``StorageError/Code/inputOutput``: all of them mean that nothing was stored. After
+  ///   ``StorageError/Code/syncFailed`` the file is replaced, but the replacement may not survive a power loss.
   public func replace(_ old: [UInt8]?, with new: [UInt8]) throws(StorageError) -> Bool {
     guard new.count <= maximumStoredCheckpointByteCount else {
       throw StorageError(
@@ -63,7 +67,7 @@ public struct FileCheckpointStore: CheckpointStore {
       try File("\(path).lock", .updating)
     }
     defer { withExtendedLifetime(lock) {} }
-    // The process's mask does not count: others may use the file, but not change its mode.
+    // Override the process's umask: others may use the file, but not change its mode.
     lock.setPermissions(0o644)
     let isLocked = try StorageError.doing("It cannot be locked", at: "\(path).lock") {
       () throws(SystemError) in
@@ -76,7 +80,7 @@ public struct FileCheckpointStore: CheckpointStore {
     try afterStep(.locked)
     guard try load() == old else { return false }
     try afterStep(.compared)
-    // It is only touched under the lock, so a file left behind by a crash is simply written over.
+    // The file is only touched under the lock, so a file that a crash left behind is overwritten.
     let unfinished = "\(path).new"
     let file = try StorageError.doing("It cannot be created", at: unfinished) { () throws(SystemError) in
       try File(unfinished, .replacing)

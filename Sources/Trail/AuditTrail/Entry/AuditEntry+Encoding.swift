@@ -3,15 +3,15 @@
 package import ReceiptCrypto
 
 extension AuditEntry {
-  /// Appends the bytes of an entry to a buffer, which may be used again and again.
+  /// Appends the bytes of an entry to a buffer, which may be reused.
   ///
   /// - Parameters:
-  ///   - records: Where the record is: its facts as a parameter of their own would be copied, all their texts included.
-  ///   - number: Which of them it is.
-  ///   - time: The time of the entry, in place of that of the facts.
+  ///   - records: The records. If the facts were passed alone, they would be copied with all their texts.
+  ///   - number: The number of the record to encode.
+  ///   - time: The time of the entry, which replaces that of the facts.
   ///   - previous: The index of the previous entry of the same original transaction.
   ///   - commitment: SHA-256 of the erasable part.
-  ///   - buffer: Where the entry is appended; unchanged where an error is thrown.
+  ///   - buffer: The buffer to append to; unchanged if an error is thrown.
   /// - Throws: ``MalformedEntry``: `tooLong`, `outOfRange`, `emptyValue`.
   package static func encode(
     _ records: Span<AuditRecord>, _ number: Int, time: Int64, previous: UInt64?, commitment: SHA256Digest?,
@@ -20,7 +20,7 @@ extension AuditEntry {
     let start = buffer.count
     let capacity = EntryWriter.maximumByteCount(records, number)
     if buffer.capacity - start < capacity {
-      // Growing by halves keeps many entries in one buffer from being copied over and over.
+      // Growing by half keeps a buffer of many entries from being copied again and again.
       buffer.reserveCapacity(max(start + capacity, buffer.capacity * 3 / 2))
     }
     var fault: MalformedEntry?
@@ -45,7 +45,7 @@ extension AuditEntry {
 }
 
 extension EntryWriter {
-  /// All lines, in the order of the format.
+  /// Writes all lines, in the order of the format.
   mutating func write(
     _ records: Span<AuditRecord>, _ number: Int, time: Int64, previous: UInt64?, commitment: SHA256Digest?
   ) {
@@ -94,7 +94,7 @@ extension EntryWriter {
 }
 
 enum EntryFormat {
-  /// The first line.
+  /// The first line of an entry.
   static var header: StaticString { "receiptkit.dev/audit-entry@v2\n" }
   /// The first line of version 1, which no released version wrote.
   static var headerOfVersion1: StaticString { "receiptkit.dev/audit-entry@v1\n" }

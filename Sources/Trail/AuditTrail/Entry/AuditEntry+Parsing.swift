@@ -3,12 +3,12 @@
 extension AuditEntry {
   /// Reads an entry.
   ///
-  /// What is accepted is exactly what ``encoded()`` writes: no two spellings are the same entry.
+  /// It accepts exactly what ``encoded()`` writes: each entry has only one spelling.
   ///
   /// - Throws: ``MalformedEntry``, with the line and the byte.
   public init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
 
-  /// Reads an entry that lies in a larger buffer.
+  /// Reads an entry that is part of a larger buffer.
   package init(parsing bytes: Span<UInt8>) throws(MalformedEntry) {
     guard bytes.count <= Self.maximumByteCount else {
       throw MalformedEntry(.tooLong, "An entry has at most \(Self.maximumByteCount) bytes.")
@@ -76,7 +76,7 @@ extension EntryReader {
   }
 
   static func verdict(_ value: Range<Int>, in bytes: Span<UInt8>) -> RecordedVerdict? {
-    // The three words differ in their first letter and length; the rest is compared all the same.
+    // The three words differ in their first letter and length; the rest is compared nevertheless.
     let verdict: RecordedVerdict
     switch bytes[value.lowerBound] {
     case UInt8(ascii: "v"): verdict = .valid

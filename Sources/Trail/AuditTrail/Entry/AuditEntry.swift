@@ -4,18 +4,19 @@ public import ReceiptCrypto
 
 /// One entry of an audit trail: the leaf of its Merkle tree.
 ///
-/// An entry is text in lines, in one spelling only, so that equal entries have equal bytes and equal hashes; the
-/// format is in <doc:Entries>. The facts can be read directly: `entry.transaction` is `entry.facts.transaction`.
+/// An entry consists of lines of text with only one spelling, so that equal entries have equal bytes and equal hashes.
+/// The format is described in <doc:Entries>. The facts can be read directly: `entry.transaction` is
+/// `entry.facts.transaction`.
 @dynamicMemberLookup
 public struct AuditEntry: Sendable, Hashable {
-  /// The record.
+  /// The recorded facts.
   public var facts: EntryFacts
-  /// The index of the previous entry of the same original transaction; absent for the first.
+  /// The index of the previous entry of the same original transaction; `nil` for the first.
   public var previous: UInt64?
-  /// SHA-256 of the erasable part (``ErasablePart/encoded``); absent if the entry never had one.
+  /// SHA-256 of the erasable part (``ErasablePart/encoded``); `nil` if the entry never had one.
   public var commitment: SHA256Digest?
 
-  /// The longest entry, in bytes: its length must fit 16 bits in a bundle.
+  /// The maximum length of an entry in bytes, which must fit 16 bits in a bundle.
   public static let maximumByteCount = 65535
 
   /// Creates an entry.
@@ -28,9 +29,9 @@ public struct AuditEntry: Sendable, Hashable {
   /// Reads a fact.
   public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
 
-  /// The bytes of the entry.
+  /// Returns the bytes of the entry.
   ///
-  /// - Throws: ``MalformedEntry`` for facts that no entry can hold: `tooLong`, `outOfRange`, `emptyValue`.
+  /// - Throws: ``MalformedEntry`` if no entry can hold the facts: `tooLong`, `outOfRange`, `emptyValue`.
   public func encoded() throws(MalformedEntry) -> [UInt8] {
     let records = [AuditRecord(facts)]
     var bytes: [UInt8] = []
@@ -40,14 +41,18 @@ public struct AuditEntry: Sendable, Hashable {
   }
 }
 
-/// The record of a caller: the facts, and the part that may have to be erased some day.
+/// A record to append: the facts, and the data that may have to be erased one day.
 @dynamicMemberLookup
 public struct AuditRecord: Sendable, Hashable {
-  /// The facts, recorded permanently.
+  /// The facts, which are recorded permanently.
   public var facts: EntryFacts
-  /// The receipt itself, its wrapping removed. Erasable.
+  /// The receipt itself, without its wrapping.
+  ///
+  /// Erasable.
   public var receiptBytes: [UInt8]?
-  /// The customer: `appAccountToken`, or the caller's own identifier. Erasable.
+  /// The customer's identifier: `appAccountToken`, or the caller's own identifier.
+  ///
+  /// Erasable.
   public var customerToken: String?
 
   /// Creates a record.
@@ -60,6 +65,6 @@ public struct AuditRecord: Sendable, Hashable {
   /// Reads a fact.
   public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
 
-  /// Indicates whether there is anything erasable, so that the entry has a commitment.
+  /// `true` if the record has erasable data, so that the entry has a commitment.
   public var hasErasablePart: Bool { receiptBytes != nil || customerToken != nil }
 }

@@ -2,10 +2,12 @@
 
 package import ReceiptCrypto
 
-/// The values of an entry for the indexes, as ranges of its bytes: only digests are copied and decoded.
+/// The values of an entry that indexes need.
 ///
-/// The values are as the entry spells them. Equal texts have one spelling (``EntryText/encoded(_:)``), so that they
-/// can be hashed and compared as they are.
+/// Texts are ranges of its bytes, and are neither copied nor decoded.
+///
+/// The texts are as the entry spells them. Equal texts have one spelling (``EntryText/encoded(_:)``), so that they can
+/// be hashed and compared without decoding.
 package struct EntryIndexKeys: Sendable {
   package let time: Int64
   package let kind: Range<Int>
@@ -17,13 +19,15 @@ package struct EntryIndexKeys: Sendable {
   package let product: Range<Int>?
   package let verdict: RecordedVerdict?
   package let policy: SHA256Digest?
-  /// Of an erasure.
+  /// The entry that an erasure erased.
   package let erased: UInt64?
   package let previous: UInt64?
   package let commitment: SHA256Digest?
 
-  /// Reads the keys of an entry. It refuses what breaks the order or the form of lines, but is no check that the
-  /// entry is canonical in every value; ``AuditEntry/init(parsing:)`` is.
+  /// Reads the keys of an entry.
+  ///
+  /// It rejects lines in the wrong order or form, but does not check that every value is canonical;
+  /// ``AuditEntry/init(parsing:)`` does.
   package init(_ bytes: Span<UInt8>) throws(MalformedEntry) {
     var reader = EntryReader()
     try reader.header(in: bytes)

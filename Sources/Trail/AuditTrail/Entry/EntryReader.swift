@@ -4,15 +4,16 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Takes the lines of an entry apart, one after the other, without copying. The bytes are passed to every function,
-/// always the same ones.
+/// Reads the lines of an entry one after another, without copying.
+///
+/// Pass the same bytes to every function.
 struct EntryReader {
-  /// The position of the next line.
+  /// The offset of the next line.
   private(set) var index = 0
   /// The number of the next line.
   private(set) var line = 1
 
-  /// The first line.
+  /// Reads the first line.
   mutating func header(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard begins(with: EntryFormat.header, in: bytes) else {
       throw MalformedEntry(
@@ -24,7 +25,7 @@ struct EntryReader {
     endLine(at: EntryFormat.header.utf8CodeUnitCount - 1)
   }
 
-  /// The position of the value, if the next line has this key; the reader then stands behind the line.
+  /// Reads the next line and returns the range of its value, if the line has this key.
   @inline(__always)
   mutating func value(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Range<Int>? {
     guard begins(with: key, in: bytes) else { return nil }
@@ -35,7 +36,7 @@ struct EntryReader {
     return value
   }
 
-  /// The digest of the next line, if it has this key.
+  /// Reads the digest of the next line, if the line has this key.
   @inline(__always)
   mutating func digest(
     _ key: StaticString, in bytes: Span<UInt8>
@@ -50,14 +51,14 @@ struct EntryReader {
     return digest
   }
 
-  /// The count or index of the next line, if it has this key.
+  /// Reads the count or index of the next line, if the line has this key.
   mutating func number(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> UInt64? {
     let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
     return try decimal(value, line: line, in: bytes)
   }
 
-  /// The instant of the next line, if it has this key.
+  /// Reads the instant of the next line, if the line has this key.
   mutating func instant(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Int64? {
     let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
@@ -73,21 +74,23 @@ struct EntryReader {
     return isNegative ? -instant : instant
   }
 
-  /// The text of the next line, if it has this key.
+  /// Reads the text of the next line, if the line has this key.
   mutating func text(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> String? {
     let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
     return try Self.text(value, line: line, in: bytes)
   }
 
-  /// The end of the entry.
+  /// Checks that the entry ends here.
   func end(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard index < bytes.count else { return }
     _ = try endOfLine(from: index, in: bytes)
     throw failure(.unexpectedLine, at: index, "The format has no such line, or not in this place.")
   }
 
-  /// The text that is spelled in a range: one spelling for each text.
+  /// Decodes the text in a range.
+  ///
+  /// Each text has only one spelling.
   static func text(
     _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
   ) throws(MalformedEntry) -> String {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The spelling of text in entries: UTF-8, with controls, space and the percent sign as `%` and two upper-case
-/// hexadecimal digits.
+/// The spelling of text in entries: UTF-8, with control characters, space and the percent sign as `%` and two
+/// upper-case hexadecimal digits.
 package enum EntryText {
-  /// Indicates whether a byte may stand in a value only percent-encoded.
+  /// Returns `true` if a value must percent-encode the byte.
   @inline(__always)
   static func isReserved(_ byte: UInt8) -> Bool {
     byte <= 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F
   }
 
-  /// Indicates whether any of the bytes is reserved; eight of them are looked at together.
+  /// Returns `true` if any of the bytes is reserved.
+  ///
+  /// Eight bytes are compared at a time.
   @inline(__always)
   static func containsReserved(_ bytes: Span<UInt8>) -> Bool {
     let count = bytes.count
@@ -24,10 +26,10 @@ package enum EntryText {
     while true {
       let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
       let (percent, delete) = (word ^ ones &* 0x25, word ^ ones &* 0x7F)
-      // The highest bit of a byte remains where it was below the subtrahend: the lowest such byte is always right.
+      // The highest bit of a byte remains if the byte was below the subtrahend. The lowest such byte is always correct.
       found |= (word &- ones &* 0x21) & ~word | (percent &- ones) & ~percent | (delete &- ones) & ~delete
       guard index < count - 8 else { return found & (ones &* 0x80) != 0 }
-      // The last eight bytes overlap those before them.
+      // The last eight bytes overlap the preceding ones.
       index = min(index + 8, count - 8)
     }
   }
@@ -37,7 +39,7 @@ package enum EntryText {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }
 
-  /// The value of an upper-case hexadecimal digit.
+  /// Returns the value of an upper-case hexadecimal digit.
   static func value(ofDigit digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -46,13 +48,17 @@ package enum EntryText {
     }
   }
 
-  /// The bytes that a value has in an entry, copied only where they differ from the text's.
+  /// Calls `body` with the bytes that a value has in an entry.
+  ///
+  /// They are copied only if they differ from the text's bytes.
   static func withEncoded<Result>(_ text: String, _ body: (Span<UInt8>) -> Result) -> Result {
     let bytes = text.utf8Span.span
     return containsReserved(bytes) ? body(encoded(text).span) : body(bytes)
   }
 
-  /// The bytes that a value has in an entry. Equal texts have equal bytes, so that indexes need not decode.
+  /// Returns the bytes that a value has in an entry.
+  ///
+  /// Equal texts have equal bytes, so that indexes need not decode them.
   package static func encoded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kind of an entry. The raw value is the word in the entry; unknown words are kept.
+/// The kind of an entry.
+///
+/// The raw value is the word in the entry; an unknown word is preserved.
 public struct EntryKind: RawRepresentable, Sendable, Hashable {
   /// The word in the entry.
   public let rawValue: String
@@ -9,30 +11,33 @@ public struct EntryKind: RawRepresentable, Sendable, Hashable {
 
   /// The verdict on a receipt.
   public static let verdict = EntryKind(rawValue: "verdict")
-  /// One line of purchases of an app receipt, by its newest transaction. It follows the verdict on that receipt,
-  /// and was appended together with it.
+  /// One line of purchases of an app receipt, represented by its newest transaction.
+  ///
+  /// The entry follows the verdict on that receipt, and was appended together with it.
   public static let purchase = EntryKind(rawValue: "purchase")
-  /// The erasable part of an earlier entry was erased.
+  /// The erasure of an earlier entry's erasable part.
   public static let erasure = EntryKind(rawValue: "erasure")
-  /// Which entry of an original transaction was the newest, and how many there were, at a size of the trail.
+  /// A statement, at a size of the trail, of the newest entry of an original transaction and the number of its entries.
   public static let anchor = EntryKind(rawValue: "anchor")
-  /// A key of the trail took over from the one before it: ``EntryFacts/key``.
+  /// The replacement of the trail's key by another one: ``EntryFacts/key``.
   public static let key = EntryKind(rawValue: "key")
 }
 
-/// A verdict's three values, as entries spell them.
+/// The three values of a verdict, as entries spell them.
 public enum RecordedVerdict: String, Sendable, Hashable, CaseIterable {
-  /// Genuine, and as the policy requires.
+  /// The receipt is genuine, and meets the policy.
   case valid
-  /// Not genuine, or not as the policy requires.
+  /// The receipt is not genuine, or does not meet the policy.
   case invalid
-  /// Could not be checked.
+  /// The receipt could not be checked.
   case undetermined
 }
 
 /// The answer of one checker: a line of an entry.
 public struct RecordedCheck: Sendable, Hashable {
-  /// The kind of a checker's answer, in a word. An unknown word is kept.
+  /// The kind of a checker's answer, as a word.
+  ///
+  /// An unknown word is preserved.
   public struct Answer: RawRepresentable, Sendable, Hashable {
     /// The word in the entry.
     public let rawValue: String
@@ -45,7 +50,7 @@ public struct RecordedCheck: Sendable, Hashable {
     public static let revoked = Answer(rawValue: "revoked")
     /// The source does not know the purchase, or contradicts the receipt.
     public static let refused = Answer(rawValue: "refused")
-    /// The source could not be asked then; asking again may help.
+    /// The source could not be asked at that time; asking again may help.
     public static let unavailable = Answer(rawValue: "unavailable")
     /// The source could not be asked, and asking again will not help.
     public static let failed = Answer(rawValue: "failed")
@@ -53,10 +58,10 @@ public struct RecordedCheck: Sendable, Hashable {
 
   /// The checker's name.
   public var name: String
-  /// Its answer.
+  /// The checker's answer.
   public var answer: Answer
 
-  /// Creates a line.
+  /// Creates the answer of a checker.
   public init(name: String, answer: Answer) {
     self.name = name
     self.answer = answer

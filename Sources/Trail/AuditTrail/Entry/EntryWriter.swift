@@ -2,13 +2,15 @@
 
 internal import ReceiptCrypto
 
-/// Writes the lines of an entry into memory of sufficient size; what does not fit is noticed, not written.
+/// Writes the lines of an entry into memory of sufficient size.
+///
+/// Bytes that do not fit are detected, and not written.
 @safe
 struct EntryWriter {
   private let start: UnsafeMutablePointer<UInt8>
   private let capacity: Int
   private(set) var count = 0
-  /// The first thing that no entry can hold.
+  /// The first fault: a value that no entry can hold.
   private(set) var fault: MalformedEntry?
 
   init(_ start: UnsafeMutablePointer<UInt8>, capacity: Int) {
@@ -16,7 +18,8 @@ struct EntryWriter {
     self.capacity = capacity
   }
 
-  /// At least as many bytes as the entry has: every line that occurs once, and three for each byte of text.
+  /// Returns an upper bound of the entry's length in bytes: every line that occurs once, and three bytes for each byte
+  /// of text.
   static func maximumByteCount(_ records: Span<AuditRecord>, _ number: Int) -> Int {
     var text = records[number].facts.kind.rawValue.utf8.count
     text += records[number].facts.id?.utf8.count ?? 0
@@ -47,7 +50,7 @@ struct EntryWriter {
     return false
   }
 
-  /// Text of ours, such as a key with the space after it.
+  /// Writes a literal text of the format, such as a key with the space after it.
   @inline(__always)
   mutating func write(literal text: StaticString) {
     let length = text.utf8CodeUnitCount
@@ -69,7 +72,7 @@ struct EntryWriter {
     count += 8
   }
 
-  /// A line with a digest.
+  /// Writes a line with a digest.
   @inline(__always)
   mutating func line(_ key: StaticString, _ digest: SHA256Digest?) {
     guard let digest else { return }
@@ -82,12 +85,12 @@ struct EntryWriter {
     write(group: groups.3)
     write(group: groups.4)
     write(group: groups.5)
-    // Of the last group four symbols count.
+    // Only four symbols of the last group belong to the digest.
     count -= 4
     write(UInt8(ascii: "\n"))
   }
 
-  /// A line with text.
+  /// Writes a line with text.
   @inline(__always)
   mutating func line(_ key: StaticString, _ text: String?) {
     guard let text else { return }
@@ -96,7 +99,7 @@ struct EntryWriter {
     write(UInt8(ascii: "\n"))
   }
 
-  /// Text, with what the format reserves percent-encoded.
+  /// Writes text, and percent-encodes the bytes that the format reserves.
   mutating func write(_ text: String) {
     let bytes = text.utf8Span.span
     let length = bytes.count
@@ -122,7 +125,7 @@ struct EntryWriter {
     }
   }
 
-  /// A line with a count or an index.
+  /// Writes a line with a count or an index.
   @inline(__always)
   mutating func line(_ key: StaticString, _ number: UInt64?) {
     guard let number else { return }
@@ -131,7 +134,7 @@ struct EntryWriter {
     write(UInt8(ascii: "\n"))
   }
 
-  /// A line with an instant, which may lie before 1970.
+  /// Writes a line with an instant, which may be before 1970.
   @inline(__always)
   mutating func line(_ key: StaticString, _ instant: Int64?) {
     guard let instant else { return }

@@ -4,25 +4,27 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptCrypto
 
-/// The part of an entry that can be erased without breaking a proof: the receipt and the customer.
+/// The data of an entry that can be erased without breaking a proof: the receipt and the customer's token.
 ///
-/// The entry commits to it by SHA-256 of its encoding. The salt in it keeps those who know the entry, but not the
-/// part, from finding out by trying what was erased.
+/// The entry commits to it by SHA-256 of its encoding. The encoding includes a salt. Without it, anyone who knows the
+/// entry could find out the erased data by trying candidates.
 ///
 /// Encoding: a byte 1; the salt, 32 bytes; a byte of flags, 1 for a receipt and 2 for a customer; with a customer, the
-/// length of its token in two bytes, highest first, and the token in UTF-8; with a receipt, the receipt up to the end.
-/// It is stored sealed (AES-256-GCM) under a key of its own, see <doc:StoredForm>; to erase it is to forget that key.
+/// length of its token in two bytes, big endian, and the token in UTF-8; with a receipt, the receipt up to the end.
+///
+/// The part is stored sealed (AES-256-GCM) under a key of its own, see <doc:StoredForm>. Erasing the part means
+/// forgetting that key.
 public struct ErasablePart: Sendable, Hashable {
   /// The length of a salt, in bytes.
   public static let saltByteCount = 32
-  /// The longest customer token, in bytes of UTF-8.
+  /// The maximum length of a customer token, in bytes of UTF-8.
   public static let maximumTokenByteCount = 65535
 
-  /// Random bytes that only this part has.
+  /// Random bytes that are unique to this part.
   public let salt: [UInt8]
   /// The receipt.
   public let receipt: [UInt8]?
-  /// The customer.
+  /// The customer's token.
   public let customerToken: String?
 
   private static let presentMark: UInt8 = 1
@@ -37,7 +39,7 @@ public struct ErasablePart: Sendable, Hashable {
   /// - Parameters:
   ///   - salt: 32 random bytes.
   ///   - receipt: The receipt.
-  ///   - customerToken: Who the customer is, in at most 65,535 bytes.
+  ///   - customerToken: The customer's token, of at most 65,535 bytes.
   /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token.
   public init(salt: [UInt8], receipt: [UInt8]?, customerToken: String?) throws(MalformedErasablePart) {
     guard salt.count == Self.saltByteCount, customerToken?.utf8.count ?? 0 <= Self.maximumTokenByteCount
@@ -57,7 +59,7 @@ public struct ErasablePart: Sendable, Hashable {
   /// The commitment of the entry: SHA-256 of the encoding.
   public var commitment: SHA256Digest { SHA256Digest(of: encoded) }
 
-  /// Appends the bytes of a part; nothing where nothing is erasable.
+  /// Appends the bytes of a part, or nothing if there is no erasable data.
   ///
   /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token; nothing is appended then.
   package static func encode(
@@ -109,7 +111,7 @@ public struct ErasablePart: Sendable, Hashable {
       customerToken: customerToken)
   }
 
-  /// The position of the customer token; `nil` without one.
+  /// Returns the range of the customer token; `nil` if the part has no token.
   package static func tokenRange(in bytes: Span<UInt8>) throws(MalformedErasablePart) -> Range<Int>? {
     guard bytes.count > flagsIndex else { throw MalformedErasablePart(.truncated, at: bytes.count) }
     guard bytes[0] == presentMark else { throw MalformedErasablePart(.unknownMark, at: 0) }
@@ -126,23 +128,25 @@ public struct ErasablePart: Sendable, Hashable {
 
 /// Bytes that are not an erasable part.
 public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// The kind of an error.
+  ///
+  /// The raw values are stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes end too early.
     case truncated
     /// The first byte or the flags are unknown.
     case unknownMark = "unknown-mark"
-    /// Bytes follow where nothing should.
+    /// The bytes continue after the end of the part.
     case trailingBytes = "trailing-bytes"
     /// The customer token is not UTF-8.
     case invalidText = "invalid-text"
-    /// The salt does not have 32 bytes, or the customer token more than 65,535.
+    /// The salt does not have 32 bytes, or the customer token has more than 65,535.
     case wrongLength = "wrong-length"
   }
 
-  /// The kind of fault.
+  /// The kind of the error.
   public let code: Code
-  /// The byte at which it is wrong.
+  /// The offset of the error, in bytes.
   public let offset: Int
 
   init(_ code: Code, at offset: Int) {
@@ -150,6 +154,6 @@ public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConv
     self.offset = offset
   }
 
-  /// Code and place.
+  /// The code and the offset.
   public var description: String { "The erasable part is malformed: \(code.rawValue) at byte \(offset)." }
 }

@@ -2,22 +2,25 @@
 
 package import ReceiptCrypto
 
-/// The key by which a record is a repeat of an earlier one.
+/// The rule by which a record is a repeat of an earlier one.
 ///
 /// A record with an identifier is entered once for each kind and identifier. Any other record is entered once for each
-/// receipt, verdict and policy, whatever the spelling of the receipt; for the records that follow the verdict on a receipt
-/// with several purchases their kind, original transaction (the transaction, where a receipt of Xcode states no original)
-/// and product count too: one order at Google Play may be of several products. What does not count: the time, the reason, the checkers' answers. A record with neither (an erasure, an anchor) is
-/// never a repeat.
+/// receipt, verdict and policy, however the receipt is spelled. For the records that follow the verdict on a receipt
+/// with several purchases, their kind, original transaction and product count too: one order at Google Play may contain
+/// several products. If a receipt of Xcode states no original transaction, the transaction counts instead. The time,
+/// the reason and the checkers' answers do not count. A record with neither an identifier nor a receipt (an erasure, an
+/// anchor) is never a repeat.
 ///
-/// The key is SHA-256 of, for a record with an identifier: line feed; the kind, line feed; the identifier. For any
-/// other: the kind, line feed; the receipt's digest, 32 bytes; 1 if that is the digest of the receipt's encoding, else
-/// 0; the original transaction, line feed; the verdict's word, line feed; the policy's digest; for a purchase its product.
-/// Texts are as the entry
-/// spells them, absent values are empty, so that no two different combinations are the same bytes. The 1 or 0 keeps
-/// apart a receipt and a file that contains no more than what the receipt's signature covers.
+/// The key of a record with an identifier is SHA-256 of: line feed; the kind, line feed; the identifier.
+///
+/// The key of any other record is SHA-256 of: the kind, line feed; the receipt's digest, 32 bytes; 1 if that is the
+/// digest of the receipt's encoding, else 0; the original transaction, line feed; the verdict's word, line feed; the
+/// policy's digest; for a purchase its product.
+///
+/// Texts are spelled as in the entry, and absent values are empty, so that no two different combinations have the same
+/// bytes. The 1 or 0 distinguishes a receipt from a file that contains only what the receipt's signature covers.
 package enum ExactlyOnce {
-  /// The key of a record; `nil` for one that is never a repeat.
+  /// Returns the key of a record; `nil` if it is never a repeat.
   package static func key(_ facts: EntryFacts) -> SHA256Digest? {
     let kind = EntryText.encoded(facts.kind.rawValue)
     if let id = facts.id { return key(kind[...], id: EntryText.encoded(id)[...]) }
@@ -27,7 +30,7 @@ package enum ExactlyOnce {
       product: facts.kind == .purchase ? EntryText.encoded(facts.product ?? "")[...] : [])
   }
 
-  /// The key of an entry; `nil` for one that is never a repeat.
+  /// Returns the key of an entry; `nil` if it is never a repeat.
   package static func key(_ keys: EntryIndexKeys, in entry: [UInt8]) -> SHA256Digest? {
     if let id = keys.id { return key(entry[keys.kind], id: entry[id]) }
     return key(
@@ -37,7 +40,7 @@ package enum ExactlyOnce {
   }
 
   private static func key(_ kind: ArraySlice<UInt8>, id: ArraySlice<UInt8>) -> SHA256Digest {
-    // No kind is empty, so that no other key's bytes begin with a line feed.
+    // No kind is empty, so no other key's bytes begin with a line feed.
     SHA256Digest(of: [UInt8(ascii: "\n")] + kind + [UInt8(ascii: "\n")] + id)
   }
 
@@ -58,7 +61,7 @@ package enum ExactlyOnce {
     if let verdict { bytes.append(contentsOf: verdict.rawValue.utf8) }
     bytes.append(UInt8(ascii: "\n"))
     policy?.append(to: &bytes)
-    // The digest before it has a fixed length.
+    // The preceding digest has a fixed length.
     bytes += product
     return SHA256Digest(of: bytes)
   }

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are not an entry, or facts that no entry can hold: what is wrong and where.
+/// An error for bytes that are not an entry, or facts that no entry can hold, with its place.
 public struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault, as a word that stays stable.
+  /// The kind of an error.
+  ///
+  /// The raw values are stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The first line is not that of this version of the format.
     case version
     /// The bytes end in the middle of a line, or before a line that every entry has.
     case truncated
-    /// A line that the format does not have, or not in this place.
+    /// The format has no such line, or not in this place.
     case unexpectedLine = "unexpected-line"
     /// A value is empty.
     case emptyValue = "empty-value"
-    /// A value is not spelled in the one way that it has.
+    /// A value is not spelled in its only valid form.
     case invalidValue = "invalid-value"
-    /// A number that is negative where none may be, or beyond the range of its line.
+    /// A number is negative and must not be, or is beyond the range of its line.
     case outOfRange = "out-of-range"
-    /// Longer than ``AuditEntry/maximumByteCount``.
+    /// The entry is longer than ``AuditEntry/maximumByteCount``.
     case tooLong = "too-long"
   }
 
-  /// The kind of fault.
+  /// The kind of the error.
   public let code: Code
-  /// The number of the line, the first being 1; 0 where it is no line's fault.
+  /// The number of the line, starting at 1; 0 if the error concerns no single line.
   public let line: Int
-  /// The byte at which it is wrong.
+  /// The offset of the error, in bytes.
   public let offset: Int
-  /// A sentence for a person.
+  /// A message for people.
   public let message: String
 
   init(_ code: Code, line: Int = 0, offset: Int = 0, _ message: String) {

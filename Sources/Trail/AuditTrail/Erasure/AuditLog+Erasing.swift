@@ -3,8 +3,10 @@
 internal import FingerprintIndex
 
 extension AuditLog {
-  /// The number of entries erased in one transaction: others write in between, and do not wait for longer than some
-  /// four hundred milliseconds where the storage is slow.
+  /// The number of entries that are erased in one transaction.
+  ///
+  /// Others write between these transactions, and wait no longer than about four hundred milliseconds if the storage is
+  /// slow.
   private struct SliceLength {
     private(set) var count = 256
 
@@ -14,20 +16,22 @@ extension AuditLog {
     }
   }
 
-  /// Erases the erasable parts of entries: the receipts and the customers' tokens. The entries themselves, their hashes
-  /// and every proof stay as they are; that each was erased, and when, is itself an entry, entered in the same
-  /// transaction.
+  /// Erases the erasable parts of entries: the receipts and the customers' tokens.
   ///
-  /// A part is erased by forgetting the key that it is encrypted with, for every process, and for every copy that holds
-  /// no keys. The index records that name its customer go with it. An entry that was erased before is acknowledged as a
-  /// repeat. Where this throws, some of the entries may have been erased: call it again with all of them.
+  /// The entries themselves, their hashes and every proof stay unchanged. Each erasure and its time are recorded in an
+  /// entry, in the same transaction.
+  ///
+  /// A part is erased by forgetting the key that it is encrypted with. It is then erased for every process, and in
+  /// every copy that holds no keys. The index records that name its customer are removed too. An entry that was erased
+  /// before is acknowledged as a repeat. If this throws, some of the entries may have been erased: call it again with
+  /// all of them.
   ///
   /// - Parameters:
   ///   - indexes: The entries, in any order.
-  ///   - progress: Called now and then with how many are done.
-  /// - Returns: For each where the erasure stands.
-  /// - Throws: ``AuditError``: ``AuditError/Code/noSuchEntry`` where there is no such entry, or it never had an erasable
-  ///   part; ``AuditError/Code/storageUnavailable`` where traces of the keys may be left in the storage's own logs.
+  ///   - progress: Called periodically with the number of entries that are done.
+  /// - Returns: The acknowledgement of each entry's erasure.
+  /// - Throws: ``AuditError``: ``AuditError/Code/noSuchEntry`` if an entry does not exist, or never had an erasable
+  ///   part; ``AuditError/Code/storageUnavailable`` if traces of the keys may be left in the storage's own logs.
   @discardableResult
   public func erase(
     entries indexes: [UInt64], progress: @Sendable (Int) -> Void = { _ in }
@@ -49,7 +53,7 @@ extension AuditLog {
       for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
       length.adapt(to: .now - start)
       progress(erasures.count)
-      // Writers that wait for the storage's lock poll for it: they must find it free.
+      // Others that wait for the storage's lock try it periodically, and must find it free.
       if !rest.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
     }
     try await blocking { log throws(AuditError) in
@@ -63,7 +67,7 @@ extension AuditLog {
 
   /// Erases the erasable part of one entry.
   ///
-  /// - Returns: Where the erasure stands.
+  /// - Returns: The acknowledgement of the erasure.
   /// - Throws: As ``erase(entries:progress:)``.
   @discardableResult
   public func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
@@ -74,8 +78,9 @@ extension AuditLog {
     return erasure
   }
 
-  /// Removes some rows of a reindexing that is under way or was cut off, which may name the customers; whether there may
-  /// be more.
+  /// Removes some rows of a reindexing that is in progress or was interrupted, which may name the customers.
+  ///
+  /// Returns `true` if more may be left.
   private func removeUnfinishedIndex() throws(AuditError) -> Bool {
     try change { writer throws(AuditError) in
       try writer.writeUnsynchronized { state, storage in
@@ -120,10 +125,10 @@ extension TrailState {
           guard erasure != nil else { throw ErasureLookup.unconfirmed(index) }
           continue
         }
-        // Of an erased entry as well: its key came back with older copies of the keys.
+        // Erased entries are included: their keys may have come back with older copies of the keys.
         try forgotten.add(index, bytes.span, context.keys.fingerprints)
       } catch let error as AuditError where error.code == .tampered && erasure != nil {
-        // The key is back, and with it something else than the part.
+        // The key is back, but the stored bytes are not the part.
         forgotten.add(index)
       }
       if erasure == nil { erased.append((index, entry.original)) }
@@ -145,7 +150,7 @@ extension TrailState {
     try writeHead(in: writer)
   }
 
-  /// Enters records that are made here.
+  /// Enters records that the trail itself makes.
   mutating func append(_ records: [AuditRecord], in writer: any StorageWriter) throws
     -> [AuditAcknowledgement]
   {
@@ -155,9 +160,9 @@ extension TrailState {
   }
 }
 
-/// Erasable parts whose keys are to be forgotten, with what the index has of them.
+/// Erasable parts whose keys are to be forgotten, with their index records.
 struct ForgottenParts {
-  /// Ascending, as they were added.
+  /// The entries in ascending order, as they were added.
   private(set) var entries: [UInt64] = []
   private(set) var customers: [IndexRecord] = []
 

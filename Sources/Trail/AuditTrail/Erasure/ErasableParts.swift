@@ -8,21 +8,21 @@ struct ErasableParts: ~Copyable {
   private var keys: ErasureKeys
   private var cipher = AES256GCM()
 
-  /// Reads through `reader`, which must be of one state.
+  /// Reads through `reader`, which must show a single state.
   init(_ reader: any StorageReader) {
     rows = StoredRows(reader: reader)
     keys = ErasureKeys(reader)
   }
 
-  /// The bytes of the part that an entry commits to; `nil` if its key was forgotten, which an erasure must confirm.
+  /// Returns the bytes of an entry's erasable part; `nil` if its key was forgotten, which an erasure must confirm.
   ///
   /// - Parameters:
-  ///   - index: The entry.
-  ///   - stored: Its rows, where they were read already.
-  ///   - lengths: The lengths in its bundle, where they were read already.
-  ///   - commitment: What it commits to.
-  /// - Returns: The bytes.
-  /// - Throws: ``AuditError/Code/tampered`` where what is stored is not that part; ``StorageError``.
+  ///   - index: The index of the entry.
+  ///   - stored: The stored entry, if it was read already.
+  ///   - lengths: The lengths in its bundle, if they were read already.
+  ///   - commitment: The commitment of the entry.
+  /// - Returns: The bytes of the part.
+  /// - Throws: ``AuditError/Code/tampered`` if the stored bytes are not that part; ``StorageError``.
   mutating func bytes(
     at index: UInt64, _ stored: StoredEntry? = nil, lengths: [UInt8]? = nil, commitment: SHA256Digest
   ) throws -> [UInt8]? {
@@ -32,12 +32,12 @@ struct ErasableParts: ~Copyable {
     return try open(sealed, key, at: index, commitment)
   }
 
-  /// The same of a part that was read already.
+  /// Returns the bytes of a sealed part that was read already.
   mutating func bytes(of sealed: [UInt8], at index: UInt64, commitment: SHA256Digest) throws -> [UInt8]? {
     try keys.key(of: index).map { try open(sealed, $0, at: index, commitment) }
   }
 
-  /// Indicates whether the key of an entry's part is there.
+  /// Returns `true` if the key of an entry's part exists.
   mutating func hasKey(of index: UInt64) throws -> Bool { try keys.key(of: index) != nil }
 
   private mutating func open(

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares the keys of a trail's erasable parts with its erasures, in both directions: a key is missing exactly if an
-/// entry says that its part was erased.
+/// Compares the keys of a trail's erasable parts with its erasures, in both directions: a key must be missing if and
+/// only if an entry records that its part was erased.
 ///
-/// Whatever puts a whole trail in its place ends with it: an import, a migration, keys that are restored. Opening and
-/// reading check single entries only, as far as they come to them.
+/// Every operation that puts a whole trail in place ends with this comparison: an import, a migration, the restoring of
+/// keys. Opening and reading check only the entries that they read.
 struct ErasureAgreement {
   private var keys: ErasureKeys
   private var forgotten: Set<UInt64> = []
-  /// By the entry that was erased, the entry that says so.
+  /// Maps each erased entry to the entry that records its erasure.
   private var erasures: [UInt64: UInt64] = [:]
-  /// The entries by which the trail's key was replaced; a copy has to keep their proofs.
+  /// The entries that replaced the trail's key, whose proofs a copy must keep.
   private(set) var successions: [UInt64] = []
 
-  /// Reads keys through `reader`, which must be of one state.
+  /// Reads keys through `reader`, which must show a single state.
   init(_ reader: any StorageReader) { keys = ErasureKeys(reader) }
 
-  /// Takes in an entry.
+  /// Adds an entry.
   ///
   /// - Throws: ``AuditError/Code/tampered`` if it cannot be read or a row of keys is damaged; ``StorageError``.
   mutating func add(_ entry: [UInt8], at index: UInt64) throws {
@@ -26,7 +26,7 @@ struct ErasureAgreement {
     if facts.isOf(.key, in: entry.span) { successions.append(index) }
   }
 
-  /// Finds the entries that were erased and whose keys are there all the same.
+  /// Finds the erased entries whose keys still exist.
   ///
   /// - Returns: The entries, in order.
   /// - Throws: As ``add(_:at:)``.
@@ -36,10 +36,10 @@ struct ErasureAgreement {
     return found
   }
 
-  /// Requires that both agree.
+  /// Checks that the keys and the erasures agree.
   ///
-  /// - Parameter isWhole: Whether all entries were taken in; otherwise an erasure may be among those that were not.
-  /// - Throws: ``AuditError/Code/tampered`` with the first entry on which they do not agree; ``StorageError``.
+  /// - Parameter isWhole: `true` if all entries were added; otherwise an erasure may be among those that were not.
+  /// - Throws: ``AuditError/Code/tampered`` with the first entry for which they disagree; ``StorageError``.
   mutating func require(isWhole: Bool = true) throws {
     if isWhole, let unconfirmed = forgotten.filter({ erasures[$0] == nil }).min() {
       throw ErasureLookup.unconfirmed(unconfirmed)
@@ -51,23 +51,27 @@ struct ErasureAgreement {
 }
 
 extension EntryIndexKeys {
-  /// The entry that this one says was erased; `nil` if it is no erasure.
+  /// The entry whose erasure this entry records; `nil` if it is no erasure.
   func erasure(in entry: Span<UInt8>) -> UInt64? { isOf(.erasure, in: entry) ? erased : nil }
 }
 
 extension TrailState {
-  /// Compares all keys with all erasures. Reads every entry.
+  /// Compares all keys with all erasures.
+  ///
+  /// It reads every entry.
   func erasureAgreement(in reader: any StorageReader) throws -> ErasureAgreement {
     var agreement = ErasureAgreement(reader)
     try entries(in: reader).forEach(in: 0..<head.size) { try agreement.add($1.entry, at: $0) }
     return agreement
   }
 
-  /// Carries out erasures that this copy of the trail has only as entries: afterwards it has neither the keys nor the
-  /// sealed parts, as if the parts had been erased before they were copied.
+  /// Carries out erasures that this copy of the trail has only as entries.
+  ///
+  /// Afterwards the copy has neither the keys nor the sealed parts, as if the parts had been erased before they were
+  /// copied.
   ///
   /// - Parameters:
-  ///   - erased: The entries whose parts are to go, in ascending order.
+  ///   - erased: The entries whose parts are to be erased, in ascending order.
   ///   - writer: The transaction. The storage must be scrubbed afterwards.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   mutating func carryOutErasures(of erased: [UInt64], in writer: any StorageWriter) throws {

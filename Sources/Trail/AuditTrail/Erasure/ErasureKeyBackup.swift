@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of a trail's erasable parts, apart from the trail: what a backup, which holds none, needs to become a whole
-/// trail again.
+/// The keys of a trail's erasable parts, stored apart from the trail.
 ///
-/// Who has both reads what was erased after they were made. Keep the keys apart from backups, and only for as long as a
-/// backup may bring erased data back.
+/// A backup holds no keys, and needs them to become a whole trail again.
 ///
-/// A file of them is the line
+/// Anyone with both can read data that was erased after they were made. Keep the keys apart from backups, and only for
+/// as long as a backup may bring erased data back.
+///
+/// A file of keys consists of the line
 ///
 ///     receiptkit.dev/audit-trail-keys@v1
 ///
-/// followed by the rows of the table `keys` in order, of 4,096 bytes each.
+/// followed by the rows of the table `keys` in order, each of 4,096 bytes.
 public struct ErasureKeyBackup: Sendable {
   private static let header = Array("receiptkit.dev/audit-trail-keys@v1\n".utf8)
   private let rows: [[UInt8]]
 
   /// Copies the keys that a trail holds.
   ///
-  /// - Throws: ``AuditError/Code/keysMissing`` where it holds none; ``StorageError``.
+  /// - Throws: ``AuditError/Code/keysMissing`` if it holds no keys; ``StorageError``.
   public init(reading reader: any StorageReader) throws {
     var rows: [[UInt8]] = []
     try reader.forEach(.keys, in: 0...Int64.max) { _, row in
@@ -30,7 +31,7 @@ public struct ErasureKeyBackup: Sendable {
 
   /// Reads the contents of a file.
   ///
-  /// - Throws: ``AuditError/Code/invalidRecord`` where it is not such a file, or not all of one.
+  /// - Throws: ``AuditError/Code/invalidRecord`` if it is not such a file, or is incomplete.
   public init(parsing file: [UInt8]) throws(AuditError) {
     let body = file.dropFirst(Self.header.count)
     guard file.starts(with: Self.header), !body.isEmpty, body.count.isMultiple(of: WrappingKeys.rowByteCount)
@@ -47,11 +48,13 @@ public struct ErasureKeyBackup: Sendable {
   /// The contents of a file.
   public var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
 
-  /// Puts the keys into a trail that holds none: all of them, or none where this throws. Reads every entry.
+  /// Puts the keys into a trail that holds none.
   ///
-  /// - Throws: ``AuditError/Code/alreadyExists`` where the trail holds keys; ``AuditError/Code/wrongKey`` where these are
-  ///   not the ones that it was copied without: they do not open its rows, lack the key of a part that nobody erased, or
-  ///   open a part that an entry of the trail says was erased; ``StorageError``.
+  /// If it throws, no keys were put in. It reads every entry.
+  ///
+  /// - Throws: ``AuditError/Code/alreadyExists`` if the trail holds keys; ``AuditError/Code/wrongKey`` if these are not
+  ///   the keys that it was copied without: they do not open its rows, lack the key of a part that nobody erased, or
+  ///   open a part whose erasure an entry of the trail records; ``StorageError``.
   public func restore(to storage: any TrailStorage) throws {
     try storage.write { writer in
       guard try !ErasureKeys.arePresent(in: writer) else {

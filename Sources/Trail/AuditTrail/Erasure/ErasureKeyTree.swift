@@ -11,16 +11,16 @@ internal import ReceiptCrypto
 ///     left child  = SHA-256(0x10 || parent)
 ///     right child = SHA-256(0x11 || parent)
 ///
-/// So one root gives the keys of all entries, and takes no room for any. To forget the key of an entry is to replace
-/// the kept node above it by the siblings along the way down: from these every other key still follows, and the
-/// forgotten one does not.
+/// So all keys are computed from one root, and take no room of their own. To forget the key of an entry, the stored
+/// node above it is replaced by the siblings along the path down to it. Every other key can still be computed from
+/// these nodes, and the forgotten one cannot.
 enum ErasureKeyTree {
   typealias Secret = PrefixedSHA256.Words
 
-  /// The levels above the leaves: a trail has at most 2^40 entries.
+  /// The number of levels above the leaves: a trail has at most 2^40 entries.
   static let height: UInt8 = 40
 
-  /// A node: at `height` above the leaves, number `number` from the left.
+  /// A node at `height` above the leaves, with number `number` from the left.
   struct Node {
     let height: UInt8
     let number: UInt64
@@ -43,24 +43,24 @@ enum ErasureKeyTree {
     }
   }
 
-  /// Nodes from which keys can be computed: in order, none below another.
+  /// Nodes from which keys can be computed, in order; no node is below another.
   struct Cover {
     private(set) var nodes: [Node]
 
     init(_ nodes: [Node]) { self.nodes = nodes }
 
-    /// The node above a leaf; `nil` if the leaf was forgotten, or is not covered.
+    /// Returns the node above a leaf; `nil` if the leaf was forgotten, or is not covered.
     func node(above leaf: UInt64) -> Node? {
       let place = nodes.partitioningIndex { $0.leaves.lowerBound > leaf } - 1
       return place >= 0 && nodes[place].leaves.contains(leaf) ? nodes[place] : nil
     }
 
-    /// Forgets nodes, and keeps what covers all others.
+    /// Forgets nodes, and keeps a cover of all others.
     ///
     /// - Parameters:
     ///   - numbers: The numbers of the nodes, ascending, each once.
     ///   - height: Their height.
-    /// - Returns: Those of them that were covered, in order.
+    /// - Returns: The forgotten nodes that were covered, in order.
     mutating func forget(_ numbers: [UInt64], atHeight height: UInt8) -> [Node] {
       var kept: [Node] = []
       var forgotten: [Node] = []
@@ -110,7 +110,7 @@ extension ErasureKeyTree.Cover {
     return row
   }
 
-  /// The nodes of a row; `nil` if it is not one of this layout, with nodes in `leaves` of at least `height`.
+  /// Reads the nodes of a row; `nil` if it does not have this layout, with nodes in `leaves` of at least `height`.
   init?(_ row: [UInt8], of leaves: Range<UInt64>, downTo height: UInt8) {
     guard row.first == 1, (row.count - 1) % Self.nodeByteCount == 0 else { return nil }
     var nodes: [ErasureKeyTree.Node] = []
@@ -131,7 +131,7 @@ extension ErasureKeyTree.Cover {
 }
 
 extension RandomAccessCollection {
-  /// The first position whose element satisfies the condition, which all after it do.
+  /// Returns the first position whose element satisfies the condition, which all later elements must satisfy too.
   func partitioningIndex(_ condition: (Element) -> Bool) -> Index {
     var low = startIndex
     var length = count

@@ -3,15 +3,15 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// The keys of a trail's erasable parts, as they are stored: what is left of an ``ErasureKeyTree``.
+/// The stored keys of a trail's erasable parts: the remaining nodes of an ``ErasureKeyTree``.
 ///
-/// Row 0 of the table `covers` covers the blocks of 4,096 entries in which nothing was erased; row 1 + n covers what is
-/// left of block n. Each row is sealed with its wrapping key (``WrappingKeys``). Erasing replaces the row and its
-/// wrapping key, so that a copy of the old row opens no longer, wherever the storage left it.
+/// Row 0 of the table `covers` covers the blocks of 4,096 entries in which nothing was erased; row 1 + n covers the
+/// rest of block n. Each row is sealed with its wrapping key (``WrappingKeys``). Erasing replaces the row and its
+/// wrapping key, so that a copy of the old row, wherever the storage left it, can no longer be opened.
 ///
-/// Rows are read when they are first needed: use a value for one state of the storage.
+/// Rows are read when they are first needed: use a value for only one state of the storage.
 struct ErasureKeys {
-  /// The levels of a block.
+  /// The number of levels of a block.
   private static let blockHeight: UInt8 = 12
 
   private let reader: any StorageReader
@@ -22,7 +22,7 @@ struct ErasureKeys {
 
   init(_ reader: any StorageReader) { self.reader = reader }
 
-  /// Draws the root of a new trail.
+  /// Creates a random root for a new trail.
   ///
   /// - Throws: ``StorageError``.
   static func create(in writer: any StorageWriter) throws {
@@ -30,19 +30,19 @@ struct ErasureKeys {
     try write(ErasureKeyTree.Cover([root]), row: 0, in: writer)
   }
 
-  /// The key of the erasable part of an entry; `nil` if it was forgotten.
+  /// Returns the key of an entry's erasable part; `nil` if it was forgotten.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where a row is missing or damaged; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   mutating func key(of entry: UInt64) throws -> ErasureKeyTree.Secret? {
     if let known = path.key(of: entry) { return known }
     path = ErasureKeyPath(try node(above: entry).map { [$0] } ?? [])
     return path.key(of: entry)
   }
 
-  /// What computes, without reading, the keys of entries that are still to come, and so cannot have been forgotten.
+  /// Returns a path that computes, without reading, the keys of future entries, which cannot have been forgotten.
   ///
-  /// - Parameter size: The entries that there are.
-  /// - Returns: The way to their keys.
+  /// - Parameter size: The number of entries in the trail.
+  /// - Returns: The path to their keys.
   /// - Throws: As ``key(of:)``.
   mutating func pathForAppending(after size: UInt64) throws -> ErasureKeyPath {
     var nodes = try coverOfBlocks().nodes
@@ -75,15 +75,15 @@ struct ErasureKeys {
     return try cover(row: number + 1, of: leaves, downTo: 0, in: reader)
   }
 
-  /// Opens every row of `covers`, and says which rows the two tables have.
+  /// Opens every row of `covers`, and returns the rows that the two tables have.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where a row is missing or damaged; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   mutating func checkRows() throws -> (covers: [ClosedRange<Int64>], keys: ClosedRange<Int64>) {
     var rows: [ClosedRange<Int64>] = [0...0]
     var next: UInt64 = 0
     let end = UInt64(1) << UInt64(ErasureKeyTree.height)
     for covered in try coverOfBlocks().nodes.map(\.leaves) + [end..<end] {
-      // A gap: blocks that have rows of their own.
+      // The blocks in a gap have rows of their own.
       for number in next >> UInt64(Self.blockHeight)..<covered.lowerBound >> UInt64(Self.blockHeight) {
         _ = try Self.cover(ofBlock: number, in: reader)
         rows.append(Int64(number) + 1...Int64(number) + 1)
@@ -95,12 +95,14 @@ struct ErasureKeys {
 
   // MARK: - Forgetting
 
-  /// Forgets the keys of entries; those that were forgotten before stay so.
+  /// Forgets the keys of entries.
+  ///
+  /// Keys that were forgotten before stay forgotten.
   ///
   /// - Parameters:
   ///   - entries: The entries, ascending, each once.
   ///   - writer: The transaction.
-  /// - Throws: ``AuditError/Code/tampered`` where a row is missing or damaged; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   static func forget(_ entries: [UInt64], in writer: any StorageWriter) throws {
     var keys = ErasureKeys(writer)
     var blocks = try keys.coverOfBlocks()
@@ -143,7 +145,9 @@ struct ErasureKeys {
     try writer.put(.covers, Int64(row), sealed)
   }
 
-  /// Indicates whether there are keys at all: a copy that is made for keeping has none.
+  /// Returns `true` if the trail has any keys.
+  ///
+  /// A copy that is made as a backup has no keys.
   ///
   /// - Throws: ``StorageError``.
   static func arePresent(in reader: any StorageReader) throws -> Bool {
@@ -162,16 +166,18 @@ struct ErasureKeys {
   }
 }
 
-/// The nodes on the way down to the key that was computed last: the next one mostly shares all but a few of them.
+/// The nodes on the path down to the key that was computed last.
+///
+/// The next key usually shares all but a few of them.
 struct ErasureKeyPath: Sendable {
   /// The nodes from which keys are computed.
   private let cover: [ErasureKeyTree.Node]
-  /// From one of them down.
+  /// The path from one of these nodes down.
   private var nodes: [ErasureKeyTree.Node] = []
 
   init(_ cover: [ErasureKeyTree.Node] = []) { self.cover = cover }
 
-  /// The key of an entry; `nil` if it is below none of the nodes.
+  /// Returns the key of an entry; `nil` if the entry is below none of the nodes.
   mutating func key(of entry: UInt64) -> ErasureKeyTree.Secret? {
     while let last = nodes.last, !last.leaves.contains(entry) { nodes.removeLast() }
     if nodes.isEmpty {
@@ -183,30 +189,34 @@ struct ErasureKeyPath: Sendable {
   }
 }
 
-/// The keys that the rows of the table `covers` are sealed with, each drawn again whenever its row is replaced.
+/// The keys that the rows of the table `covers` are sealed with.
 ///
-/// They are in rows of the table `keys`, 128 in each, of 32 bytes: the only bytes of a trail that are overwritten so
-/// that what stood there is gone. The rows keep their length and are made in ascending order, so that a storage has no
-/// reason to move one and leave a copy behind.
+/// A key is drawn again whenever its row is replaced.
+///
+/// They are stored in rows of the table `keys`, 128 keys of 32 bytes in each. They are the only bytes of a trail that
+/// are overwritten in place, so that the old bytes are gone. The rows keep their length and are created in ascending
+/// order, so that a storage has no reason to move one and leave a copy behind.
 enum WrappingKeys {
   private static let countPerRow: UInt64 = 128
   private static let byteCount = 32
   static let rowByteCount = Int(countPerRow) * byteCount
 
-  /// The key number `number`; `nil` without one.
+  /// Returns the key with the number `number`; `nil` if it does not exist.
   static func key(_ number: UInt64, in reader: any StorageReader) throws -> ErasureKeyTree.Secret? {
     let start = Int(number % countPerRow) * byteCount
     let bytes = try reader.value(.keys, Int64(number / countPerRow), bytes: start..<start + byteCount)
     return bytes.flatMap { PrefixedSHA256.words(of: $0) }
   }
 
-  /// Some of the keys; an erasure replaces only a few of them.
+  /// Returns the keys of the first row.
+  ///
+  /// An erasure replaces only a few of them.
   static func some(_ reader: any StorageReader) throws -> Set<[UInt8]> {
     let row = try reader.value(.keys, 0) ?? []
     return Set(stride(from: 0, to: row.count, by: byteCount).map { Array(row[$0...].prefix(byteCount)) })
   }
 
-  /// The rows that hold the keys up to number `last`, each found to be whole.
+  /// Checks that the rows with the keys up to number `last` are whole, and returns these rows.
   static func rows(upTo last: UInt64, in reader: any StorageReader) throws -> ClosedRange<Int64> {
     let rows = 0...Int64(last / countPerRow)
     for row in rows where try reader.value(.keys, row)?.count != rowByteCount {
@@ -215,7 +225,7 @@ enum WrappingKeys {
     return rows
   }
 
-  /// Replaces the key number `number` by a new random one.
+  /// Replaces the key with the number `number` by a new random one.
   static func renew(_ number: UInt64, in writer: any StorageWriter) throws -> ErasureKeyTree.Secret {
     let row = Int64(number / countPerRow)
     let last = try writer.lastKey(.keys, in: 0...Int64.max) ?? -1
@@ -230,7 +240,7 @@ enum WrappingKeys {
     return key
   }
 
-  /// 32 random bytes.
+  /// Returns 32 random bytes.
   static func random() -> ErasureKeyTree.Secret {
     var words: [UInt64] = []
     let bytes = Random.bytes(byteCount)

@@ -4,35 +4,40 @@ internal import Synchronization
 
 /// The health of an opened trail: ``AuditLog/health``.
 public struct AuditLogHealth: Sendable, Hashable {
-  /// Why nothing more is written, until the trail is opened again; `nil` while it is written to.
+  /// The error that stopped writing until the trail is opened again; `nil` if writing has not stopped.
   public let stopped: AuditError?
-  /// Why the last attempt to publish a checkpoint failed; `nil` if it succeeded. Publishing is tried again.
+  /// The error of the last attempt to publish a checkpoint; `nil` if it succeeded.
+  ///
+  /// Publishing is retried.
   public let publishingFault: AuditError?
-  /// The number of attempts to publish have failed one after the other.
+  /// The number of consecutive attempts to publish that failed.
   public let failedAttempts: Int
-  /// The entries that no published checkpoint covers yet: they are durable, but a copy of the trail from before them
-  /// would not show.
+  /// The number of entries that no published checkpoint covers yet.
+  ///
+  /// They are durable, but an older copy of the trail without them would not be detected.
   public let uncheckpointedCount: UInt64
-  /// The time for which there have been such entries; zero without any.
+  /// The time for which there have been such entries; zero if there are no such entries.
   public let uncheckpointedAge: Duration
 
-  /// Indicates whether entries are stored and covered by checkpoints as they should be.
+  /// `true` if entries are stored and covered by checkpoints as they should be.
   public var isHealthy: Bool { stopped == nil && publishingFault == nil }
 }
 
-/// Something about an opened trail that no caller is told of.
+/// An event of an opened trail that no caller is informed of.
 public enum AuditLogEvent: Sendable, Hashable {
-  /// A checkpoint could not be published, for the number of attempts in a row. It is tried again.
+  /// A checkpoint could not be published, in this number of consecutive attempts.
+  ///
+  /// Publishing is retried.
   case publishingFailed(AuditError, attempts: Int)
-  /// Checkpoints are published again, after so many attempts that failed.
+  /// Checkpoints are published again, after this number of failed attempts.
   case publishingRecovered(failedAttempts: Int)
 }
 
-/// The state of publishing.
+/// The state of publishing checkpoints.
 struct PublishingRecord: Sendable {
   private(set) var fault: AuditError?
   private(set) var failedAttempts = 0
-  /// Since when there have been entries that no published checkpoint covers.
+  /// The time since which there have been entries that no published checkpoint covers.
   private var since: ContinuousClock.Instant?
 
   /// Notes that entries were entered.
@@ -41,8 +46,8 @@ struct PublishingRecord: Sendable {
   /// Notes an attempt to publish.
   ///
   /// - Parameters:
-  ///   - fault: Why it failed.
-  ///   - isComplete: Whether all entries are covered now.
+  ///   - fault: The error of the attempt; `nil` if it succeeded.
+  ///   - isComplete: `true` if all entries are covered now.
   ///   - now: The time.
   mutating func noteAttempt(_ fault: AuditError?, isComplete: Bool, at now: ContinuousClock.Instant) {
     self.fault = fault
@@ -50,15 +55,17 @@ struct PublishingRecord: Sendable {
     if fault == nil { since = isComplete ? nil : now }
   }
 
-  /// For how long there have been such entries.
+  /// Returns how long there have been entries that no published checkpoint covers.
   func age(at now: ContinuousClock.Instant) -> Duration { since.map { now - $0 } ?? .zero }
 }
 
 extension AuditLog {
-  /// Stores durably what is stored already, to find out whether the storage takes writes. Nothing changes.
+  /// Checks that the storage accepts writes, by durably storing the stored checkpoint again.
   ///
-  /// - Throws: Why an append would be refused now: ``AuditError/Code/stopped`` or what stopped the trail, or the storage's
-  ///   failure, such as a full disk. Without the private key nothing is tried.
+  /// Nothing changes.
+  ///
+  /// - Throws: The error that an append would throw now: ``AuditError/Code/stopped`` or the error that stopped the
+  ///   trail, or the storage's failure, such as a full disk. Without the private key nothing is tried.
   public func probe() async throws(AuditError) {
     try await blocking { log throws(AuditError) in
       let (stopped, canWrite) = log.writer.withLock { ($0.stopped, $0.canWrite) }
@@ -75,7 +82,7 @@ extension AuditLog {
     }
   }
 
-  /// The health of the trail.
+  /// The current health of the trail.
   public var health: AuditLogHealth {
     let (stopped, covered) = writer.withLock { ($0.stopped, $0.checkpointSize) }
     let record = publishing.withLock { $0 }
@@ -85,7 +92,7 @@ extension AuditLog {
       uncheckpointedCount: size > covered ? size - covered : 0, uncheckpointedAge: record.age(at: .now))
   }
 
-  /// Refuses to store more where publishing has failed for longer than the operator allows.
+  /// Refuses to store more if publishing has failed for longer than the operator allows.
   func requirePublishing() throws(AuditError) {
     guard let limit = options.maximumUncheckpointedAge else { return }
     let record = publishing.withLock { $0 }
@@ -96,7 +103,7 @@ extension AuditLog {
         + "last checkpoint.")
   }
 
-  /// Notes how an attempt to publish ended, and reports it where that is news.
+  /// Notes the outcome of an attempt to publish, and reports failures and recoveries.
   func notePublishing(_ fault: AuditError?) {
     let isComplete = fault == nil && writer.withLock { $0.checkpointSize } >= states.written.head.size
     let before = publishing.withLock { record in

@@ -4,13 +4,15 @@ internal import FingerprintIndex
 internal import TransparencyLog
 
 extension AuditLog {
-  /// Enters a statement that names the newest entry of an original transaction, and the number of its entries. From then on
-  /// nobody can leave one of them out unnoticed: the statement leads to the newest, and each leads to the one before.
+  /// Enters a statement that names the newest entry of an original transaction and counts its entries.
   ///
-  /// All of them are read and verified first.
+  /// From then on none of these entries can be omitted unnoticed: the statement leads to the newest, and each entry
+  /// leads to the one before it.
   ///
-  /// - Returns: Where the statement stands.
-  /// - Throws: ``AuditError/Code/tampered`` where one of them is not what was recorded.
+  /// All of these entries are read and verified first.
+  ///
+  /// - Returns: The acknowledgement of the statement.
+  /// - Throws: ``AuditError/Code/tampered`` if one of the entries is not what was recorded.
   @discardableResult
   public func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
     try requirePublishing()
@@ -53,7 +55,8 @@ struct PurchaseHistory {
 
   /// Calls `body` with the entries below `before`, newest first, until `body` returns `false`.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where one is not what was recorded, or leads elsewhere; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` if an entry is not what was recorded, or leads to a wrong one;
+  ///   ``StorageError``.
   func forEach(before: UInt64 = .max, _ body: (RecordedEntry) throws -> Bool) throws {
     let name = EntryText.encoded(original)
     let checked = key.checkedFingerprint(.original, name.span)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AuditLog {
-  /// The entries of an original transaction, newest first, read page by page as they are asked for.
+  /// Returns the entries of an original transaction, newest first, read in pages as they are requested.
   ///
-  /// Entries that are appended meanwhile are not among them.
+  /// Entries that are appended meanwhile are not included.
   ///
   /// - Parameter original: The original transaction's identifier.
   /// - Returns: The entries.
@@ -15,12 +15,12 @@ public struct EntryHistory: AsyncSequence, Sendable {
   fileprivate let log: AuditLog
   fileprivate let original: String
 
-  /// Begins with the newest.
+  /// Starts with the newest entry.
   public func makeAsyncIterator() -> Iterator { Iterator(history: self) }
 
-  /// Reads on.
+  /// Reads the entries in pages.
   public struct Iterator: AsyncIteratorProtocol {
-    /// Entries that are read together.
+    /// The number of entries in a page.
     private static let pageCount = 100
 
     fileprivate let history: EntryHistory
@@ -29,9 +29,9 @@ public struct EntryHistory: AsyncSequence, Sendable {
 
     fileprivate init(history: EntryHistory) { self.history = history }
 
-    /// The next entry.
+    /// Returns the next entry.
     ///
-    /// - Throws: ``AuditError``: ``AuditError/Code/tampered`` where it is not what was recorded.
+    /// - Throws: ``AuditError``: ``AuditError/Code/tampered`` if the entry is not what was recorded.
     public mutating func next() async throws -> RecordedEntry? {
       if page.isEmpty, let before {
         let (log, original) = (history.log, history.original)

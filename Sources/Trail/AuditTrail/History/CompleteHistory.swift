@@ -2,24 +2,26 @@
 
 internal import ReceiptBytes
 
-/// An entry that a proof showed to be in a trail, at this index.
+/// An entry that is proven to be in a trail at this index.
 public struct ProvenEntry: Sendable, Hashable {
   /// The index that was proven.
   public let index: UInt64
   /// The entry that was proven.
   public let entry: AuditEntry
 
-  /// Pairs an entry with its index. Whether both were proven is the caller's knowledge.
+  /// Pairs an entry with its index.
+  ///
+  /// The caller must know that both were proven.
   public init(index: UInt64, entry: AuditEntry) {
     self.index = index
     self.entry = entry
   }
 }
 
-/// Everything that a trail has of one original transaction, up to an anchor: checked to be everything.
+/// All entries of one original transaction in a trail, up to an anchor, checked for completeness.
 ///
-/// Each entry of an original transaction says which one was before it, so that from the newest all can be reached and
-/// none in between can be left out. That the newest is the newest is what an anchor states, an entry itself: the trail
+/// Each entry of an original transaction names the one before it. So all entries can be reached from the newest, and
+/// none in between can be omitted. An anchor states which entry is the newest. The anchor is an entry itself: the trail
 /// commits to it, and any reader of the whole trail can contradict it.
 public struct CompleteHistory: Sendable, Hashable {
   /// The original transaction.
@@ -28,11 +30,12 @@ public struct CompleteHistory: Sendable, Hashable {
   public let entries: [ProvenEntry]
   /// The anchor.
   public let anchor: ProvenEntry
-  /// The number of entries of the whole trail that the anchor speaks of.
+  /// The number of entries of the whole trail that the anchor covers.
   public let size: UInt64
 
-  /// Checks that entries are all of their original transaction. The newest anchor among them counts; later entries
-  /// are not asked about.
+  /// Checks that the entries are all entries of their original transaction.
+  ///
+  /// The newest anchor among them counts, and entries after it are not considered.
   ///
   /// - Parameter proven: Entries whose proofs were checked against one trail, in any order.
   /// - Throws: ``IncompleteHistory``.
@@ -50,7 +53,7 @@ public struct CompleteHistory: Sendable, Hashable {
     var bound = size
     var next = anchor.entry.newest
     while let index = next {
-      // Indexes fall, so that this ends.
+      // Indexes decrease, so the loop ends.
       guard index < bound else { throw .contradiction(index: index) }
       guard let entry = byIndex[index] else { throw .missing(index: index) }
       guard let named = entry.original, UTF8Text.isIdentical(named, original) else {
@@ -68,13 +71,13 @@ public struct CompleteHistory: Sendable, Hashable {
   }
 }
 
-/// Why entries are not, or are not shown to be, all of their original transaction.
+/// The reason that entries are not, or are not shown to be, all entries of their original transaction.
 public enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertible {
-  /// No anchor of an original transaction is among them.
+  /// The entries contain no anchor of an original transaction.
   case noAnchor
-  /// An entry that others lead to is not among them.
+  /// An entry that others lead to is missing.
   case missing(index: UInt64)
-  /// An entry does not lead to the one before it, or the anchor does not count the entries that there are.
+  /// An entry does not lead to the one before it, or the anchor's count is not the number of entries.
   case contradiction(index: UInt64)
 
   /// The reason, and what to do, on one line.

@@ -3,18 +3,22 @@
 public import TransparencyLog
 
 extension AuditLog {
-  /// The keys of the trail: the one that is trusted, and those that took over from it.
+  /// The keys of the trail: the trusted key, and those that took over from it.
   public var keys: KeyChain { context.keys.chain }
 
-  /// Has another key take over: by an entry that the key in use signs, after which the new one signs everything. Who
-  /// trusts the old key follows the entry to the new one; what the old key signs afterwards is not accepted any more.
+  /// Replaces the trail's key by another one.
   ///
-  /// Other processes that write must be opened again with the new private key; those that read need nothing. A checkpoint
-  /// of the new key is published; witnesses must know it before they cosign.
+  /// The current key signs an entry that names the new key, and the new key signs everything after it.
   ///
-  /// - Parameter new: The private key, named as the trail.
-  /// - Returns: The entry.
-  /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` where the key has another name or was in use before.
+  /// Anyone who trusts the old key can follow the entry to the new one. Anything that the old key signs afterwards is
+  /// not accepted.
+  ///
+  /// Other processes that write must open the trail again with the new private key; those that only read need not. A
+  /// checkpoint that is signed by the new key is published. Witnesses must know this key before they cosign.
+  ///
+  /// - Parameter new: The new private key, which has the trail's name.
+  /// - Returns: The entry, with its proof.
+  /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` if the key has another name or was in use before.
   @discardableResult
   public func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
     guard new.name == configuration.origin, !keys.keys.contains(new.verifierKey) else {

@@ -3,31 +3,32 @@
 internal import ReceiptBytes
 public import TransparencyLog
 
-/// The keys of a trail, one after the other: the first is trusted, and each of the others took over by an entry of the
-/// trail that the key before it signed.
+/// The keys of a trail, in order.
 ///
-/// A key that was replaced vouches for the entries up to that entry, and for nothing after it, no matter who has it now.
+/// The first is trusted, and each later key took over by an entry of the trail that the key before it signed.
 ///
-/// In a file a chain is the proofs of these entries (C2SP tlog-proof), one behind the other, each in a checkpoint of the
-/// key that was replaced which ends with the entry.
+/// A replaced key vouches for the entries up to that entry, and for nothing after it, no matter who holds it now.
+///
+/// The file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another. The checkpoint of
+/// each proof is signed by the replaced key, and ends with the entry.
 public struct KeyChain: Sendable, Hashable {
-  /// The key that is trusted.
+  /// The trusted key.
   public let first: NoteVerifierKey
   /// The keys that replaced it, in order.
   public private(set) var successions: [KeySuccession] = []
 
-  /// No chain that is read is longer.
+  /// The maximum length of a chain that is read.
   static let maximumCount = 1024
 
-  /// A chain of one key.
+  /// Creates a chain of one key.
   public init(_ first: NoteVerifierKey) { self.first = first }
 
-  /// The keys that follow from one that is trusted.
+  /// Creates the chain of keys that follows from a trusted key.
   ///
   /// - Parameters:
-  ///   - first: The key that is trusted: the first of the trail, or any later one.
-  ///   - proofs: The entries by which keys were replaced. Those before `first` came in use say nothing, and are passed
-  ///     over; so is whatever the key in use has not signed.
+  ///   - first: The trusted key: the first of the trail, or any later one.
+  ///   - proofs: The entries by which keys were replaced. Those from before `first` came into use are skipped, and so
+  ///     is every proof that the key in use has not signed.
   /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
   public init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) throws(NoteError) {
     self.first = first
@@ -36,9 +37,10 @@ public struct KeyChain: Sendable, Hashable {
     }
   }
 
-  /// The keys that follow from one that is trusted, by a file of proofs.
+  /// Creates the chain of keys that follows from a trusted key, from a file of proofs.
   ///
-  /// - Throws: `LogFormatError` if it is not one; `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  /// - Throws: `LogFormatError` if it is not such a file; `NoteError.Code.internalFailure` if OpenSSL could not check a
+  ///   signature.
   public init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws {
     try self.init(first, Self.proofs(in: file))
   }
@@ -49,18 +51,18 @@ public struct KeyChain: Sendable, Hashable {
   /// All keys, in order.
   public var keys: [NoteVerifierKey] { [first] + successions.map(\.key) }
 
-  /// The file of the chain: nothing for one of a single key.
+  /// The file of the chain; empty for a chain of one key.
   public var encoded: [UInt8] { successions.flatMap(\.proof.encoded) }
 
-  /// Indicates whether a key's signature vouches for a tree of so many entries.
+  /// Returns `true` if a key's signature vouches for a tree of `size` entries.
   func isTrusted(_ key: NoteVerifierKey, forSize size: UInt64) -> Bool {
     if key == current { return true }
     return zip(keys, successions).contains { $0 == key && size <= $1.size }
   }
 
-  /// Verifies a checkpoint: by the key that signs now, or by one that was replaced, as far as it is trusted.
+  /// Verifies a checkpoint with the key that signs now, or with a replaced key as far as it is trusted.
   ///
-  /// - Throws: `NoteError`, as the key that signs now has it.
+  /// - Throws: `NoteError`; if no key verifies the checkpoint, the error for the key that signs now.
   public func verify(_ checkpoint: SignedCheckpoint) throws(NoteError) -> VerifiedCheckpoint {
     let refusal: NoteError
     do throws(NoteError) { return try checkpoint.verified(by: current) } catch { refusal = error }
@@ -74,7 +76,7 @@ public struct KeyChain: Sendable, Hashable {
     throw refusal
   }
 
-  /// Verifies that the trail has an entry.
+  /// Verifies that the trail contains an entry.
   ///
   /// - Throws: `LogProofError`.
   public func verify(_ proof: LogProof, entry: [UInt8]) throws(LogProofError) -> VerifiedProof {
@@ -83,18 +85,18 @@ public struct KeyChain: Sendable, Hashable {
     return try proof.verify(entry: entry, by: key)
   }
 
-  /// The beginning of each proof in a file.
+  /// The bytes that each proof of a file begins with.
   static let fileBeginning = Array("c2sp.org/tlog-proof@v1\n".utf8)
 
   mutating func append(_ succession: KeySuccession) { successions.append(succession) }
 
-  /// The proofs of a file.
+  /// Reads the proofs of a file.
   static func proofs(in file: [UInt8]) throws(LogFormatError) -> [LogProof] {
     let header = fileBeginning
     var proofs: [LogProof] = []
     var rest = file[...]
     while !rest.isEmpty {
-      // A proof ends where a line is the header of the next.
+      // A proof ends before a line that is the header of the next proof.
       let next = rest.indices.dropFirst().first {
         rest[$0 - 1] == UInt8(ascii: "\n") && rest[$0...].starts(with: header)
       }
@@ -105,15 +107,15 @@ public struct KeyChain: Sendable, Hashable {
   }
 }
 
-/// An entry by which one key of a trail took over from the one before it, proven.
+/// A proven entry by which one key of a trail took over from the key before it.
 public struct KeySuccession: Sendable, Hashable {
   /// The key that signs from then on.
   public let key: NoteVerifierKey
-  /// The entry.
+  /// The index of the entry.
   public let index: UInt64
   let proof: LogProof
 
-  /// The greatest number of entries that the replaced key vouches for: those up to this one.
+  /// The largest number of entries that the replaced key vouches for: those up to this one.
   var size: UInt64 { index + 1 }
 
   /// Reads the entry of a proof; `nil` if it does not replace `old`.
@@ -133,7 +135,9 @@ public struct KeySuccession: Sendable, Hashable {
     self.proof = proof
   }
 
-  /// The key that took over by the entry of a proof. The signature of the proof is not checked.
+  /// Returns the key that took over by the entry of a proof.
+  ///
+  /// The signature of the proof is not checked.
   static func key(in proof: LogProof) -> NoteVerifierKey? {
     guard let entry = try? AuditEntry(parsing: proof.extra ?? []), entry.kind == .key else { return nil }
     return entry.key.flatMap { try? NoteVerifierKey($0) }

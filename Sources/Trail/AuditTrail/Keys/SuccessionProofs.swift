@@ -2,20 +2,20 @@
 
 internal import TransparencyLog
 
-/// The proofs of the entries by which the keys of a trail were replaced, as they are stored or were exported, to be
-/// compared with the entries themselves.
+/// The proofs of the entries that replaced the keys of a trail, as they are stored or were exported, to be compared
+/// with the entries themselves.
 struct SuccessionProofs {
   let proofs: [LogProof]
 
   /// Compares the proofs with the entries.
   ///
   /// - Parameters:
-  ///   - entries: The indexes of all entries by which the key was replaced, in order.
-  ///   - trusted: A key of the trail. Its first key is in none of its entries: the signature of the first proof is only
-  ///     verified if that key is the one that is trusted.
-  ///   - root: Gives the root of the first so many entries.
-  /// - Returns: Why these are not the proofs of the entries; `nil` if they are.
-  /// - Throws: What `root` throws; `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  ///   - entries: The indexes of all entries that replaced the key, in order.
+  ///   - trusted: A key of the trail. The first key is not in any entry: the signature of the first proof is verified
+  ///     only if the first key is the trusted one.
+  ///   - root: Returns the root of the tree at a size.
+  /// - Returns: The reason that these are not the proofs of the entries; `nil` if they are.
+  /// - Throws: The errors of `root`; `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
   func fault(
     entries: [UInt64], trusting trusted: NoteVerifierKey, root: (UInt64) throws -> TreeHash
   ) throws -> String? {

@@ -4,8 +4,10 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The keys of an opened trail, and what they are used for: signing and verifying heads and checkpoints, and making
-/// fingerprints. They follow the trail where another process replaces its key.
+/// The keys of an opened trail.
+///
+/// They sign and verify heads and checkpoints, and compute fingerprints. They follow the trail if another process
+/// replaces its key.
 final class TrailKeys: Sendable {
   let configuration: TrailConfiguration
   let fingerprints: IndexKey
@@ -13,13 +15,13 @@ final class TrailKeys: Sendable {
 
   private struct State {
     var chain: KeyChain
-    /// `nil` if the trail is only read.
+    /// The private key; `nil` if the trail is only read.
     var signer: NoteSignerKey?
   }
 
   var origin: String { configuration.origin }
   var chain: KeyChain { state.withLock { $0.chain } }
-  /// Indicates whether there is a private key.
+  /// `true` if there is a private key.
   var canSign: Bool { state.withLock { $0.signer != nil } }
 
   private init(
@@ -31,18 +33,18 @@ final class TrailKeys: Sendable {
     state = Mutex(State(chain: chain, signer: signer))
   }
 
-  /// Those of a trail that begins.
+  /// Creates the keys of a new trail.
   convenience init(_ configuration: TrailConfiguration, signer: NoteSignerKey) throws {
     try self.init(configuration, KeyChain(signer.verifierKey), signer)
   }
 
-  /// Those of a trail that is there.
+  /// Reads the keys of an existing trail.
   ///
   /// - Parameters:
-  ///   - reader: The state of its storage.
-  ///   - first: The key that is trusted; those that replaced it follow from it.
+  ///   - reader: A state of the trail's storage.
+  ///   - first: The trusted key; the keys that replaced it follow from it.
   ///   - signer: The private key of the last of them.
-  ///   - fingerprintBits: The length of fingerprints; less in tests.
+  ///   - fingerprintBits: The length of fingerprints; shorter in tests.
   /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
   convenience init(
     reading reader: any StorageReader, trusting first: NoteVerifierKey, signer: NoteSignerKey? = nil,
@@ -80,7 +82,7 @@ final class TrailKeys: Sendable {
     }
   }
 
-  /// The entries by which keys were replaced, as they are stored; not verified.
+  /// Returns the stored proofs of the entries that replaced keys, unverified.
   static func storedProofs(_ reader: any StorageReader) throws -> [LogProof] {
     var proofs: [LogProof] = []
     while proofs.count < KeyChain.maximumCount,
@@ -92,7 +94,7 @@ final class TrailKeys: Sendable {
     return proofs
   }
 
-  /// Stores the entries by which keys were replaced, of a trail that is copied.
+  /// Stores the proofs of the entries that replaced keys, for a trail that is copied.
   static func store(_ proofs: [LogProof], in writer: any StorageWriter) throws {
     for (number, proof) in proofs.enumerated() {
       try writer.put(.notes, TrailNotes.firstSuccession + Int64(number), proof.encoded)
@@ -107,13 +109,13 @@ final class TrailKeys: Sendable {
 
   // MARK: - Heads
 
-  /// The stored head.
+  /// Returns the stored head.
   ///
-  /// - Throws: ``AuditError/Code/notATrail`` if it is missing; ``AuditError/Code/tampered`` where it is not signed by
+  /// - Throws: ``AuditError/Code/notATrail`` if there is no head; ``AuditError/Code/tampered`` if it is not signed by
   ///   the trail's key; ``StorageError``.
   func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
 
-  /// The stored head with its bytes; `known` itself where they are the same.
+  /// Returns the stored head with its bytes, or `known` itself if the bytes are the same.
   func stored(in reader: any StorageReader, known: SignedHead? = nil) throws -> SignedHead {
     guard let row = try reader.value(.head, 0) else {
       throw AuditError(
@@ -154,9 +156,9 @@ final class TrailKeys: Sendable {
       .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
   }
 
-  /// Signs and stores a head, after the one before it was read in the same transaction.
+  /// Signs and stores a head, after the head before it was read in the same transaction.
   ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key, ``AuditError/Code/wrongKey`` where it was replaced;
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key, ``AuditError/Code/wrongKey`` if it was replaced;
   ///   ``StorageError``.
   @discardableResult
   func write(_ head: TrailHead, in writer: any StorageWriter) throws -> SignedHead {
@@ -172,7 +174,9 @@ final class TrailKeys: Sendable {
     return signed
   }
 
-  /// The index in a storage, for merging its runs: its root is in the head, and each merge has another.
+  /// Returns the index in a storage, for merging its runs.
+  ///
+  /// Its root is in the head, and each merge changes it.
   func index(in storage: any TrailStorage) -> StoredIndex {
     StoredIndex(storage: storage, root: { try self.head(in: $0).indexRoot }) { root, writer in
       var head = try self.head(in: writer)
@@ -183,9 +187,9 @@ final class TrailKeys: Sendable {
 
   // MARK: - Keys
 
-  /// The private key that signs now.
+  /// Returns the private key that signs now.
   ///
-  /// - Throws: ``AuditError/Code/readOnly`` without it, ``AuditError/Code/wrongKey`` where it was replaced.
+  /// - Throws: ``AuditError/Code/readOnly`` without it, ``AuditError/Code/wrongKey`` if it was replaced.
   func signer() throws(AuditError) -> NoteSignerKey {
     let (chain, signer) = state.withLock { ($0.chain, $0.signer) }
     guard let signer else {
@@ -198,15 +202,16 @@ final class TrailKeys: Sendable {
     return signer
   }
 
-  /// Stores that a key takes over, in the transaction that entered it as the last entry, and signs the head with it.
+  /// Stores that a key took over, in the transaction that entered this as the last entry, and signs the head with the
+  /// key.
   ///
   /// - Parameters:
-  ///   - new: The key.
-  ///   - succession: The entry.
-  ///   - head: The head.
+  ///   - new: The new key.
+  ///   - succession: The entry, with its proof.
+  ///   - head: The head to sign.
   ///   - writer: The transaction.
-  /// - Returns: The head, signed.
-  /// - Throws: ``AuditError/Code/invalidRecord`` where there is no room for more; ``StorageError``.
+  /// - Returns: The signed head.
+  /// - Throws: ``AuditError/Code/invalidRecord`` if the trail has the maximum number of keys; ``StorageError``.
   func store(
     _ new: NoteSignerKey, _ succession: KeySuccession, _ head: TrailHead, in writer: any StorageWriter
   ) throws -> SignedHead {
@@ -216,7 +221,7 @@ final class TrailKeys: Sendable {
     }
     try writer.put(
       .notes, TrailNotes.firstSuccession + Int64(stored.count), succession.proof.encoded)
-    // So that a reader that trusts this key alone can read the trail.
+    // A reader that trusts only this key must be able to read the trail.
     let text = Array(configuration.text.utf8)
     if let bytes = try writer.value(.notes, TrailNotes.configuration) {
       let note = try SignedNote(parsing: bytes).adding(SignedNote.sign(text, by: [new]).signatures)
@@ -225,10 +230,10 @@ final class TrailKeys: Sendable {
     return try write(head, by: new, in: writer)
   }
 
-  /// Goes on with a key whose taking over was stored.
+  /// Continues with a key whose succession was stored.
   func adopt(_ new: NoteSignerKey, _ succession: KeySuccession) {
     state.withLock { state in
-      // A reader may have found it already.
+      // A reader may have found the succession already.
       if state.chain.current != succession.key { state.chain.append(succession) }
       state.signer = new
     }

@@ -4,63 +4,78 @@ internal import FingerprintIndex
 public import ReceiptBytes
 internal import TransparencyLog
 
-/// Why an audit trail could not do what it was asked.
+/// An error that explains why an operation of an audit trail failed.
 public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault.
+  /// The kind of an error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// A record that cannot be entered: it is too large, or says what no entry can say. Nothing was stored.
+    /// A record cannot be entered: it is too large, or states something that no entry can express.
+    ///
+    /// Nothing was stored.
     case invalidRecord = "invalid-record"
-    /// More appends wait than the trail allows. Nothing was stored; try again later or append less at a time.
+    /// More appends are waiting than the trail allows.
+    ///
+    /// Nothing was stored; try again later, or append less at a time.
     case overloaded
-    /// Checkpoints could not be published for longer than the operator allows. Nothing was stored; mend the place of the
-    /// last checkpoint.
+    /// Checkpoints could not be published for longer than the operator allows.
+    ///
+    /// Nothing was stored; repair the store of the last checkpoint.
     case checkpointOverdue = "checkpoint-overdue"
-    /// The disk is full. Nothing was stored; it may be tried again when there is space.
+    /// The disk is full.
+    ///
+    /// Nothing was stored; try again when there is space.
     case storageFull = "storage-full"
-    /// The storage cannot be used now. Nothing was stored, or it is not known: append the same again, which
-    /// returns the first index where it was.
+    /// The storage is unavailable now.
+    ///
+    /// Nothing was stored, or it is unknown if it was: append the same records again, which returns the first index if
+    /// they were stored.
     case storageUnavailable = "storage-unavailable"
-    /// A write failed in such a way that it is not known what is stored. The trail takes nothing more until it is
-    /// opened again; entries that were acknowledged are there.
+    /// A write failed, and it is unknown what is stored.
+    ///
+    /// The trail accepts nothing more until it is opened again. Acknowledged entries are not lost.
     case stopped
     /// The trail was closed.
     case closed
     /// There is no trail at this place.
     case notFound = "not-found"
-    /// The storage is not an audit trail, or one that this build cannot use.
+    /// The storage does not contain an audit trail, or contains one that this build cannot use.
     case notATrail = "not-a-trail"
     /// There is a trail already.
     case alreadyExists = "already-exists"
-    /// The key is not the one that the trail is signed with.
+    /// The key is not the one that signs the trail.
     case wrongKey = "wrong-key"
-    /// The private key is needed, and was not given.
+    /// The operation needs the private key, which was not given.
     case readOnly = "read-only"
-    /// The trail holds no keys of erasable parts, as copies that `audit backup` makes: it is read without them, and
-    /// nothing is appended before they are restored.
+    /// The trail holds no keys of erasable parts, like a copy that `audit backup` makes.
+    ///
+    /// It can be read without them, but nothing can be appended before they are restored.
     case keysMissing = "keys-missing"
-    /// No such entry.
+    /// There is no such entry.
     case noSuchEntry = "no-such-entry"
-    /// The stored data was altered or damaged.
+    /// The stored data is not what was written: it was altered or damaged.
     case tampered
-    /// The trail is older than the last checkpoint that was published: an old copy was put back.
+    /// The trail is older than the last published checkpoint: an old copy was put back.
     case rolledBack = "rolled-back"
-    /// The trail contradicts a checkpoint that was published: there are two histories.
+    /// The trail contradicts a published checkpoint: there are two histories.
     case forked
-    /// Fewer witnesses cosigned than the policy requires. The entry is stored; ask for its checkpoint again later.
+    /// Fewer witnesses cosigned than the policy requires.
+    ///
+    /// The entry is stored; ask for its checkpoint again later.
     case notWitnessed = "not-witnessed"
-    /// The trail was opened without witnesses, or with too few that can be reached for their policy.
+    /// The trail was opened without witnesses, or too few of them can be reached to satisfy their policy.
+    ///
     /// Nothing was stored.
     case noWitnesses = "no-witnesses"
-    /// OpenSSL could not check a signature, for instance for want of memory. Nothing follows from that for the trail; try
-    /// again.
+    /// OpenSSL could not check a signature, for example because there was too little memory.
+    ///
+    /// This says nothing about the trail; try again.
     case internalFailure = "internal-failure"
   }
 
-  /// The kind of fault.
+  /// The kind of the error.
   public let code: Code
-  /// The place: an entry, a table and key, a file.
+  /// The place of the error: an entry, a table and key, or a file.
   public let place: String
-  /// A description of the fault and the remedy, on one line.
+  /// A description of the error and of its remedy, on one line.
   public let message: String
 
   /// Creates an error.
@@ -73,7 +88,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
   /// The code, the place and the message, on one line.
   public var description: String { line }
 
-  /// The error of the trail for a fault of its storage, or of anything below it.
+  /// Converts an error of the storage, or of anything else below the trail, to its meaning for users of the trail.
   package init(_ error: any Error) {
     switch error {
     case let error as AuditError: self = error

@@ -8,11 +8,11 @@ extension AuditLog {
   ///
   /// - Parameters:
   ///   - storage: An empty storage.
-  ///   - configuration: What the trail is and stays.
+  ///   - configuration: The constant properties of the trail.
   ///   - signer: The private key, whose name is the origin.
-  ///   - checkpoints: The place of the last checkpoint, which must be empty and no part of the storage's backups.
-  ///   - options: How this process uses it.
-  /// - Returns: The trail, open.
+  ///   - checkpoints: The store of the last checkpoint, which must be empty and not part of the storage's backups.
+  ///   - options: The settings of this process.
+  /// - Returns: The opened trail.
   /// - Throws: ``AuditError``: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of
   ///   ``open(_:verifier:signer:checkpoints:options:)``.
   public static func create(
@@ -39,7 +39,7 @@ extension AuditLog {
         try ErasureKeys.create(in: writer)
         try keys.write(.empty, in: writer)
       }
-      // This trail's own first checkpoint is there if it was created before. Its signature is always the same.
+      // If the trail was created before, the store holds its own first checkpoint, whose signature is always the same.
       guard try checkpoints.replace(nil, with: first.encoded) || checkpoints.load() == first.encoded else {
         throw AuditError(
           .alreadyExists, at: "checkpoint",
@@ -50,7 +50,8 @@ extension AuditLog {
       storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints, options: options)
   }
 
-  /// Accepts a trail whose creation ended before its first checkpoint was published: creating it again ends that.
+  /// Accepts a trail whose creation was interrupted before its first checkpoint was published; creating it again
+  /// completes it.
   private static func requireUnfinished(
     _ configuration: TrailConfiguration, _ signer: NoteSignerKey, in writer: any StorageWriter
   ) throws {
@@ -63,15 +64,15 @@ extension AuditLog {
   /// Opens a trail.
   ///
   /// - Parameters:
-  ///   - storage: Where it is kept.
-  ///   - verifier: Its public key: the first, or one that replaced it.
-  ///   - signer: The private key that signs now; without it, the trail is only read.
-  ///   - checkpoints: The place of the last checkpoint.
-  ///   - options: How this process uses it.
-  /// - Returns: The trail, open.
+  ///   - storage: The storage of the trail.
+  ///   - verifier: The trail's public key: the first, or one that replaced it.
+  ///   - signer: The private key that signs now; without it, the trail can only be read.
+  ///   - checkpoints: The store of the last checkpoint.
+  ///   - options: The settings of this process.
+  /// - Returns: The opened trail.
   /// - Throws: ``AuditError``: ``AuditError/Code/notATrail``; ``AuditError/Code/wrongKey``;
-  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the trail
-  ///   is not the one that the last checkpoint is of.
+  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail does not
+  ///   match the last checkpoint.
   public static func open(
     _ storage: any TrailStorage, verifier: NoteVerifierKey, signer: NoteSignerKey? = nil,
     checkpoints: any CheckpointStore, options: Options = Options()
@@ -89,9 +90,9 @@ extension AuditLog {
     } catch { throw AuditError(error) }
   }
 
-  /// Commits what waits, publishes a checkpoint where the private key is there, and closes the storage.
+  /// Commits waiting appends, publishes a checkpoint if there is a private key, and closes the storage.
   ///
-  /// - Throws: ``AuditError`` where the checkpoint could not be published; the storage is closed all the same.
+  /// - Throws: ``AuditError`` if the checkpoint could not be published; the storage is closed nevertheless.
   public func close() throws(AuditError) {
     isClosing.store(true, ordering: .sequentiallyConsistent)
     appends.close(self)

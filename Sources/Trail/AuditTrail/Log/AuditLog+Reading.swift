@@ -5,8 +5,10 @@ internal import FingerprintIndex
 internal import Synchronization
 
 extension AuditLog {
-  /// Reads one state of the trail. It is at least as new as the last append that this process made, and as what
-  /// other processes made before the call.
+  /// Reads a snapshot of the trail.
+  ///
+  /// It is at least as new as the last append of this process, and as everything that other processes wrote before the
+  /// call.
   ///
   /// - Throws: ``AuditError``, and the errors of `body`.
   public func read<Result: Sendable>(
@@ -19,12 +21,12 @@ extension AuditLog {
     }
   }
 
-  /// The same, blocking the thread: a task calls ``read(_:)``.
+  /// Reads a snapshot of the trail, and blocks the thread; in a task, call ``read(_:)``.
   public func withView<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
     var attempts = 0
     while true {
       attempts += 1
-      // First what readers see, then what is stored: what is stored can then only be newer.
+      // The state of the readers comes first: the stored state can then only be newer.
       let state = states.published
       let result: Result? = try storage.read { reader in
         let stored = try context.keys.stored(in: reader, known: verifiedHead.withLock { $0 })
@@ -40,13 +42,15 @@ extension AuditLog {
       guard attempts < 100 else {
         throw AuditError(.storageUnavailable, "The trail changes faster than it can be read; try again.")
       }
-      // Entries that this process has shown meanwhile need not be read.
+      // There is nothing to read if this process has shown a newer state meanwhile.
       if states.published.head == state.head { try refresh() }
     }
   }
 
-  /// Indicates whether this opened trail wrote everything that a stored head has more than `head`, and so is about to
-  /// show it: what is not durable yet is not shown. What others wrote has to be read.
+  /// Returns `true` if this opened trail wrote everything that a stored head has beyond `head`, and so will show it as
+  /// soon as it is durable.
+  ///
+  /// Entries that other processes wrote must be read.
   private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
     stored.size > head.size && stored.writer.writer == context.writer && stored.writer.from <= head.size
   }

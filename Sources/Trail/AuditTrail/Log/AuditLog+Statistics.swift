@@ -4,20 +4,20 @@ internal import TransparencyLog
 
 /// The size of a trail.
 public struct TrailStatistics: Sendable, Hashable {
-  /// The entries.
+  /// The number of entries.
   public let entryCount: UInt64
-  /// The entries that the newest published checkpoint covers.
+  /// The number of entries that the newest published checkpoint covers.
   public let checkpointSize: UInt64
-  /// The bytes that all of it takes up, index and tree included.
+  /// The number of bytes that the trail occupies, including index and tree.
   public let storedByteCount: UInt64
-  /// The time of the first entry, in milliseconds since 1970; `nil` without entries.
+  /// The time of the first entry, in milliseconds since 1970; `nil` if there are no entries.
   public let oldestTime: Int64?
-  /// The time of the newest entry, in milliseconds since 1970; `nil` without entries.
+  /// The time of the newest entry, in milliseconds since 1970; `nil` if there are no entries.
   public let newestTime: Int64?
 }
 
 extension AuditLog {
-  /// The size of the trail.
+  /// Returns the size of the trail.
   ///
   /// - Throws: ``AuditError``, ``StorageError``.
   public func statistics() throws -> TrailStatistics {

@@ -7,44 +7,50 @@ internal import ReceiptVerification
 internal import Synchronization
 internal import TransparencyLog
 
-/// An audit trail that is open: verdicts are entered into it, found in it, and proved from it.
+/// An open audit trail, which records verdicts, finds them and proves them.
 ///
-/// Entries are appended exactly once, and cannot be changed, reordered or left out afterwards without its showing:
-/// they are the leaves of a Merkle tree (RFC 6962) whose checkpoints are signed. Any number of tasks may use one
-/// log, and several processes may have the same trail open.
+/// Entries are appended exactly once. They cannot be changed, reordered or omitted afterwards without detection: they
+/// are the leaves of a Merkle tree (RFC 6962) whose checkpoints are signed. Any number of tasks may use one log, and
+/// several processes may have the same trail open.
 public final class AuditLog: Sendable {
-  /// The options of a process's use of a trail. None of them is part of the trail.
+  /// The settings of a process that uses a trail.
+  ///
+  /// They are not part of the trail.
   public struct Options: Sendable {
-    /// The time for which an entry may be without a checkpoint that includes it; a second by default.
+    /// The longest time that an entry may be without a checkpoint that includes it; one second by default.
     public var checkpointInterval: Duration = .seconds(1)
-    /// The records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``. An append that
-    /// is taken in may go beyond it, so that a large one is not refused for ever while small ones keep coming.
+    /// The number of records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``.
+    ///
+    /// An append that is accepted may exceed this limit, so that a large one is not refused forever while small ones
+    /// keep coming.
     public var maximumWaiting = 16384
-    /// The bytes of records, receipts included, that may wait to be stored before an append is refused as
+    /// The size in bytes of the records, including receipts, that may wait to be stored before an append is refused as
     /// ``AuditError/Code/overloaded``; 256 MiB by default.
     public var maximumWaitingByteCount = 256 << 20
-    /// The records that are stored in one transaction at most.
+    /// The maximum number of records in one transaction.
     public var maximumBatch = 1024
-    /// The clock that dates erasures and anchors.
+    /// The clock that gives the times of erasures and anchors.
     public var clock: @Sendable () -> Timestamp = SystemClock.now
-    /// For how long entries may be without a published checkpoint while publishing fails, before appends are refused as
-    /// ``AuditError/Code/checkpointOverdue``; by default there is no limit.
+    /// The longest time that entries may be without a published checkpoint while publishing fails, before appends are
+    /// refused as ``AuditError/Code/checkpointOverdue``.
+    ///
+    /// There is no limit by default.
     public var maximumUncheckpointedAge: Duration?
-    /// Called with what no caller is told of, to be logged.
+    /// A closure that is called with the events that no caller is informed of, for logging.
     public var eventHandler: (@Sendable (AuditLogEvent) -> Void)?
-    /// The witnesses of checkpoints; needed for ``AcknowledgementMode/witnessed``.
+    /// The witnesses that cosign checkpoints; needed for ``AcknowledgementMode/witnessed``.
     public var witnesses: Witnesses?
 
-    /// After how many entries index records are written as runs; less in tests, so that there are runs.
+    /// The number of entries after which index records are written as runs; smaller in tests, so that there are runs.
     package var flushInterval = TrailLimits.flushInterval
-    /// The length of fingerprints; less in tests, so that some collide.
+    /// The length of fingerprints; shorter in tests, so that some collide.
     package var fingerprintBits = IndexKey.fingerprintBits
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
   }
 
-  /// The settings that were made when the trail was created.
+  /// The configuration that was chosen when the trail was created.
   public var configuration: TrailConfiguration { context.keys.configuration }
   let storage: any TrailStorage
   let context: TrailContext
@@ -83,21 +89,21 @@ public final class AuditLog: Sendable {
       })
     if writer.canWrite {
       mergeIndex()
-      // Those of a process that ended before it published.
+      // These entries are of a process that ended before it published them.
       if writer.checkpointSize < state.head.size { scheduleCheckpoint() }
     }
   }
 
   // MARK: - Changing
 
-  /// Has everything synced that this process wrote, and shows it to readers.
+  /// Syncs everything that this process wrote, and shows it to readers.
   func synchronizeAll() throws(AuditError) {
     do { try states.synchronize(storage) } catch {
       throw writer.withLock { $0.stop(after: error) }
     }
   }
 
-  /// Changes the trail, and publishes the new state to readers as far as it is durable.
+  /// Changes the trail, and shows the new state to readers if it is durable.
   func change<Result: Sendable>(
     _ body: (inout TrailWriter) throws(AuditError) -> Result
   ) throws(AuditError) -> Result {
@@ -110,19 +116,19 @@ public final class AuditLog: Sendable {
     return try outcome.get()
   }
 
-  /// Indicates whether the index was flushed by the last commit: there may be runs to merge.
+  /// Returns `true` if the last commit flushed the index, so that there may be runs to merge.
   private func isFlushed() -> Bool {
     let indexedSize = states.written.head.indexedSize
     return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize
   }
 
-  /// Has runs merged where the last commit made one.
+  /// Merges runs if the last commit made one.
   func mergeIndexIfFlushed() { if isFlushed() { mergeIndex() } }
 
-  /// Merges index runs, in the background and between appends.
+  /// Merges index runs in the background, between appends.
   private func mergeIndex() {
     merging.async { [self] in
-      // Appends meet the same fault of the storage if there is one; what is left to merge can wait.
+      // If the storage fails, appends meet the same error; the rest of the merging can wait.
       var isMore = true
       while isMore, !isClosing.load(ordering: .sequentiallyConsistent) {
         isMore = (try? merger.withLock { merger in try merger.step() }) ?? false
@@ -131,12 +137,12 @@ public final class AuditLog: Sendable {
     }
   }
 
-  /// Ends the merging, after the step that is under way.
+  /// Waits until the merging has ended after its current step.
   func stopMerging() { merging.sync {} }
 
-  /// Leaves merges that are under way to others, who would else wait for the claims to lapse.
+  /// Releases the claims on unfinished merges, so that others need not wait for them to lapse.
   func releaseMerges() {
-    // A claim that cannot be given up lapses.
+    // A claim that cannot be released lapses.
     merger.withLock { merger in try? merger.release() }
   }
 

@@ -5,11 +5,11 @@ internal import TransparencyLog
 
 /// The stored form of one entry.
 struct StoredEntry {
-  /// The leaf: an ``AuditEntry``, encoded.
+  /// The encoded ``AuditEntry``, which is the leaf.
   var entry: [UInt8]
-  /// The erasable part, encoded; empty without one or it has a row of its own.
+  /// The sealed erasable part; empty if the entry has no part or the part has a row of its own.
   var erasable: [UInt8]
-  /// Indicates whether the erasable part has a row of its own, in `payloads`.
+  /// `true` if the erasable part has a row of its own, in `payloads`.
   var isOutOfLine: Bool
 }
 
@@ -21,7 +21,7 @@ struct StoredEntry {
 ///     256 × 2 bytes    the length of each erasable part, or 65,535 for one in a row of its own
 ///     entries, then erasable parts, without separators
 ///
-/// Integers are big endian. The parts lie in this order so that a tile, or one entry, is read without the rest.
+/// Integers are big endian. The sections are in this order so that a tile, or one entry, can be read without the rest.
 package enum BundleRow {
   package static let entryCount = 256
   static let tileByteCount = entryCount * TreeHash.byteCount
@@ -43,7 +43,7 @@ package enum BundleRow {
     return row
   }
 
-  /// The row of the same entries with other erasable parts.
+  /// Encodes the row of the same entries with other erasable parts.
   static func encode(hashesOf row: [UInt8], _ entries: BundleEntries) -> [UInt8] {
     var new = Array(row[..<groupedTileByteCount])
     entries.appendLengths(to: &new)
@@ -52,20 +52,20 @@ package enum BundleRow {
     return new
   }
 
-  /// The position of one entry, by the lengths in a row.
+  /// Returns the range of one entry in a row, computed from the row's lengths.
   static func entryRange(_ lengths: Span<UInt8>, _ position: Int) -> Range<Int> {
     var offset = headerByteCount
     for earlier in 0..<position { offset += Int(lengths[2 * earlier]) << 8 | Int(lengths[2 * earlier + 1]) }
     return offset..<offset + (Int(lengths[2 * position]) << 8 | Int(lengths[2 * position + 1]))
   }
 
-  /// The positions of the parts of a bundle's entries in its row.
+  /// The ranges of the entries and erasable parts in a bundle's row.
   struct Layout {
-    /// Of each entry.
+    /// The range of each entry.
     let entries: [Range<Int>]
-    /// Of each erasable part; empty without one, or it has a row of its own.
+    /// The range of each erasable part; empty if the entry has no part, or the part has a row of its own.
     let erasables: [Range<Int>]
-    /// Which erasable parts have rows of their own.
+    /// `true` for each erasable part that has a row of its own.
     let outOfLine: [Bool]
 
     /// Reads the lengths: the bytes ``lengthsRange`` of a row.
@@ -95,14 +95,14 @@ package enum BundleRow {
       self.outOfLine = outOfLine
     }
 
-    /// The length of the whole row.
+    /// The length of the whole row, in bytes.
     var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
   }
 }
 
 /// A row of `tail`: one entry that is not in a bundle yet.
 ///
-///     1 byte           1 where the erasable part has a row of its own
+///     1 byte           1 if the erasable part has a row of its own, else 0
 ///     4 bytes          the length of the entry, big endian
 ///     32 bytes         its leaf hash
 ///     entry, then erasable part
@@ -119,7 +119,9 @@ package enum TailRow {
     return row
   }
 
-  /// The entry; `nil` if the row is not of this form. Whether the entry has the stored hash is for the check.
+  /// Decodes the entry; `nil` if the row does not have this form.
+  ///
+  /// The caller must compare the entry with the stored hash.
   static func decode(_ row: [UInt8]) -> StoredEntry? {
     guard row.count >= entryOffset, row[0] <= 1 else { return nil }
     let length = Int(row.bigEndian(at: 1) as UInt32)
@@ -127,14 +129,14 @@ package enum TailRow {
     let end = entryOffset + length
     let stored = StoredEntry(
       entry: Array(row[entryOffset..<end]), erasable: Array(row[end...]), isOutOfLine: row[0] == 1)
-    // A bundle has 16 bits for the length of either.
+    // A bundle has 16 bits for each of the two lengths.
     guard length <= AuditEntry.maximumByteCount,
       stored.erasable.count <= (stored.isOutOfLine ? 0 : TrailLimits.inlineErasableByteCount)
     else { return nil }
     return stored
   }
 
-  /// The leaf hash that a row has.
+  /// Returns the leaf hash in a row.
   static func hash(_ row: [UInt8]) -> TreeHash? {
     row.count >= entryOffset ? TreeHash(row[5..<entryOffset]) : nil
   }

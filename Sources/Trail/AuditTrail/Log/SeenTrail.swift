@@ -2,11 +2,15 @@
 
 internal import TransparencyLog
 
-/// What a process has seen of a trail, which outlives a state that is gone after a failure: an older copy that was refused
-/// once must not be believed when it is read again.
+/// The states of a trail that a process has seen.
+///
+/// They outlive a state that is dropped after a failure: an older copy that was refused once must not be accepted when
+/// the trail is read again.
 struct SeenTrail {
   private var newest: TrailHead
-  /// The newest before it that survives the loss of power: what was not synced may be lost.
+  /// The newest earlier head that survives a power loss.
+  ///
+  /// Entries that were not synced may be lost.
   private var newestDurable: TrailHead
   private let durable: DurableSize
 
@@ -16,7 +20,7 @@ struct SeenTrail {
     self.durable = durable
   }
 
-  /// Notes what is known now.
+  /// Notes the current head.
   mutating func note(_ head: TrailHead) {
     newestDurable = mustBeThere
     newest = head
@@ -24,9 +28,9 @@ struct SeenTrail {
 
   private var mustBeThere: TrailHead { newest.size <= durable.value ? newest : newestDurable }
 
-  /// Reads what is stored.
+  /// Reads the stored state.
   ///
-  /// - Throws: ``AuditError/Code/rolledBack`` where it does not go on from what was seen; ``AuditError/Code/tampered``,
+  /// - Throws: ``AuditError/Code/rolledBack`` if it does not continue what was seen; ``AuditError/Code/tampered``,
   ///   ``StorageError``.
   func readAnew(_ reader: any StorageReader, _ context: TrailContext) throws -> TrailState {
     let state = try TrailState(reading: reader, context)

@@ -2,8 +2,10 @@
 
 internal import TransparencyLog
 
-/// Reads the entries of a trail. Every entry is hashed when it is read, and verified against the tree: what is returned is
-/// what was recorded, or reading throws ``AuditError/Code/tampered``.
+/// Reads the entries of a trail.
+///
+/// Every entry is hashed when it is read, and verified against the tree. A read returns what was recorded, or throws
+/// ``AuditError/Code/tampered``.
 struct StoredEntries {
   let rows: StoredRows
   let tiles: StoredTiles
@@ -13,12 +15,12 @@ struct StoredEntries {
     self.tiles = tiles
   }
 
-  /// The entry at `index`, without its erasable part.
+  /// Returns the entry at `index`, without its erasable part.
   ///
   /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
   func entry(at index: UInt64) throws -> [UInt8] { try verified(index).entry }
 
-  /// The entry at `index`, and the lengths in the bundle that it was found in; `nil` if it is in none yet.
+  /// Returns the entry at `index`, and the lengths in its bundle; the lengths are `nil` if it is not in a bundle yet.
   ///
   /// - Throws: As ``entry(at:)``.
   func entryWithLengths(at index: UInt64) throws -> (entry: [UInt8], lengths: [UInt8]?) {
@@ -26,7 +28,7 @@ struct StoredEntries {
     return (entry, header.map { Array($0.suffix(BundleRow.lengthsByteCount)) })
   }
 
-  /// The entry at `index`, and the end of the header of the bundle that it was found in.
+  /// Returns the entry at `index`, and the end of the header of its bundle.
   private func verified(_ index: UInt64) throws -> (entry: [UInt8], header: [UInt8]?) {
     try requireEntry(index)
     let (bundle, position) = StoredRows.place(of: index)
@@ -35,7 +37,7 @@ struct StoredEntries {
       try requireHash(.leaf(entry), ofTail: position, at: index)
       return (entry, nil)
     }
-    // From the hashes of the entry's group to the lengths of the entries, read at once.
+    // One read covers everything from the hashes of the entry's group to the lengths of the entries.
     let group = position / GroupedTile.groupWidth
     let start = group * GroupedTile.groupWidth * TreeHash.byteCount
     let header = try rows.part(start..<BundleRow.headerByteCount, of: bundle)
@@ -51,9 +53,11 @@ struct StoredEntries {
     return (entry, header)
   }
 
-  /// Calls `body` with the entries `range`, in order, each bundle read once.
+  /// Calls `body` with the entries in `range`, in order.
   ///
-  /// - Throws: As ``entry(at:)``, and what `body` throws.
+  /// Each bundle is read once.
+  ///
+  /// - Throws: As ``entry(at:)``, and the errors of `body`.
   func forEach(in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void) throws {
     var verified: UInt64?
     if let last = range.last { try requireEntry(last) }
@@ -90,11 +94,11 @@ struct StoredEntries {
   }
 }
 
-/// Reads the rows that a trail's entries are in, as they are: for those who hold them against the tree themselves.
+/// Reads the rows of a trail's entries, unverified, for callers that compare them with the tree themselves.
 struct StoredRows {
   let reader: any StorageReader
 
-  /// The entry at `index`, without its erasable part; `nil` without one.
+  /// Returns the entry at `index`, without its erasable part; `nil` if it does not exist.
   func entry(at index: UInt64) throws -> [UInt8]? {
     let (bundle, position) = Self.place(of: index)
     if let lengths = try lengths(of: bundle) {
@@ -103,12 +107,12 @@ struct StoredRows {
     return try tail(index)?.entry
   }
 
-  /// The erasable part of the entry at `index`, sealed; empty if it has none.
+  /// Returns the sealed erasable part of the entry at `index`; empty if it has no part.
   ///
   /// - Parameters:
-  ///   - index: The entry.
-  ///   - known: The lengths in its bundle, where they were read already.
-  /// - Returns: The part.
+  ///   - index: The index of the entry.
+  ///   - known: The lengths in its bundle, if they were read already.
+  /// - Returns: The sealed part.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   func erasable(at index: UInt64, lengths known: [UInt8]? = nil) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
@@ -125,7 +129,7 @@ struct StoredRows {
     return try outOfLinePayload(index)
   }
 
-  /// An erasable part in a row of its own.
+  /// Returns an erasable part that has a row of its own.
   private func outOfLinePayload(_ index: UInt64) throws -> [UInt8] {
     guard let row = try reader.value(.payloads, Int64(index)) else {
       throw AuditError(
@@ -134,12 +138,14 @@ struct StoredRows {
     return row
   }
 
-  /// The erasable part of an entry that was read, sealed; empty if it has none.
+  /// Returns the sealed erasable part of an entry that was read; empty if it has no part.
   func erasable(of stored: StoredEntry, at index: UInt64) throws -> [UInt8] {
     stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }
 
-  /// Calls the closure with the entries `range`, in order, each bundle read once, with all entries of the bundle.
+  /// Calls `body` with the entries in `range`, in order, and with all entries of the bundle.
+  ///
+  /// Each bundle is read once.
   func forEach(
     in range: Range<UInt64>, _ body: (UInt64, StoredEntry, _ bundle: [StoredEntry]) throws -> Void
   ) throws {
@@ -163,7 +169,7 @@ struct StoredRows {
     }
   }
 
-  /// The 256 entries of a bundle's row.
+  /// Decodes the 256 entries of a bundle's row.
   static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
     guard row.count >= BundleRow.headerByteCount,
       let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
@@ -176,12 +182,13 @@ struct StoredRows {
     }
   }
 
-  /// Calls the closure with all entries that there are, in order, whatever the head says. Rows that cannot be read are
-  /// left out.
+  /// Calls the closure with all stored entries, in order, regardless of the head.
+  ///
+  /// Rows that cannot be read are skipped.
   ///
   /// - Parameter body: The closure.
-  /// - Returns: Whether all rows could be read.
-  /// - Throws: ``StorageError``, and what `body` throws.
+  /// - Returns: `true` if all rows could be read.
+  /// - Throws: ``StorageError``, and the errors of `body`.
   func forEachReadable(_ body: (UInt64, StoredEntry) throws -> Void) throws -> Bool {
     var isWhole = true
     try reader.forEach(.bundles, in: 0...Int64(UInt32.max)) { bundle, row in
@@ -211,14 +218,14 @@ struct StoredRows {
     return lengths
   }
 
-  /// Some bytes of a bundle's row.
+  /// Returns some bytes of a bundle's row.
   func part(_ range: Range<Int>, of bundle: Int64) throws -> [UInt8] {
     let bytes = try reader.value(.bundles, bundle, bytes: range)
     guard let bytes, bytes.count == range.count else { throw Self.damaged(bundle) }
     return bytes
   }
 
-  /// The row of an entry that is in no bundle yet.
+  /// Returns the row of an entry that is not in a bundle yet.
   func tail(_ index: UInt64) throws -> StoredEntry? {
     guard let row = try reader.value(.tail, Int64(index)) else { return nil }
     guard let stored = TailRow.decode(row) else {

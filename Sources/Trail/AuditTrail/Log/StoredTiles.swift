@@ -2,19 +2,21 @@
 
 internal import TransparencyLog
 
-/// The tiles of a stored tree, each verified against the tile above it, up to the right edge, which is in memory and is
-/// that of a signed root. What a tile says is true, or reading it throws.
+/// The tiles of a stored tree, each verified against the tile above it.
+///
+/// The right edge of the tree is in memory, and belongs to a signed root. A read returns the true hashes, or throws.
 struct StoredTiles: TileReader {
   let reader: any StorageReader
   let edge: TreeFrontier
-  /// Of full tiles that were found right.
+  /// A cache of full tiles that were verified.
   let cache: TileNodeCache
-  /// Indicates whether of a full tile of the lowest level only the roots of its groups are verified against the tree:
-  /// for callers that check the hashes themselves, as of a proof.
+  /// If `true`, only the roots of the groups in a full tile of level 0 are verified against the tree.
+  ///
+  /// This is for callers that check the hashes themselves, such as those of a proof.
   var checksGroupsOnly = false
 
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
-    // The hashes that the level has in all; a trail of 2^40 entries has six levels.
+    // The number of hashes in the whole level; a trail of 2^40 entries has six levels.
     let available = coordinates.level < 8 ? edge.size >> UInt64(8 * coordinates.level) : 0
     guard coordinates.number <= available >> 8,
       available - coordinates.number << 8 >= UInt64(coordinates.width)
@@ -28,7 +30,7 @@ struct StoredTiles: TileReader {
   }
 
   func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile {
-    // The cache keeps the hashes of a partial tile and of an older tree: they are verified against the tree.
+    // The cache keeps the hashes of partial tiles and of older trees, so they are verified against the tree.
     guard checksGroupsOnly, coordinates.level == 0, coordinates.width == TileCoordinates.fullWidth,
       coordinates.number < edge.size >> 8
     else {
@@ -43,7 +45,7 @@ struct StoredTiles: TileReader {
     return GroupedTile(hashes: Array(hashes.prefix(BundleRow.entryCount)), groupRoots: groupRoots)
   }
 
-  /// Holds the roots of a full bundle's groups against the tree.
+  /// Compares the roots of a full bundle's groups with the tree.
   func check(groupRoots: [TreeHash], ofBundle number: UInt64) throws {
     let tile = TileCoordinates(0, number, TileCoordinates.fullWidth)
     guard try TreeHash.root(ofComplete: groupRoots[...]) == root(ofTile: tile) else {
@@ -51,7 +53,7 @@ struct StoredTiles: TileReader {
     }
   }
 
-  /// The root of the hashes of a full tile, as the tile above has it.
+  /// Returns the root of a full tile's hashes, as the tile above has it.
   func root(ofTile tile: TileCoordinates) throws -> TreeHash {
     let above = TileCoordinates(tile.level + 1, tile.number >> 8, TileCoordinates.fullWidth)
     let position = Int(tile.number & 255)
@@ -66,7 +68,7 @@ struct StoredTiles: TileReader {
     return hashes[position]
   }
 
-  /// A tile that is stored, as it is.
+  /// Returns a stored tile, unverified.
   static func fullTile(_ coordinates: TileCoordinates, _ reader: any StorageReader) throws -> [TreeHash] {
     let row =
       if coordinates.level == 0 {
@@ -89,14 +91,15 @@ struct StoredTiles: TileReader {
     )
   }
 
-  /// The key of a full tile of a level above 0.
+  /// Returns the key under which a full tile of a level above 0 is stored.
   static func key(_ coordinates: TileCoordinates) -> Int64 {
     Int64(coordinates.level) << 48 | Int64(coordinates.number)
   }
 }
 
-/// The full tiles that are stored, unverified: for reading the right edge of a tree whose size is a multiple of 256,
-/// whose root is then compared.
+/// The stored full tiles, unverified.
+///
+/// They serve to read the right edge of a tree whose size is a multiple of 256; its root is then compared.
 struct UnverifiedTiles: TileReader {
   let reader: any StorageReader
 

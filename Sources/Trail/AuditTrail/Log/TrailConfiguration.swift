@@ -5,7 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The constant properties of a trail: chosen when it is created, and signed with its key, so that nobody else changes it.
+/// The constant properties of a trail.
+///
+/// They are chosen when it is created, and signed with its key, so that nobody else can change them.
 ///
 /// It is stored as a signed note (C2SP signed-note) of the trail's key over the text
 ///
@@ -16,17 +18,18 @@ internal import TransparencyLog
 ///
 /// where `once` is `forever` or a number of seconds.
 public struct TrailConfiguration: Sendable, Hashable {
-  /// For how long the same verdict of the same receipt under the same policy is entered only once.
+  /// The period in which the same verdict on the same receipt under the same policy is entered only once.
   public enum OnceWindow: Sendable, Hashable {
-    /// For as long as the trail exists.
+    /// As long as the trail exists.
     case forever
-    /// For so many seconds after the entry; at least 1, and at most ``longest``.
+    /// This number of seconds after the entry; at least 1, and at most ``longest``.
     case seconds(Int64)
 
-    /// The most seconds that a window may have: in milliseconds they fit into 64 bits.
+    /// The maximum number of seconds in a window; in milliseconds it fits into 64 bits.
     public static let longest = Int64.max / 1000
 
-    /// Indicates whether an entry of `earlier` is in the window of a record of `time`, both in milliseconds since 1970.
+    /// Returns `true` if an entry of the time `earlier` is in the window of a record of `time`, both in milliseconds
+    /// since 1970.
     func covers(_ earlier: Int64, at time: Int64) -> Bool {
       guard case .seconds(let seconds) = self else { return true }
       let (start, isBeforeAll) = time.subtractingReportingOverflow(seconds * 1000)
@@ -34,17 +37,20 @@ public struct TrailConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The log's origin (C2SP tlog-checkpoint), and the name of its key: a URL without scheme, by custom.
+  /// The log's origin (C2SP tlog-checkpoint), which is also the name of its key.
+  ///
+  /// By convention it is a URL without scheme.
   public let origin: String
-  /// For how long a verdict is entered only once.
+  /// The period in which a verdict is entered only once.
   public let once: OnceWindow
-  /// 16 secret bytes under which the indexes' fingerprints are made, so that nobody can choose receipts whose
-  /// fingerprints collide.
+  /// The secret key of the indexes' fingerprints, 16 bytes.
+  ///
+  /// Without it, nobody can choose receipts whose fingerprints collide.
   let indexKey: [UInt8]
 
-  /// A new configuration.
+  /// Creates a configuration.
   ///
-  /// - Throws: ``AuditError/Code/invalidRecord`` where the window is shorter than a second or longer than
+  /// - Throws: ``AuditError/Code/invalidRecord`` if the window is shorter than a second or longer than
   ///   ``OnceWindow/longest``.
   public init(origin: String, once: OnceWindow = .forever) throws(AuditError) {
     try self.init(origin: origin, once: once, indexKey: Random.bytes(16))
@@ -62,7 +68,7 @@ public struct TrailConfiguration: Sendable, Hashable {
     self.indexKey = indexKey
   }
 
-  /// The key of fingerprints of so many bits.
+  /// Returns the key for fingerprints of `bits` bits.
   func fingerprintKey(bits: Int) throws(AuditError) -> IndexKey {
     guard let key = IndexKey(indexKey, fingerprintBits: bits) else { throw Self.unreadable }
     return key

@@ -5,8 +5,9 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// How far a trail has come: the row that every change of it replaces, signed by the trail's key, so that nobody else
-/// makes one.
+/// The current size and roots of a trail, in a row that every change replaces.
+///
+/// The trail's key signs it, so that nobody else can make one.
 ///
 /// It is stored as a signed note (C2SP signed-note) over the text
 ///
@@ -21,39 +22,40 @@ internal import TransparencyLog
 ///     configuration vTqk+i5Ui1zWdWBdYfVFXhbc/tXMMSoOLxWLKZMcqxc=
 ///     policies 4pGuWhsS1tOqbaDLWTNIVo8nlZEJ2a2JPzZ8gMT8gjQ=
 ///
-/// with the number of entries, how many of them have their index records in runs, the time of the newest in milliseconds
-/// since 1970, the roots of the tree and of the index, who wrote the entries from a number on, and SHA-256 of the
-/// configuration's text, so that nobody puts another one in its place that the same key has signed. The last line, with
-/// SHA-256 of the list of the policies whose texts are kept (``StoredPolicies``), is there once one is.
+/// with the number of entries, the number of entries whose index records are in runs, the time of the newest entry in
+/// milliseconds since 1970, the roots of the tree and of the index, the writer of the entries from a number on, and
+/// SHA-256 of the configuration's text. Because of the latter, nobody can put another configuration in place that the
+/// same key has signed. The last line is present once the text of a policy is kept. It has SHA-256 of the list of these
+/// policies (``StoredPolicies``).
 struct TrailHead: Equatable {
   static let empty = TrailHead(
     size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .none,
     writer: WriterRun(writer: 0, from: 0))
 
-  /// Entries.
+  /// The number of entries.
   var size: UInt64
-  /// Entries whose index records are in runs.
+  /// The number of entries whose index records are in runs.
   var indexedSize: UInt64
-  /// Of the newest entry, milliseconds since 1970.
+  /// The time of the newest entry, in milliseconds since 1970.
   var lastTime: Int64
-  /// Of the tree of all entries.
+  /// The root of the tree of all entries.
   var root: TreeHash
-  /// Of the index.
+  /// The root of the index.
   var indexRoot: IndexRoot
   /// The last writer.
   var writer: WriterRun
-  /// SHA-256 of the list of the policies whose texts are kept; `nil` if none is.
+  /// SHA-256 of the list of the policies whose texts are kept; `nil` if no text is kept.
   var policies: SHA256Digest?
 
-  /// The entries that one opened trail wrote with nobody else's in between.
+  /// Consecutive entries that one opened trail wrote.
   struct WriterRun: Equatable {
-    /// A random number.
+    /// A random number that identifies the opened trail.
     let writer: UInt64
-    /// The first of the entries.
+    /// The index of the first of these entries.
     let from: UInt64
   }
 
-  /// Indicates whether both have the same entries, whatever of them is indexed.
+  /// Returns `true` if both have the same entries, no matter how many of them are indexed.
   func isSameTree(as other: TrailHead) -> Bool { size == other.size && root == other.root }
 }
 
@@ -94,12 +96,12 @@ extension TrailHead {
       size: size, indexedSize: indexedSize, lastTime: lastTime, root: root, indexRoot: indexRoot,
       writer: WriterRun(writer: writer, from: from),
       policies: lines.count == 11 ? SHA256Digest(base64: values[9]) : nil)
-    // One spelling only.
+    // Only one spelling is accepted.
     guard self.text(configuration) == text else { return nil }
   }
 }
 
-/// A head whose signature was found right, as it is stored.
+/// A stored head whose signature was verified.
 struct SignedHead: Equatable {
   let head: TrailHead
   let bytes: [UInt8]
@@ -107,14 +109,18 @@ struct SignedHead: Equatable {
 
 /// The limits of a trail.
 enum TrailLimits {
-  /// Entries of a trail: indexes are stored in 40 bits.
+  /// The maximum number of entries: indexes are stored in 40 bits.
   static let entries: UInt64 = 1 << 40
-  /// The bytes of an entry. Entry bundles would allow 65,535.
+  /// The maximum length of an entry, in bytes.
+  ///
+  /// Entry bundles would allow 65,535.
   static let entryByteCount = 16384
-  /// The bytes of an erasable part.
+  /// The maximum length of an erasable part, in bytes.
   static let erasableByteCount = 16 << 20
-  /// An erasable part that is larger is stored in a row of its own.
+  /// The maximum length, in bytes, of an erasable part in a bundle; a longer one is stored in a row of its own.
   static let inlineErasableByteCount = 4096
-  /// Entries between two flushes of the index: what has to be read again when a trail is opened.
+  /// The number of entries between two flushes of the index.
+  ///
+  /// They must be read again when a trail is opened.
   static let flushInterval: UInt64 = 65536
 }

@@ -3,9 +3,11 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// The writer's state of a trail in memory. It follows the storage, and is read again after a failed write.
+/// The state of a trail that a writer holds in memory.
+///
+/// It follows the stored state, and is read again after a failed write.
 struct TrailState {
-  /// As it is stored and signed.
+  /// The head, as it is stored and signed.
   var signed: SignedHead
   var head: TrailHead
   /// The right edge of the tree.
@@ -13,19 +15,18 @@ struct TrailState {
   /// The entries after the last full bundle.
   var tail: BundleEntries
   var index: IndexEngine
-  /// The way to the keys of the erasable parts of entries that are still to come; `nil` if the trail holds no keys,
-  /// and is only read.
+  /// The path to the keys of the erasable parts of future entries; `nil` if the trail holds no keys, and is only read.
   private let erasureKeys: ErasureKeyPath?
   let context: TrailContext
 
-  /// Reads what is stored.
+  /// Reads the stored state.
   ///
   /// - Parameters:
-  ///   - reader: The state of the storage.
-  ///   - context: What it has in common with others.
-  ///   - readsIndex: Whether the index is read; without it nothing is found, and nothing may be written.
-  ///   - isUnfinished: Whether it is a copy that may lack the entries which say that parts were erased.
-  /// - Throws: ``AuditError/Code/tampered`` where the entries are not those of the signed root.
+  ///   - reader: A state of the storage.
+  ///   - context: The values that all states of the trail share.
+  ///   - readsIndex: `true` if the index is read; without it nothing is found, and nothing may be written.
+  ///   - isUnfinished: `true` if it is a copy that may lack the entries which record that parts were erased.
+  /// - Throws: ``AuditError/Code/tampered`` if the entries do not have the signed root.
   init(
     reading reader: any StorageReader, _ context: TrailContext, readsIndex: Bool = true,
     isUnfinished: Bool = false
@@ -51,7 +52,7 @@ struct TrailState {
     }
     try compareRoot()
     guard readsIndex else { return }
-    // The index records since the last flush live in memory alone.
+    // The index records since the last flush exist only in memory.
     var parts = IndexedParts(reader, hasKeys: erasureKeys != nil)
     try entries(in: reader).forEach(in: head.indexedSize..<head.size) { position, entry in
       let fingerprints = try parts.fingerprints(of: entry, at: position, context.keys.fingerprints)
@@ -62,9 +63,9 @@ struct TrailState {
     try requireErased(parts.damaged, in: reader)
   }
 
-  /// Follows what other processes wrote since.
+  /// Catches up with everything that other processes wrote since.
   ///
-  /// - Throws: ``AuditError/Code/rolledBack`` where there is less than before.
+  /// - Throws: ``AuditError/Code/rolledBack`` if there are fewer entries than before.
   mutating func catchUp(_ reader: any StorageReader) throws {
     let stored = try context.keys.stored(in: reader, known: signed)
     guard stored != signed else { return }
@@ -94,8 +95,9 @@ struct TrailState {
     try requireErased(parts.damaged, in: reader)
   }
 
-  /// A part that cannot be read is in order only if it was erased: its key came back, and with it something else than the
-  /// part. It can be erased again.
+  /// Checks that parts which cannot be read were erased.
+  ///
+  /// The key of such a part came back, but the stored bytes are not the part. It can be erased again.
   private func requireErased(
     _ damaged: [(position: UInt64, fault: AuditError)], in reader: any StorageReader
   ) throws {
@@ -127,10 +129,10 @@ struct TrailState {
     return try keys.pathForAppending(after: size)
   }
 
-  /// Indicates whether the trail held keys when this state was read.
+  /// `true` if the trail held keys when this state was read.
   var hasKeys: Bool { erasureKeys != nil }
 
-  /// The way to the keys of the erasable parts that are to be written.
+  /// Returns the path to the keys of the erasable parts that are to be written.
   ///
   /// - Throws: ``AuditError/Code/keysMissing``.
   func keysForWriting() throws(AuditError) -> ErasureKeyPath {
@@ -138,7 +140,7 @@ struct TrailState {
     return erasureKeys
   }
 
-  /// Signs and stores the head, after whatever changed it.
+  /// Signs and stores the head after a change.
   mutating func writeHead(in writer: any StorageWriter) throws {
     signed = try context.keys.write(head, in: writer)
   }
@@ -147,10 +149,10 @@ struct TrailState {
     StoredTiles(reader: reader, edge: frontier, cache: context.nodes)
   }
 
-  /// The entries, verified.
+  /// Reads the entries, verified.
   func entries(in reader: any StorageReader) -> StoredEntries { StoredEntries(tiles(in: reader)) }
 
-  /// Requires that an entry says of each of these that its erasable part was erased.
+  /// Checks that each of these entries has an entry that records the erasure of its part.
   func requireErasures(_ forgotten: [UInt64], in reader: any StorageReader) throws {
     guard !forgotten.isEmpty else { return }
     let erasures = ErasureLookup(
@@ -162,19 +164,20 @@ struct TrailState {
 /// The values that all states of an opened trail share.
 struct TrailContext: Sendable {
   let keys: TrailKeys
-  /// Of full tiles that were found right.
+  /// A cache of full tiles that were verified.
   let nodes: TileNodeCache
-  /// A random number that names this opened trail in heads.
+  /// A random number that identifies this opened trail in heads.
   let writer: UInt64
 }
 
-/// Reads what entries are found by, their erasable parts included, and remembers those whose key is forgotten.
+/// Reads the values by which entries are found, including their erasable parts, and notes the entries whose key is
+/// forgotten.
 struct IndexedParts: ~Copyable {
   private var parts: ErasableParts
-  /// Without keys, entries are not found by their customers: ``TrailView`` says so to those who ask.
+  /// Without keys, entries are not found by their customers; ``TrailView`` then refuses such lookups.
   private let hasKeys: Bool
   private(set) var forgotten: [UInt64] = []
-  /// Entries whose parts are not those that they commit to.
+  /// The entries whose erasable parts are not the ones that they commit to.
   private(set) var damaged: [(position: UInt64, fault: AuditError)] = []
 
   init(_ reader: any StorageReader, hasKeys: Bool) {
@@ -206,13 +209,13 @@ struct IndexedParts: ~Copyable {
   }
 }
 
-/// Finds the entry that says that another's erasable part was erased.
+/// Finds the entry that records the erasure of another entry's part.
 struct ErasureLookup {
   let index: IndexSnapshot
   let key: IndexKey
   let entries: StoredEntries
 
-  /// The erasure of the entry at `erased`; `nil` without one.
+  /// Returns the erasure of the entry at `erased`; `nil` if it was not erased.
   ///
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   func erasure(of erased: UInt64) throws -> UInt64? {
@@ -225,9 +228,9 @@ struct ErasureLookup {
     return nil
   }
 
-  /// Holds a key that is not there against the record.
+  /// Checks that an entry records the erasure of a part whose key is missing.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where no entry says that the part was erased.
+  /// - Throws: ``AuditError/Code/tampered`` if no entry says that the part was erased.
   func requireErasure(of forgotten: UInt64) throws {
     guard try erasure(of: forgotten) == nil else { return }
     throw Self.unconfirmed(forgotten)

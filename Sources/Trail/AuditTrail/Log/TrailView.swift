@@ -6,8 +6,9 @@ internal import ReceiptCodec
 public import ReceiptCrypto
 public import TransparencyLog
 
-/// One state of a trail, for looking things up in. It blocks while it reads, and is of use only inside the call
-/// in which it is passed.
+/// A snapshot of a trail, for lookups.
+///
+/// It blocks while it reads, and is valid only inside the call that passes it.
 public struct TrailView {
   let reader: any StorageReader
   let state: PublishedTrail
@@ -17,7 +18,7 @@ public struct TrailView {
   public var size: UInt64 { state.head.size }
   /// The root of the tree of all entries.
   public var root: TreeHash { state.head.root }
-  /// The newest checkpoint that was published.
+  /// The newest published checkpoint.
   public var checkpoint: VerifiedCheckpoint? { state.checkpoint }
 
   var tiles: StoredTiles { StoredTiles(reader: reader, edge: state.frontier, cache: context.nodes) }
@@ -27,17 +28,17 @@ public struct TrailView {
 
   // MARK: - Entries
 
-  /// The entry at `index`.
+  /// Returns the entry at `index`.
   ///
-  /// - Throws: ``AuditError/Code/noSuchEntry``; ``AuditError/Code/tampered`` where it is not what was recorded.
+  /// - Throws: ``AuditError/Code/noSuchEntry``; ``AuditError/Code/tampered`` if it is not what was recorded.
   public func entry(at index: UInt64) throws -> RecordedEntry {
     try RecordedEntry(index: index, bytes: entries.entry(at: index))
   }
 
-  /// The erasable part of the entry at `index`; `nil` if it never had one, or it was erased.
+  /// Returns the erasable part of the entry at `index`; `nil` if it never had one, or it was erased.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where it is not the one that the entry commits to, or what is recorded of its
-  ///   erasure and what is stored contradict each other; ``AuditError/Code/keysMissing`` where the trail holds no keys,
+  /// - Throws: ``AuditError/Code/tampered`` if it is not the part that the entry commits to, or if the recorded
+  ///   erasures and the stored keys contradict each other; ``AuditError/Code/keysMissing`` if the trail holds no keys,
   ///   and the part was not erased before.
   public func erasablePart(at index: UInt64) throws -> ErasablePart? {
     guard let commitment = try entry(at: index).entry.commitment else { return nil }
@@ -49,7 +50,7 @@ public struct TrailView {
     }
   }
 
-  /// The bytes of an erasable part, with its key compared with the recorded erasures; `nil` if it was erased.
+  /// Returns the bytes of an erasable part, after comparing its key with the recorded erasures; `nil` if it was erased.
   func erasableBytes(
     at index: UInt64, _ stored: StoredEntry? = nil, commitment: SHA256Digest, _ parts: inout ErasableParts
   ) throws -> [UInt8]? {
@@ -63,10 +64,12 @@ public struct TrailView {
     return bytes
   }
 
-  /// A file of the log as C2SP tlog-tiles has it, as far as the newest checkpoint covers it: `checkpoint`, `tile/…` or
-  /// `tile/entries/…`, also a partial tile that has become wider since; `nil` for any other path.
+  /// Returns a file of the log as C2SP tlog-tiles defines it, as far as the newest checkpoint covers it: `checkpoint`,
+  /// `tile/…` or `tile/entries/…`.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where what is stored is not what was recorded, ``StorageError``.
+  /// This includes partial tiles that have become wider since. Returns `nil` for any other path.
+  ///
+  /// - Throws: ``AuditError/Code/tampered`` if the stored data is not what was recorded, ``StorageError``.
   package func file(at path: String) throws -> [UInt8]? {
     guard let checkpoint else { return nil }
     if path == "checkpoint" { return checkpoint.signed.encoded }
@@ -91,10 +94,10 @@ public struct TrailView {
       ?? false
   }
 
-  /// Says which entries will be asked for next, so that a storage that is far away fetches the bundles that many of them
-  /// are in as a whole.
+  /// Announces the entries that are read next, so that a remote storage fetches each bundle as a whole that contains
+  /// many of them.
   ///
-  /// - Parameter indexes: The entries, at most some hundreds. What was fetched by an earlier call is let go.
+  /// - Parameter indexes: The entries, at most some hundreds. Bundles that an earlier call fetched are dropped.
   /// - Throws: ``StorageError``.
   package func prefetch(_ indexes: some Sequence<UInt64>) throws {
     try reader.prefetch(.bundles) {
@@ -103,18 +106,21 @@ public struct TrailView {
     }
   }
 
-  /// Of a bundle with fewer wanted entries only these are read.
+  /// The minimum number of wanted entries in a bundle for fetching it as a whole.
+  ///
+  /// With fewer, only these are read.
   private static let prefetchedCount = 8
 
   // MARK: - Lookups, newest first
 
-  /// The entries of an original transaction, newest first: each leads to the one before it.
+  /// Returns the entries of an original transaction, newest first; each leads to the one before it.
   ///
   /// - Parameters:
   ///   - original: The original transaction's identifier.
-  ///   - scope: Only entries that this may contain: other apps, environments and stores may have the same identifier.
+  ///   - scope: Only entries that this scope may contain. Other apps, environments and stores may have the same
+  ///     identifier.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: The greatest number of results.
+  ///   - limit: The maximum number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func history(
@@ -130,13 +136,14 @@ public struct TrailView {
     return found
   }
 
-  /// The entries of a transaction, newest first.
+  /// Returns the entries of a transaction, newest first.
   ///
   /// - Parameters:
   ///   - transaction: The transaction's identifier.
-  ///   - scope: Only entries that this may contain: other apps, environments and stores may have the same identifier.
+  ///   - scope: Only entries that this scope may contain. Other apps, environments and stores may have the same
+  ///     identifier.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: The greatest number of results.
+  ///   - limit: The maximum number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(
@@ -153,12 +160,12 @@ public struct TrailView {
     return found
   }
 
-  /// The entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
+  /// Returns the entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
   ///
   /// - Parameters:
-  ///   - digest: What entries state as ``EntryFacts/receipt``; see ``ReceiptDigests``.
+  ///   - digest: The digest that entries state as ``EntryFacts/receipt``; see ``ReceiptDigests``.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: The greatest number of results.
+  ///   - limit: The maximum number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
@@ -167,7 +174,9 @@ public struct TrailView {
     try entries(receipt: digest, before: before, limit: limit) { _ in true }
   }
 
-  /// The entries of a receipt that are wanted, newest first: the limit is of these.
+  /// Returns the entries of a receipt that are wanted, newest first.
+  ///
+  /// The limit counts only these.
   func entries(
     receipt digest: SHA256Digest, before: UInt64, limit: Int, where isWanted: (EntryFacts) -> Bool
   ) throws -> [RecordedEntry] {
@@ -180,7 +189,7 @@ public struct TrailView {
     return found
   }
 
-  /// The entries with an identifier, of whatever kind, newest first.
+  /// Returns the entries with an identifier, of any kind, newest first.
   public func entries(id: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
     let name = EntryText.encoded(id)
     var found: [RecordedEntry] = []
@@ -193,10 +202,10 @@ public struct TrailView {
     return found
   }
 
-  /// The entries of a product, newest first.
+  /// Returns the entries of a product, newest first.
   public func entries(product: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
     var found: [RecordedEntry] = []
-    // The index of products knows bundles; each is searched from its end.
+    // The index of products contains only bundles; each bundle is searched from its end.
     var candidates = candidates(.product, EntryText.encoded(product), before: .max)
     while found.count < limit, let candidate = try candidates.next() {
       var index = min(before, size, (candidate | 255) + 1)
@@ -209,14 +218,15 @@ public struct TrailView {
     return found
   }
 
-  /// The entries of a customer, newest first, as far as they were not erased.
+  /// Returns the entries of a customer whose parts were not erased, newest first.
   ///
   /// - Parameters:
   ///   - token: The token that was recorded as ``AuditRecord/customerToken``.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: The greatest number of results.
+  ///   - limit: The maximum number of results.
   /// - Returns: The entries.
-  /// - Throws: ``AuditError/Code/tampered``; ``AuditError/Code/keysMissing`` where the trail holds no keys; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered``; ``AuditError/Code/keysMissing`` if the trail holds no keys;
+  ///   ``StorageError``.
   public func entries(customer token: String, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
@@ -235,10 +245,10 @@ public struct TrailView {
     return found
   }
 
-  /// The entries, not erased yet, that hold the receipt or name the customer of some others: for who erases these.
+  /// Returns the entries, not erased yet, that hold the receipt or name the customer of some others, to erase them too.
   ///
-  /// - Parameter indexes: The entries whose receipts and customers are looked for.
-  /// - Returns: The others, in ascending order.
+  /// - Parameter indexes: The entries whose receipts and customers are searched for.
+  /// - Returns: The other entries, in ascending order.
   /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
   public func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
     try entriesSharing(indexes, part: erasablePart)
@@ -266,38 +276,41 @@ public struct TrailView {
 
   // MARK: - For erasing
 
-  /// The entries of a customer that can be erased, in ascending order: also those that were erased before and whose keys
-  /// came back, which ``entries(customer:before:limit:)`` refuses.
+  /// Returns the entries of a customer that can be erased, in ascending order.
+  ///
+  /// This includes entries that were erased before and whose keys came back, which ``entries(customer:before:limit:)``
+  /// refuses.
   ///
   /// - Throws: As ``entries(customer:before:limit:)``.
   package func entriesToErase(customer token: String) throws -> [UInt64] {
     try entries(customer: token, part: partToErase).map(\.index).reversed()
   }
 
-  /// As ``entriesSharingErasableParts(with:)``, with those that were erased before and whose keys came back.
+  /// Returns what ``entriesSharingErasableParts(with:)`` does, and entries that were erased before and whose keys came
+  /// back.
   package func entriesToErase(sharingPartsWith indexes: [UInt64]) throws -> [UInt64] {
     try entriesSharing(indexes, part: partToErase)
   }
 
-  /// The erasable part of an entry as far as there is a key for it, whatever erasures say.
+  /// Returns the erasable part of an entry if there is a key for it, regardless of erasures.
   package func partToErase(at index: UInt64) throws -> ErasablePart? {
     guard let commitment = try entry(at: index).entry.commitment else { return nil }
     var parts = ErasableParts(reader)
     do {
       return try parts.bytes(at: index, commitment: commitment).map { try ErasablePart.parse($0) }
     } catch {
-      // A part that was erased and is back altered cannot be read; it is erased all the same.
+      // A part that was erased and came back altered cannot be read; it is erased nevertheless.
       guard error is AuditError, try erasures.erasure(of: index) != nil else { throw error }
       return nil
     }
   }
 
-  /// The entries of a range of time, oldest first.
+  /// Returns the entries of a range of time, oldest first.
   ///
   /// - Parameters:
-  ///   - time: Milliseconds since 1970.
-  ///   - from: Only entries with this index or a greater one, for the next page.
-  ///   - limit: The greatest number of results.
+  ///   - time: The range, in milliseconds since 1970.
+  ///   - from: Only entries with at least this index, for the next page.
+  ///   - limit: The maximum number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(
@@ -313,11 +326,9 @@ public struct TrailView {
     var found: [RecordedEntry] = []
     var index = max(low, from)
     while index < size, found.count < limit {
-      if index == max(low, from) || index.isMultiple(of: UInt64(BundleRow.entryCount)) {
-        // No more than a bundle at a time: the limit may be far beyond the end of the range.
-        try prefetch(
-          index...min(
-            index | UInt64(BundleRow.entryCount - 1), index + UInt64(limit - found.count - 1), size - 1))
+      if index == max(low, from) || index.isMultiple(of: 256) {
+        // At most a bundle at a time: the limit may be far beyond the end of the range.
+        try prefetch(index...min(index | 255, index + UInt64(limit - found.count - 1), size - 1))
       }
       let recorded = try entry(at: index)
       guard recorded.entry.time <= time.upperBound else { break }
@@ -332,7 +343,7 @@ public struct TrailView {
       kind, key.fingerprint(kind, value), before: min(before, size), in: IndexRows(base: reader))
   }
 
-  /// Indicates whether the entry at `index` has this value in this line.
+  /// Returns `true` if the entry at `index` has this value in this line.
   private func isValue(
     _ name: [UInt8], at index: UInt64, _ line: KeyPath<EntryIndexKeys, Range<Int>?>
   ) throws -> Bool {
@@ -343,10 +354,11 @@ public struct TrailView {
 
   // MARK: - Proofs
 
-  /// A proof that the entry at `index` is in the tree of the newest checkpoint, with that checkpoint: checked
-  /// offline with the trail's public key alone.
+  /// Returns a proof that the entry at `index` is in the tree of the newest checkpoint, together with that checkpoint.
   ///
-  /// - Throws: ``AuditError/Code/noSuchEntry`` where the entry is newer than the checkpoint; publish another.
+  /// It can be verified offline with only the trail's public key.
+  ///
+  /// - Throws: ``AuditError/Code/noSuchEntry`` if the entry is newer than the checkpoint; publish another one.
   public func proof(of index: UInt64) throws -> LogProof {
     guard let checkpoint, index < checkpoint.checkpoint.size else {
       throw AuditError(
@@ -356,7 +368,7 @@ public struct TrailView {
     return try verifiedProof(of: index, in: checkpoint)
   }
 
-  /// The proof, checked before it is given out.
+  /// Returns the proof, and verifies it before.
   func verifiedProof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
     let entry = try entries.entry(at: index)
     let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
@@ -374,31 +386,32 @@ public struct TrailView {
       extra: entry, index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
   }
 
-  /// A proof that the tree of `size` entries is a continuation of the tree of the first `oldSize`.
+  /// Returns a proof that the tree of `size` entries continues the tree of the first `oldSize` entries.
   public func consistencyProof(from oldSize: UInt64, to size: UInt64) throws -> [TreeHash] {
     try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles, cache: context.nodes)
   }
 
-  /// The root of the tree of the first `size` entries.
+  /// Returns the root of the tree of the first `size` entries.
   public func root(size: UInt64) throws -> TreeHash {
     try MerkleTree.root(size: size, reader: tiles, cache: context.nodes)
   }
 }
 
 extension String? {
-  /// Indicates whether it is there and has the same bytes; `==` would also be true of canonically equivalent texts.
+  /// Returns `true` if it is not `nil` and has the same bytes; `==` would also be true for canonically equivalent
+  /// texts.
   fileprivate func isIdentical(to other: String) -> Bool {
     map { UTF8Text.isIdentical($0, other) } ?? false
   }
 }
 
-/// An entry in its place.
+/// An entry with its index.
 public struct RecordedEntry: Sendable, Hashable {
-  /// The index in the trail.
+  /// The index of the entry in the trail.
   public let index: UInt64
   /// The entry.
   public let entry: AuditEntry
-  /// The entry as it is stored: the leaf of the tree.
+  /// The stored bytes of the entry, which are the leaf of the tree.
   public let bytes: [UInt8]
 
   init(index: UInt64, bytes: [UInt8]) throws(AuditError) {

@@ -5,26 +5,30 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.
+/// The only writer of a process, which commits batches and publishes checkpoints.
+///
+/// It blocks, and is used under a lock.
 struct TrailWriter {
   private let storage: any TrailStorage
   private let once: TrailConfiguration.OnceWindow
   private let context: TrailContext
   private let checkpoints: any CheckpointStore
-  /// `nil` after a failed transaction: to be read again.
+  /// The state; `nil` after a failed transaction, and then read again.
   private var state: TrailState?
-  /// The state that one that is read again must continue.
+  /// The states that were seen, which a state that is read again must continue.
   private var seen: SeenTrail
-  /// Why nothing more is written.
+  /// The error that stopped writing.
   private(set) var stopped: AuditError?
-  /// The checkpoint that was last seen in its place.
+  /// The checkpoint that was last seen in its store.
   private var checkpoint: VerifiedCheckpoint?
-  /// Index records that were removed since they were last taken: what readers see may still have them.
+  /// The index records that were removed since they were last taken.
+  ///
+  /// The state that readers see may still have them.
   private var removed: [(kind: IndexKind, records: [IndexRecord])] = []
-  /// Shared with the threads that sync appends.
+  /// This is shared with the threads that sync appends.
   let durable = DurableSize()
 
-  /// Reads the trail, and holds it against the last checkpoint that was published.
+  /// Reads the trail, and compares it with the last published checkpoint.
   init(
     storage: any TrailStorage, once: TrailConfiguration.OnceWindow, _ context: TrailContext,
     checkpoints: any CheckpointStore
@@ -42,7 +46,7 @@ struct TrailWriter {
     state = first
     seen = SeenTrail(first.head, durable: durable)
     checkpoint = published
-    // Another process may have written a moment ago.
+    // Another process may have just written entries that it has not synced.
     try makeDurable()
     guard published != nil else { throw Self.noCheckpoint }
   }
@@ -52,18 +56,18 @@ struct TrailWriter {
     "The place of the last checkpoint is empty. It was removed, or the wrong place was given; a trail whose "
       + "checkpoint is lost is opened by restoring that checkpoint.")
 
-  /// Indicates whether the private key is there.
+  /// `true` if there is a private key.
   var canWrite: Bool { context.keys.canSign }
 
-  /// The entries that the checkpoint covers that was last seen in its place.
+  /// The number of entries that the checkpoint covers that was last seen in its store.
   var checkpointSize: UInt64 { checkpoint?.checkpoint.size ?? 0 }
 
-  /// The write under way.
+  /// The current state of the writer.
   var written: PublishedTrail? {
     state.map { PublishedTrail($0, checkpoint: checkpoint) }
   }
 
-  /// The records removed from the index since the last call.
+  /// Returns the index records that were removed since the last call.
   mutating func takeRemoved() -> [(kind: IndexKind, records: [IndexRecord])] {
     defer { removed = [] }
     return removed
@@ -71,7 +75,9 @@ struct TrailWriter {
 
   // MARK: - Writing
 
-  /// Changes the trail in one transaction: all of `body`, durable when this returns, or nothing.
+  /// Changes the trail in one transaction.
+  ///
+  /// Everything that `body` does is durable on return, or nothing is stored.
   mutating func write<Result>(
     _ body: (inout TrailState, any StorageWriter) throws -> Result
   ) throws(AuditError) -> Result {
@@ -80,14 +86,14 @@ struct TrailWriter {
     return result
   }
 
-  /// Changes the trail in one transaction, to be synced before anybody is told of it.
+  /// Changes the trail in one transaction, which must be synced before anyone is informed of it.
   mutating func writeUnsynchronized<Result>(
     _ body: (inout TrailState, any StorageWriter) throws -> Result
   ) throws(AuditError) -> Result {
     if let stopped { throw stopped }
     _ = try context.keys.signer()
     let (context, seen) = (context, seen)
-    // Moved out, so that its arrays are not copied when they change; and gone when anything fails.
+    // Moved out, so that its arrays are not copied when they change. It stays `nil` if anything fails.
     var current = state
     state = nil
     do {
@@ -113,7 +119,7 @@ struct TrailWriter {
     }
   }
 
-  /// Writes nothing more where the error leaves no doubt that it must not.
+  /// Stops writing for good if the error shows that it must stop.
   ///
   /// - Returns: The error, as ``AuditError``.
   mutating func stop(after error: any Error) -> AuditError {
@@ -125,26 +131,28 @@ struct TrailWriter {
     return error
   }
 
-  /// Has all of the known state synced, unless it is durable already.
+  /// Syncs all of the known state, unless it is durable already.
   private func makeDurable() throws {
     if let state { try durable.reach(state.head.size, in: storage) }
   }
 
-  /// Enters records, which survive the loss of power after the next sync.
+  /// Enters records, which survive a power loss after the next sync.
   mutating func append(
     _ records: [PreparedRecord], flushInterval: UInt64
   ) throws(AuditError) -> [AuditAcknowledgement] {
     let once = once
     let storage = storage
     return try writeUnsynchronized { state, writer in
-      // Nobody else can write now, so what other threads read is what this transaction sees.
+      // No other process can write now, so other threads read the state that this transaction sees.
       let found = try Self.lookUp(records, once: once, state, storage)
       try state.flushIndex(every: flushInterval, in: writer)
       return try state.append(records, found: found, once: once, in: writer)
     }
   }
 
-  /// The relation of earlier entries to records. Those that are not known yet are looked up with all processors.
+  /// Finds the earlier entries that are related to records.
+  ///
+  /// Records that are not known yet are looked up on all processors.
   private static func lookUp(
     _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
     _ storage: any TrailStorage
@@ -157,12 +165,13 @@ struct TrailWriter {
     return known.compactMap { $0 ?? found.popFirst() }
   }
 
-  /// Follows what other processes wrote, and has it synced: they may not have synced it yet.
+  /// Catches up with the writes of other processes, and syncs them, since these processes may not have done so yet.
   mutating func refresh() throws {
     if let stopped { throw stopped }
     let (context, seen) = (context, seen)
     let known = state
-    // Gone when anything fails: the table of index records, which copies share, may then have some already.
+    // It stays `nil` if anything fails: the table of index records, which copies share, may then have some new ones
+    // already.
     state = nil
     let now = try storage.read { reader in
       guard var known else { return try seen.readAnew(reader, context) }
@@ -176,9 +185,9 @@ struct TrailWriter {
 
   // MARK: - Checkpoints
 
-  /// Signs and publishes a checkpoint of all entries, unless one is there.
+  /// Signs and publishes a checkpoint of all entries, unless it exists already.
   ///
-  /// - Throws: ``AuditError/Code/forked`` where a published checkpoint contradicts the trail: it then stops.
+  /// - Throws: ``AuditError/Code/forked`` if a published checkpoint contradicts the trail, which then stops.
   mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do {
       if let stopped { throw stopped }
@@ -188,9 +197,9 @@ struct TrailWriter {
         guard let state else { throw AuditError(.closed, "The trail is closed.") }
         let old = try follow()
         if let checkpoint, checkpoint.checkpoint.size >= state.head.size { return checkpoint }
-        // Signed checkpoints are never lost.
+        // Everything that is signed must be durable.
         try makeDurable()
-        // Only now: what was followed may have replaced the key.
+        // The key is read only now, since following the trail may have replaced it.
         let new = try Checkpoint(origin: context.keys.origin, size: state.head.size, root: state.head.root)
           .signed(by: context.keys.signer())
         guard try checkpoints.replace(old, with: new.encoded) else { continue }
@@ -205,14 +214,14 @@ struct TrailWriter {
     }
   }
 
-  /// The checkpoint that is in its place now.
+  /// Returns the checkpoint that is now in the store.
   func publishedCheckpoint() throws -> VerifiedCheckpoint? {
     try Self.published(in: checkpoints, context.keys, storage)
   }
 
-  /// Replaces the published checkpoint by the same with cosignatures.
+  /// Replaces the published checkpoint by the same checkpoint with cosignatures.
   ///
-  /// - Returns: Whether it did; not where the one in its place is not `old` any more.
+  /// - Returns: `true` if it was replaced; `false` if the stored checkpoint is not `old` any more.
   mutating func keep(
     _ cosigned: VerifiedCheckpoint, insteadOf old: VerifiedCheckpoint
   ) throws(AuditError) -> Bool {
@@ -233,7 +242,7 @@ struct TrailWriter {
     try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
   }
 
-  /// Takes in a checkpoint that another process published, and returns what is in its place.
+  /// Takes over a checkpoint that another process published, and returns the stored bytes.
   private mutating func follow() throws -> [UInt8]? {
     let bytes = try checkpoints.load()
     guard bytes != checkpoint?.signed.encoded else { return bytes }
@@ -253,14 +262,13 @@ struct TrailWriter {
     try published(in: checkpoints, keys) { _ = try storage.read { try keys.head(in: $0) } }
   }
 
-  /// Reads the checkpoint in its place.
+  /// Reads the checkpoint in its store.
   ///
   /// - Parameters:
-  ///   - checkpoints: The place.
+  ///   - checkpoints: The store.
   ///   - keys: The keys of the trail.
-  ///   - refresh: Has the keys follow the trail if they do not verify the checkpoint.
-  /// - Returns: The checkpoint; `nil` without one in its place.
-  /// - Returns: The checkpoint; `nil` if the place is empty.
+  ///   - refresh: Makes the keys follow the trail if they do not verify the checkpoint.
+  /// - Returns: The checkpoint; `nil` if the store is empty.
   /// - Throws: ``AuditError/Code/tampered`` or ``AuditError/Code/forked`` if it is not one of the trail.
   static func published(
     in checkpoints: any CheckpointStore, _ keys: TrailKeys, refresh: () throws -> Void = {}
@@ -268,7 +276,7 @@ struct TrailWriter {
     guard let bytes = try checkpoints.load() else { return nil }
     do {
       let signed = try SignedCheckpoint(parsing: bytes)
-      // Another process may have replaced the key, which the head tells of.
+      // Another process may have replaced the key; reading the head shows that.
       if (try? keys.chain.verify(signed)) == nil { try refresh() }
       let verified = try keys.chain.verify(signed)
       guard verified.checkpoint.origin == keys.origin else {
@@ -286,9 +294,9 @@ struct TrailWriter {
     }
   }
 
-  /// Holds the trail against a checkpoint of it.
+  /// Compares the trail with a checkpoint of it.
   ///
-  /// - Throws: ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail is not the one that it is of.
+  /// - Throws: ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail does not match the checkpoint.
   static func compare(
     _ published: VerifiedCheckpoint, with state: TrailState, _ reader: any StorageReader
   ) throws {
@@ -309,11 +317,11 @@ struct TrailWriter {
   }
 }
 
-/// The keys of the signed notes of a trail.
+/// The keys under which the signed notes of a trail are stored.
 enum TrailNotes {
   static let configuration: Int64 = 0
   static let checkpoint: Int64 = 1
-  /// The proofs of the entries by which keys were replaced, from here on.
+  /// The first of the proofs of the entries that replaced keys.
   static let firstSuccession: Int64 = 2
   /// The texts of policies, by the first bits of their digests.
   static let policies: ClosedRange<Int64> = 1 << 62...Int64.max - 1

@@ -4,16 +4,18 @@ internal import FoundationEssentials
 internal import ReceiptBytes
 internal import TransparencyLog
 
-/// What exports have left in `tile` and `erasable`, with the files that a cut-off export did not finish. Anything
-/// beside these two folders belongs to others, and is neither listed nor touched.
+/// The files that exports have left in `tile` and `erasable`, including those that an interrupted export did not
+/// finish.
+///
+/// Other files and folders belong to others, and are neither listed nor touched.
 struct ExportedFiles {
   private(set) var files: [String] = []
   private(set) var folders: [String] = []
   private let path: String
 
-  /// Lists them, by their names below the folder.
+  /// Lists the files by their names below the folder.
   ///
-  /// - Throws: ``AuditError/Code/alreadyExists`` where `tile` or `erasable` has something that no export writes:
+  /// - Throws: ``AuditError/Code/alreadyExists`` if `tile` or `erasable` contains something that no export writes:
   ///   nothing is exported on top of it, and it is not removed. ``StorageError``.
   init(in directory: TileDirectory) throws {
     path = directory.path
@@ -51,24 +53,25 @@ struct ExportedFiles {
       ?? TileDirectory.erasableBundle(name)
   }
 
-  /// Removes the files that are not of the tree of `size` entries, and the folders that this leaves empty. When it
-  /// returns, they are gone from the disk.
+  /// Removes the files that do not belong to the tree of `size` entries, and the folders that become empty.
   ///
-  /// Narrower partial tiles and bundles of a tile that is still partial stay: clients with an older checkpoint may
-  /// request them (C2SP tlog-tiles, "Partial Tiles"). Of erasable parts nothing older stays.
+  /// On return the removals are on disk.
+  ///
+  /// Narrower versions of partial tiles and bundles stay as long as the tile is partial: clients with an older
+  /// checkpoint may request them (C2SP tlog-tiles, "Partial Tiles"). No older files of erasable parts stay.
   ///
   /// - Parameters:
   ///   - part: The folder to clean: `tile` or `erasable`.
   ///   - size: The number of entries of the export.
-  ///   - includingErasableParts: Whether the export has erasable parts.
-  /// - Throws: ``StorageError`` where a file cannot be removed or the removal cannot be synced.
+  ///   - includingErasableParts: `true` if the export has erasable parts.
+  /// - Throws: ``StorageError`` if a file cannot be removed or the removal cannot be synced.
   func removeStale(in part: String, size: UInt64, includingErasableParts: Bool) throws(StorageError) {
     for name in files where name.hasPrefix(part) && !isCurrent(name, size, includingErasableParts) {
       try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
         try FileSystem.remove("\(path)/\(name)")
       }
     }
-    // The deepest first; what a folder loses is on disk once it is synced.
+    // The deepest folders come first. A removal is on disk once its folder is synced.
     for name in folders.reversed() where name.hasPrefix(part) {
       let folder = "\(path)/\(name)"
       try StorageError.synchronizeDirectory(folder)

@@ -5,22 +5,24 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 public import TransparencyLog
 
-/// A log as static files (C2SP tlog-tiles), as any web server can serve it: `checkpoint`, `tile/<level>/<number>` and
-/// `tile/entries/<number>`. Where keys of the trail were replaced, `keys` leads from each to the next (``KeyChain``);
-/// `policies` has the texts of the policies that entries name, each followed by an empty line.
+/// A log as static files (C2SP tlog-tiles), which any web server can serve: `checkpoint`, `tile/<level>/<number>` and
+/// `tile/entries/<number>`.
 ///
-/// Beside these, and for the operator's own use only, it may have the erasable parts of the entries, in
-/// `erasable/<number>`: for each entry of a bundle a length of four bytes, highest first, and the part. That folder
-/// must not be served; its files are readable by their owner alone.
+/// If keys of the trail were replaced, `keys` leads from each key to the next (``KeyChain``). The file `policies` has
+/// the texts of the policies that entries name, each followed by an empty line.
 ///
-/// After an export, all files of it hold what this export says, whatever was in them before, and `tile` and `erasable`
-/// hold nothing else, but for narrower versions of the tiles that are still partial, which C2SP tlog-tiles has a log
-/// serve on. Other files of the folder are left alone.
+/// The folder may also contain the erasable parts of the entries, for the operator's own use only, in
+/// `erasable/<number>`: for each entry of a bundle, a length of four bytes, big endian, and the part. The folder
+/// `erasable` must not be served; its files are readable only by their owner.
+///
+/// After an export, all its files have the contents of this export, whatever they had before. The folders `tile` and
+/// `erasable` contain nothing else, except narrower versions of tiles that are still partial, which a log must continue
+/// to serve according to C2SP tlog-tiles. Other files in the folder are left alone.
 public struct TileDirectory: Sendable {
-  /// The folder.
+  /// The path of the folder.
   public let path: String
 
-  /// Names a folder; it need not exist.
+  /// Creates a value for a folder, which need not exist.
   public init(path: String) { self.path = path }
 
   static let maximumFileByteCount = 1 << 30
@@ -29,19 +31,20 @@ public struct TileDirectory: Sendable {
     try StorageError.contents(of: "\(path)/\(name)", limit: Self.maximumFileByteCount)
   }
 
-  /// The proofs of the entries by which keys of the trail were replaced, not verified.
+  /// Returns the proofs of the entries that replaced keys of the trail, unverified.
   ///
-  /// - Throws: `LogFormatError` where the file is damaged, ``StorageError``.
+  /// - Throws: `LogFormatError` if the file is damaged, ``StorageError``.
   func successions() throws -> [LogProof] { try KeyChain.proofs(in: read(Self.keysName) ?? []) }
 
   static let keysName = "keys"
   static let policiesName = "policies"
 
-  /// The suffix of a file's name while it is written.
+  /// The suffix of a file's name while the file is written.
   static let unfinished = ".new"
 
-  /// Writes a file whole: a reader sees all of it or what was there before. It is on disk; its name is once the folder
-  /// is synced.
+  /// Writes a file as a whole: a reader sees either all of it or the previous contents.
+  ///
+  /// The contents are on disk on return, and the name is once the folder is synced.
   func write(_ contents: [UInt8], to name: String) throws(StorageError) {
     let target = "\(path)/\(name)"
     guard let slash = target.lastIndex(of: "/") else { return }
@@ -58,7 +61,7 @@ public struct TileDirectory: Sendable {
     }
   }
 
-  /// Removes a file, if it is there.
+  /// Removes a file if it exists.
   func remove(_ name: String) throws(StorageError) {
     try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
       try FileSystem.remove("\(path)/\(name)")
@@ -73,10 +76,11 @@ public struct TileDirectory: Sendable {
     }
   }
 
-  /// Makes the folder where it is absent, and keeps other exports out of it until the file returned is closed. The lock
-  /// ends with the process.
+  /// Creates the folder if it does not exist, and keeps other exports out of it until the returned file is closed.
   ///
-  /// - Throws: ``StorageError/Code/busy`` where another export is writing into it.
+  /// The lock ends with the process.
+  ///
+  /// - Throws: ``StorageError/Code/busy`` if another export is writing into it.
   func lock() throws(StorageError) -> File {
     try Self.makeFolder(path)
     let folder = try StorageError.doing("It cannot be opened", at: path) { () throws(SystemError) in
@@ -98,7 +102,7 @@ public struct TileDirectory: Sendable {
     try write(contents, to: name)
   }
 
-  /// The contents of a file; `nil` for anything that no export has written, however long.
+  /// Returns the contents of a file; `nil` if it does not exist, or is longer than any file of an export.
   private func readIfRegular(_ name: String) throws(StorageError) -> [UInt8]? {
     do throws(StorageError) { return try read(name) } catch {
       guard error.code == .corrupt else { throw error }
@@ -106,12 +110,12 @@ public struct TileDirectory: Sendable {
     }
   }
 
-  /// The entries of a bundle, if they are in its file as they are in the tree.
+  /// Returns the entries of a bundle if its file has them exactly as the tree does.
   ///
   /// - Parameters:
   ///   - bundle: The bundle.
-  ///   - hashes: Their leaf hashes.
-  /// - Returns: The entries; `nil` if they are not there.
+  ///   - hashes: The leaf hashes of the entries.
+  /// - Returns: The entries; `nil` if the file does not have them.
   /// - Throws: ``StorageError``.
   func entries(of bundle: TileCoordinates, _ hashes: some Collection<TreeHash>) throws(StorageError)
     -> [[UInt8]]?
@@ -123,7 +127,7 @@ public struct TileDirectory: Sendable {
     return entries
   }
 
-  /// Requires that the files of an export which stand beside `tile` are of exports, if they are there.
+  /// Checks that the files beside `tile` that an export would replace, if they exist, were written by exports.
   ///
   /// - Throws: ``AuditError/Code/alreadyExists``.
   func requireOwnFiles() throws {
@@ -137,7 +141,7 @@ public struct TileDirectory: Sendable {
     }
   }
 
-  /// The names of all files in `erasable`; `nil` without one.
+  /// Returns the names of all files in `erasable`; `nil` if there are no such files.
   func erasableFiles() throws(StorageError) -> Set<String>? {
     let folder = "\(path)/erasable"
     var files: Set<String> = []
@@ -154,12 +158,12 @@ public struct TileDirectory: Sendable {
     return files.isEmpty ? nil : files
   }
 
-  /// The bundle's erasable parts.
+  /// Returns the name of the file of a bundle's erasable parts.
   static func erasableName(_ bundle: TileCoordinates) -> String {
     "erasable/" + bundle.entryBundlePath.dropFirst("tile/entries/".count)
   }
 
-  /// The bundle that a file has the erasable parts of; `nil` for any other name.
+  /// Returns the bundle whose erasable parts are in a file; `nil` for any other name.
   static func erasableBundle(_ name: String) -> TileCoordinates? {
     guard name.hasPrefix("erasable/") else { return nil }
     return TileCoordinates(entryBundlePath: "tile/entries/" + name.dropFirst("erasable/".count))
@@ -194,25 +198,27 @@ public struct TileDirectory: Sendable {
 }
 
 extension AuditLog {
-  /// Writes the trail, as far as its newest checkpoint covers it, as static files, and removes what earlier exports
-  /// have left in the folder and this one does not say: erasable parts above all. Files that an earlier export has
-  /// written are compared with the trail, and written again only if they are not the same. Blocks.
+  /// Exports the trail as static files, as far as its newest checkpoint covers it.
   ///
-  /// When it returns, all of it is on disk, removals included. The erasable parts that this export does not write are
-  /// removed before anything is written. An entry that is erased during the export may still have its part in it:
+  /// It removes everything that earlier exports left in the folder and that does not belong to this one, above all
+  /// erasable parts. Files of an earlier export are compared with the trail, and written again only if they differ. It
+  /// blocks.
+  ///
+  /// On return, everything is on disk, including removals. The erasable parts that this export does not write are
+  /// removed before anything is written. An entry that is erased during the export may still have its part in it, so
   /// export after erasing.
   ///
   /// - Parameters:
-  ///   - directory: Where to.
-  ///   - includingErasableParts: Whether receipts and tokens are written as well, for ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``. Never serve
-  ///     that folder.
-  ///   - progress: Called now and then with the entries that were written and those there are.
+  ///   - directory: The folder to export to.
+  ///   - includingErasableParts: `true` if receipts and tokens are written as well, for
+  ///     ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``. Never serve that folder.
+  ///   - progress: Called periodically with the number of written entries and the number of all entries.
   /// - Returns: The checkpoint that was written.
-  /// - Throws: ``AuditError/Code/alreadyExists`` where the folder has another log, files in `tile` or `erasable` that no
+  /// - Throws: ``AuditError/Code/alreadyExists`` if the folder has another log, files in `tile` or `erasable` that no
   ///   export writes, or other files named `keys` or `policies`; ``AuditError/Code/rolledBack`` or
-  ///   ``AuditError/Code/forked`` where it has a newer or another history of this log; ``StorageError/Code/busy`` where
-  ///   another export is writing into it. Nothing is changed then. ``AuditError/Code/storageUnavailable`` where a part was
-  ///   erased after the newest checkpoint, so that the export could not say so. Any other ``AuditError``,
+  ///   ``AuditError/Code/forked`` if it has a newer or a different history of this log; ``StorageError/Code/busy`` if
+  ///   another export is writing into it. Nothing is changed then. ``AuditError/Code/storageUnavailable`` if a part was
+  ///   erased after the newest checkpoint, so that the export could not record the erasure. Any other ``AuditError``,
   ///   ``StorageError``.
   @discardableResult
   public func export(
@@ -248,8 +254,8 @@ extension AuditLog {
     let (policies, keys) = (
       try policyFile(naming: statements.policies), try keyFile(of: statements.successions, size)
     )
-    // A reader of the checkpoint must find all that it covers: the names of the new files are on disk before it, and what
-    // only an older one needs goes after it.
+    // A reader of the checkpoint must find everything that it covers. So the names of the new files are on disk before
+    // the checkpoint is, and files that only an older checkpoint needs are removed after it.
     for folder in try ExportedFiles(in: directory).folders {
       try StorageError.synchronizeDirectory("\(directory.path)/\(folder)")
     }
@@ -264,8 +270,9 @@ extension AuditLog {
     return checkpoint
   }
 
-  /// Requires that an earlier export in the folder, if there is one, is of this trail and no newer. Nothing else of it is
-  /// believed: who can write to the folder can write any checkpoint.
+  /// Checks that an earlier export in the folder, if there is one, is of this trail and not newer.
+  ///
+  /// Nothing else in it is trusted: anyone who can write to the folder can write any checkpoint.
   private func requireEarlierExport(in directory: TileDirectory, before new: Checkpoint) throws {
     guard let bytes = try directory.read("checkpoint") else { return }
     let place = "\(directory.path)/checkpoint"
@@ -309,7 +316,7 @@ extension AuditLog {
       try view.entries.forEach(in: first..<first + UInt64(bundle.width)) { index, stored in
         entries.append(stored.entry)
         guard includingErasableParts else { return }
-        // An erased part is empty: an erasure among the entries says so.
+        // An erased part is empty, which an erasure among the entries confirms.
         let commitment = try TrailState.keys(of: stored.entry, at: index).commitment
         let part = try commitment.flatMap {
           try view.erasableBytes(at: index, stored, commitment: $0, &parts)
@@ -323,7 +330,7 @@ extension AuditLog {
       }
     }
     if exported == nil { try directory.write(EntryBundle(entries).encoded, to: bundle.entryBundlePath) }
-    // Erasable parts are written again: some may have been erased since.
+    // Erasable parts are always written again, since some may have been erased meanwhile.
     if includingErasableParts {
       try directory.write(
         TileDirectory.encode(erasables: erasables), to: TileDirectory.erasableName(bundle))
@@ -331,7 +338,7 @@ extension AuditLog {
     return entries
   }
 
-  /// The file of the policies that entries name, as far as the trail has their texts.
+  /// Returns the file of the policies that entries name, as far as the trail has their texts.
   private func policyFile(naming named: Set<SHA256Digest>) throws -> [UInt8] {
     let texts = try withView { view in
       try StoredPolicies.verified(in: view.reader, view.context.keys.head(in: view.reader))
@@ -339,7 +346,7 @@ extension AuditLog {
     return StoredPolicies.file(texts.filter { named.contains(SHA256Digest(of: Array($0.utf8))) })
   }
 
-  /// The file of the proofs of the entries by which the trail's key was replaced.
+  /// Returns the file of the proofs of the entries that replaced the trail's key.
   private func keyFile(of successions: [UInt64], _ size: UInt64) throws -> [UInt8] {
     let proofs = try storage.read { try TrailKeys.storedProofs($0) }.filter { $0.index < size }
     let fault = try SuccessionProofs(proofs: proofs).fault(entries: successions, trusting: keys.first) {
@@ -351,7 +358,7 @@ extension AuditLog {
   }
 }
 
-/// What the entries of an export say that other files of it are about.
+/// The statements of an export's entries that its other files depend on.
 private struct EntryStatements {
   private(set) var policies: Set<SHA256Digest> = []
   private(set) var successions: [UInt64] = []

@@ -3,21 +3,24 @@
 public import TransparencyLog
 
 extension AuditLog {
-  /// Makes a trail of one that was exported as static files with its erasable parts. Blocks.
+  /// Creates a trail from one that was exported as static files with its erasable parts.
   ///
-  /// Every entry is checked first, as a stranger would. Nothing of the last checkpoint that was published is given up:
-  /// where `checkpoints` has one, the export must be as new, or the import would make a second history.
+  /// It blocks.
+  ///
+  /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
+  /// if `checkpoints` has one, the export must be at least as new, because the import would otherwise create a second
+  /// history.
   ///
   /// - Parameters:
   ///   - directory: The export.
   ///   - storage: An empty storage.
-  ///   - configuration: What the trail is and stays; its origin is the export's.
+  ///   - configuration: The constant properties of the trail; its origin is the export's.
   ///   - signer: The private key that the export's checkpoint is signed with.
-  ///   - checkpoints: The place of the last checkpoint: that of the exported trail, or an empty one.
-  ///   - progress: Called now and then with the entries that were stored and those there are.
-  /// - Returns: The checkpoint that was taken over.
-  /// - Throws: ``AuditError/Code/tampered`` where the export is not sound or lacks erasable parts;
-  ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where it is not as new as the last checkpoint;
+  ///   - checkpoints: The store of the last checkpoint: that of the exported trail, or an empty one.
+  ///   - progress: Called periodically with the number of stored entries and the number of all entries.
+  /// - Returns: The checkpoint of the export, which the trail adopts.
+  /// - Throws: ``AuditError/Code/tampered`` if the export has faults or lacks erasable parts;
+  ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if it is not as new as the last checkpoint;
   ///   ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, ``StorageError``.
   @discardableResult
   public static func importTrail(

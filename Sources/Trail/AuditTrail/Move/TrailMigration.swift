@@ -5,35 +5,35 @@ internal import ReceiptCodec
 internal import ReceiptVerification
 public import TransparencyLog
 
-/// Moves a trail into another storage: from a file to a server when it outgrows a machine, or back.
+/// Moves a trail into another storage: for example, from a file to a server when it outgrows a machine, or back.
 ///
-/// The copy has the same entries, erasable parts, configuration and key, and so the same root; only then does it get
-/// the last checkpoint, without which no trail opens. Nobody can write to the source meanwhile. Afterwards only one
-/// of the two may be written to: two histories that both go on from here contradict each other, which everybody who has
-/// checkpoints of both can prove. So retire the source when this returns.
+/// The copy has the same entries, erasable parts, configuration and key, and therefore the same root. It gets the last
+/// checkpoint, without which no trail opens, only after that is verified. Nobody can write to the source meanwhile.
+/// Afterwards only one of the two may be written to: two histories that both continue from here contradict each other,
+/// and anyone with checkpoints of both can prove it. So retire the source when this returns.
 ///
-/// A migration that was cut off goes on where it stood when it is started again with the same target. What was erased in
-/// the source meanwhile is erased in the target too, before it gets the checkpoint. Until then an unfinished target holds
-/// what was copied: remove it, or end the migration.
+/// A migration that was interrupted continues where it stopped if it is started again with the same target. Parts that
+/// were erased in the source meanwhile are erased in the target too, before it gets the checkpoint. Until then an
+/// unfinished target holds everything that was copied: remove it, or complete the migration.
 public struct TrailMigration: Sendable {
   private let source: any TrailStorage
   private let checkpoints: any CheckpointStore
   private let signer: NoteSignerKey
 
-  /// So many bytes are copied in one transaction, about.
+  /// The approximate number of bytes that are copied in one transaction.
   private let batchByteCount: Int
 
-  /// Names the trail that is to be moved.
+  /// Creates a migration of a trail.
   ///
   /// - Parameters:
-  ///   - source: Where it is kept.
-  ///   - checkpoints: The place of its last checkpoint.
-  ///   - signer: Its private key, which signs the heads of the copy.
+  ///   - source: The storage of the trail.
+  ///   - checkpoints: The store of the trail's last checkpoint.
+  ///   - signer: The trail's private key, which signs the heads of the copy.
   public init(from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey) {
     self.init(from: source, checkpoints: checkpoints, signer: signer, batchByteCount: 4 << 20)
   }
 
-  /// The same with another number of bytes that are copied in one transaction.
+  /// Creates a migration that copies another number of bytes in one transaction.
   package init(
     from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey,
     batchByteCount: Int
@@ -44,17 +44,19 @@ public struct TrailMigration: Sendable {
     self.batchByteCount = batchByteCount
   }
 
-  /// Moves it. Blocks.
+  /// Moves the trail.
+  ///
+  /// It blocks.
   ///
   /// - Parameters:
-  ///   - target: An empty storage, or one that an earlier try left unfinished.
-  ///   - newCheckpoints: Where the last checkpoint is kept from now on: an empty place, or the source's.
-  ///   - progress: Called now and then with the entries that were copied and those there are.
-  /// - Returns: The checkpoint that both have.
-  /// - Throws: ``AuditError/Code/alreadyExists`` where the target or the new place has something else;
-  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the source is
-  ///   not what its checkpoint says, or the copy is not the same; ``AuditError/Code/storageUnavailable`` where another
-  ///   process published a checkpoint meanwhile; ``AuditError/Code/wrongKey``; ``StorageError``.
+  ///   - target: An empty storage, or one that an earlier attempt left unfinished.
+  ///   - newCheckpoints: The store of the last checkpoint from now on: an empty one, or the source's.
+  ///   - progress: Called periodically with the number of copied entries and the number of all entries.
+  /// - Returns: The last checkpoint of both trails.
+  /// - Throws: ``AuditError/Code/alreadyExists`` if the target or the new store contains something else;
+  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the source does
+  ///   not match its checkpoint, or the copy is not the same; ``AuditError/Code/storageUnavailable`` if another process
+  ///   published a checkpoint meanwhile; ``AuditError/Code/wrongKey``; ``StorageError``.
   @discardableResult
   public func run(
     to target: any TrailStorage, checkpoints newCheckpoints: any CheckpointStore,
@@ -65,25 +67,27 @@ public struct TrailMigration: Sendable {
       throw AuditError(
         .alreadyExists, "The target is the source itself, or a copy of its file; name an empty storage.")
     }
-    // Data that an earlier attempt erased in the target may still be in the target's own logs.
+    // Parts that an earlier attempt erased in the target may still be in the target's own logs.
     var mustScrub = try target.read { try $0.value(.head, 0) } != nil
     while true {
       if let moved = try move(to: target, newCheckpoints, keys, isFinal: !mustScrub, progress) {
         return moved
       }
-      // Not within the lock of the source: it waits for transactions that are older, in the same database too.
+      // Not within the source's lock: scrubbing waits for older transactions, including those in the same database.
       try target.scrub()
       mustScrub = false
     }
   }
 
-  /// Indicates whether the target is the source under whatever name: each trail draws its own keys of erasable parts.
+  /// Returns `true` if the target is the source, under whatever name.
+  ///
+  /// Each trail has its own random keys of erasable parts.
   private func isSource(_ target: any TrailStorage) throws -> Bool {
     let own = try source.read(WrappingKeys.some)
     return try !own.isDisjoint(with: target.read(WrappingKeys.some))
   }
 
-  /// Copies what the target lacks, and hands the checkpoint over.
+  /// Copies the entries that the target lacks, and hands the checkpoint over.
   ///
   /// - Returns: The checkpoint; `nil` if the target must be scrubbed first.
   private func move(
@@ -97,7 +101,7 @@ public struct TrailMigration: Sendable {
     if let there = try target.read({ try $0.value(.notes, TrailNotes.configuration) }), there != note {
       throw AuditError(.alreadyExists, "There is another trail in the target; choose an empty one.")
     }
-    // A writer, so that nothing is added or erased behind the copy.
+    // A write transaction, so that nothing is added or erased during the copy.
     return try source.write { writer in
       let head = try keys.head(in: writer)
       guard try there == nil || there == encoded || isEarlier(there, than: published, writer, head, keys)
@@ -128,8 +132,9 @@ public struct TrailMigration: Sendable {
     }
   }
 
-  /// Indicates whether a checkpoint was the source's last one once: a try that was cut off after it had handed it over
-  /// left it there.
+  /// Returns `true` if a checkpoint was once the source's last one.
+  ///
+  /// An attempt that was interrupted after handing it over left it there.
   private func isEarlier(
     _ checkpoint: [UInt8]?, than published: VerifiedCheckpoint, _ source: any StorageReader,
     _ head: TrailHead, _ keys: TrailKeys
@@ -144,10 +149,11 @@ public struct TrailMigration: Sendable {
     return try root(of: source, earlier.size, keys) == earlier.root
   }
 
-  /// Carries out in the target what was erased in the source after it was copied, or whose key came back in the source.
+  /// Erases in the target the parts that were erased in the source after they were copied, or whose key came back in
+  /// the source.
   ///
-  /// - Returns: What was compared, where there was nothing to do: keys and erasures agree. Otherwise `nil`.
-  /// - Throws: ``AuditError/Code/tampered`` if a part is gone and no entry says that it was erased.
+  /// - Returns: The comparison, if keys and erasures agree and nothing had to be erased; otherwise `nil`.
+  /// - Throws: ``AuditError/Code/tampered`` if a part is gone and no entry records its erasure.
   private func carryOutErasures(
     in target: any TrailStorage, _ state: inout TrailState
   ) throws -> ErasureAgreement? {
@@ -162,7 +168,7 @@ public struct TrailMigration: Sendable {
     return nil
   }
 
-  /// The source's proofs of the entries by which its key was replaced.
+  /// Returns the source's proofs of the entries that replaced its key.
   private func successionProofs(
     of entries: [UInt64], _ reader: any StorageReader, _ keys: TrailKeys
   ) throws -> [LogProof] {
@@ -207,7 +213,7 @@ public struct TrailMigration: Sendable {
     var byteCount = 0
     func flush() throws {
       try target.write { writer in
-        // The merger changed the index since.
+        // The merger has changed the index since.
         try state.catchUp(writer)
         try state.flushIndex(in: writer)
         try state.adopt(batch, in: writer)
@@ -224,12 +230,12 @@ public struct TrailMigration: Sendable {
       if byteCount >= batchByteCount { try flush() }
     }
     if !batch.isEmpty { try flush() }
-    // The merger changed the index since.
+    // The merger has changed the index since.
     try target.read { try state.catchUp($0) }
     return state
   }
 
-  /// The part of the trail that the target already has.
+  /// Returns the state of the trail in the target, and creates it if the target is empty.
   private func begin(
     _ target: any TrailStorage, _ source: any StorageReader, _ head: TrailHead, _ keys: TrailKeys
   ) throws -> TrailState {
@@ -272,7 +278,7 @@ public struct TrailMigration: Sendable {
     }
   }
 
-  /// The root of the first entries of a trail.
+  /// Returns the root of the first `size` entries of a trail.
   private func root(of reader: any StorageReader, _ size: UInt64, _ keys: TrailKeys) throws -> TreeHash {
     let state = try TrailState(reading: reader, context(keys))
     return try MerkleTree.root(size: size, reader: state.tiles(in: reader))

@@ -5,24 +5,26 @@ internal import ReceiptCodec
 internal import ReceiptVerification
 public import TransparencyLog
 
-/// Rebuilds the index of a trail from its entries, each verified against the signed tree: also where the index is damaged
-/// so that the trail does not open.
+/// Rebuilds the index of a trail from its entries, each verified against the signed tree.
 ///
-/// The new index is made beside the one in use, and takes its place in one short transaction; only then are the rows of
-/// the old one removed. Meanwhile others read and write as before. What is cut off changes nothing; start it again, which
-/// also removes what the first try left. Erasing does too, since that may name customers.
+/// It also works if the index is so damaged that the trail does not open.
+///
+/// The new index is built beside the one in use, and replaces it in one short transaction. Only then are the rows of
+/// the old index removed. Others can read and write meanwhile. A reindexing that is interrupted changes nothing. Start
+/// it again, which also removes the rows that the first attempt left. Erasing removes them too, since they may name
+/// customers.
 public struct TrailReindexing: Sendable {
   private let storage: any TrailStorage
   private let checkpoints: any CheckpointStore
   private let context: TrailContext
   private let sliceCount: UInt64
 
-  /// Names the trail.
+  /// Creates a reindexing of a trail.
   ///
   /// - Parameters:
-  ///   - storage: Where it is kept.
-  ///   - checkpoints: The place of its last checkpoint.
-  ///   - signer: Its private key, which signs the root of the new index.
+  ///   - storage: The storage of the trail.
+  ///   - checkpoints: The store of the trail's last checkpoint.
+  ///   - signer: The trail's private key, which signs the root of the new index.
   /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
   public init(
     _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey
@@ -30,7 +32,7 @@ public struct TrailReindexing: Sendable {
     try self.init(storage, checkpoints: checkpoints, signer: signer, sliceCount: TrailLimits.flushInterval)
   }
 
-  /// The same with another number of entries, whole bundles, whose records are in memory at a time.
+  /// Creates a reindexing with another number of entries, in whole bundles, whose records are in memory at a time.
   package init(
     _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey, sliceCount: UInt64
   ) throws {
@@ -42,16 +44,18 @@ public struct TrailReindexing: Sendable {
       nodes: TileNodeCache(), writer: 0)
   }
 
-  /// Makes the index. Blocks.
+  /// Builds the index.
   ///
-  /// - Parameter progress: Called now and then with the entries that are in the new index and those there are.
-  /// - Returns: The entries whose records are in the new index; it goes on from there by itself.
-  /// - Throws: ``AuditError/Code/tampered`` where an entry is not what was recorded, or keys of erasable parts and
-  ///   erasures contradict each other; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the trail is
-  ///   not the one that its last checkpoint is of; ``AuditError/Code/keysMissing`` where
-  ///   the trail holds no keys of erasable parts, which say who the customers are;
-  ///   ``AuditError/Code/storageUnavailable`` where another reindexing got in the way, or entries were erased all the
-  ///   time; those of the storage.
+  /// It blocks.
+  ///
+  /// - Parameter progress: Called periodically with the number of entries in the new index and the number of all
+  ///   entries.
+  /// - Returns: The number of entries whose records are in the new index, which later entries extend.
+  /// - Throws: ``AuditError/Code/tampered`` if an entry is not what was recorded, or keys of erasable parts and
+  ///   erasures contradict each other; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail does
+  ///   not match its last checkpoint; ``AuditError/Code/keysMissing`` if the trail holds no keys of erasable parts,
+  ///   which the customers are read with; ``AuditError/Code/storageUnavailable`` if another reindexing interfered, or
+  ///   entries were erased again and again; the errors of the storage.
   @discardableResult
   public func run(
     progress: (_ indexed: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -67,7 +71,7 @@ public struct TrailReindexing: Sendable {
       indexed = try attempt(progress)
     }
     while try removeUnusedRows() {}
-    // Customers that were erased meanwhile are in the rows of the tries before.
+    // The rows of earlier attempts contain customers that were erased meanwhile.
     if attempts > 1 { try storage.scrub() }
     guard let indexed else {
       throw AuditError(
@@ -88,13 +92,13 @@ public struct TrailReindexing: Sendable {
     }
   }
 
-  /// The entries seen so far.
+  /// The findings about the entries that were read so far.
   private struct Scan {
-    /// The next entry to look at.
+    /// The next entry to read.
     var next: UInt64 = 0
-    /// The erasures, by the entries that they name.
+    /// Maps each erased entry to the entry that records the erasure.
     var erasures: [UInt64: UInt64] = [:]
-    /// The entries that they name.
+    /// The entries that were erased.
     var erased: Set<UInt64> { Set(erasures.keys) }
     /// The entries whose keys are forgotten.
     var forgotten: Set<UInt64> = []
@@ -105,9 +109,11 @@ public struct TrailReindexing: Sendable {
     }
   }
 
-  /// Makes the index once; `nil` if an entry was erased after its customer was entered into the index.
+  /// Builds the index once.
+  ///
+  /// Returns `nil` if an entry was erased after its customer was entered into the index.
   private func attempt(_ progress: (UInt64, UInt64) -> Void) throws -> UInt64? {
-    // Before the trail, which may go on meanwhile: then it has at least as many entries.
+    // The checkpoint is read before the trail: entries may be appended meanwhile, and then there are at least as many.
     let published = try publishedCheckpoint { _ = try storage.read { try context.keys.head(in: $0) } }
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
@@ -124,10 +130,10 @@ public struct TrailReindexing: Sendable {
       }
       let (now, isIn) = try storage.write { writer in
         let now = try TrailState(reading: writer, context, readsIndex: false)
-        // Before its head is signed anew: an old copy may have been put back meanwhile.
+        // Checked before the head is signed anew: an old copy may have been put back meanwhile.
         let published = try publishedCheckpoint { _ = try context.keys.head(in: writer) }
         try TrailWriter.compare(published, with: now, writer)
-        // Others flushed meanwhile: what their index covers, this one must.
+        // Another process flushed meanwhile. This index must cover everything that the other one covers.
         guard now.head.indexedSize <= rebuild.indexedSize else { return (now, nil as Bool?) }
         return (now, try replace(now, rebuild, scan, in: writer))
       }
@@ -143,7 +149,7 @@ public struct TrailReindexing: Sendable {
     return published
   }
 
-  /// Reads entries beside the writers, and writes their records.
+  /// Reads entries while others write, and writes their index records.
   private func addSlice(
     upTo end: UInt64, _ state: TrailState, _ rebuild: inout IndexRebuild, _ scan: inout Scan
   ) throws {
@@ -168,8 +174,9 @@ public struct TrailReindexing: Sendable {
     FreedMemory.release()
   }
 
-  /// Puts the new index in the place of the old one; `false` where it has a customer that was erased since, or lost rows
-  /// to an erasure.
+  /// Replaces the old index by the new one.
+  ///
+  /// Returns `false` if the new one has a customer that was erased since, or lost rows to an erasure.
   private func replace(
     _ state: TrailState, _ rebuild: IndexRebuild, _ seen: Scan, in writer: any StorageWriter
   ) throws -> Bool {

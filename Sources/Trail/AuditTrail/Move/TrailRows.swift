@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One entry of a trail with what became of its erasable part: a row of a table of the trail.
+/// One entry of a trail with the state of its erasable part: a row of a table of the trail.
 package struct TrailRow {
   /// The state of an erasable part.
   package enum Erasable: String {
     case kept, erased
-    /// The trail holds no keys to read it with.
+    /// The trail holds no keys to read the part with.
     case noKeys = "no-keys"
   }
 
   package let recorded: RecordedEntry
-  /// `nil` if the entry never had one.
+  /// The state of the part; `nil` if the entry never had one.
   package let erasable: Erasable?
 }
 
 extension TrailView {
-  /// Calls `body` with all entries in order, one bundle being in memory at a time. Entries are verified against the
-  /// tree, erasable parts against the commitments, and forgotten keys against the erasures, in both directions.
+  /// Calls `body` with all entries in order, with one bundle in memory at a time.
   ///
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``, and what `body` throws.
+  /// Entries are verified against the tree, erasable parts against the commitments, and forgotten keys against the
+  /// erasures, in both directions.
+  ///
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``, and the errors of `body`.
   package func forEachRow(_ body: (TrailRow) throws -> Void) throws {
     var parts = ErasableParts(reader)
     try entries.forEach(in: 0..<size) { index, stored in

@@ -5,21 +5,23 @@ public import ReceiptCrypto
 public import ReceiptVerification
 
 extension [AuditRecord] {
-  /// What to append for a verdict: its record, and after it, for an app receipt with several lines of purchases, one
-  /// for each. They belong together: append them as one group.
+  /// Creates the records to append for a verdict: the verdict's own record and, for an app receipt with several lines
+  /// of purchases, one record for each line after it.
   ///
-  /// What a receipt states is recorded only where its signature was found right: for a valid verdict, for one that a
-  /// checker refused, and for one that waits for a checker or for proof of the environment. Such a receipt is named by
-  /// its identity, whatever its spelling. Of every other receipt there is the digest, the reason and, unless it is too
-  /// long, the receipt itself in the erasable part. An identifier of more than 512 bytes is left out, so that every
-  /// verdict can be recorded.
+  /// They belong together: append them as one group.
+  ///
+  /// The statements of a receipt are recorded only if its signature was found valid: for a valid verdict, for one that
+  /// a checker refused, and for one that waits for a checker or for proof of the environment. Such a receipt is named
+  /// by its identity, however it is spelled. Of every other receipt, the record has the digest, the reason and, unless
+  /// it is too long, the receipt itself in the erasable part. An identifier of more than 512 bytes is left out, so that
+  /// every verdict can be recorded.
   ///
   /// - Parameters:
   ///   - verdict: The verdict.
   ///   - receipt: The bytes that were verified.
   ///   - policy: The policy that they were verified under; its digest is recorded.
-  ///   - time: When the verdict was given.
-  ///   - options: What is kept besides.
+  ///   - time: The time of the verdict.
+  ///   - options: The options for data that is kept in addition.
   public init(
     _ verdict: Verdict, receipt: [UInt8], policy: VerificationPolicy, at time: Timestamp,
     options: RecordingOptions = RecordingOptions()
@@ -27,7 +29,7 @@ extension [AuditRecord] {
     self.init(verdict, receipt: receipt, policyDigest: SHA256Digest(of: policy), at: time, options: options)
   }
 
-  /// The same with the policy's digest, which need not be computed for every receipt.
+  /// Creates the records with the policy's digest, which then need not be computed for every receipt.
   public init(
     _ verdict: Verdict, receipt bytes: [UInt8], policyDigest: SHA256Digest, at time: Timestamp,
     options: RecordingOptions = RecordingOptions()
@@ -70,7 +72,7 @@ extension [AuditRecord] {
 }
 
 extension EntryFacts {
-  /// The statements of the receipt as a whole, and its signer.
+  /// Notes the statements of the receipt as a whole, and its signer.
   fileprivate mutating func note(_ receipt: VerifiedReceipt?) {
     guard let receipt else { return }
     format = receipt.kind.rawValue
@@ -79,13 +81,13 @@ extension EntryFacts {
       subtype = content.subtype?.rawValue.recordable
     }
     bundle = receipt.bundleId.recordable
-    // An environment that the signature does not cover is a claim, and no fact.
+    // An environment that the signature does not cover is a claim, not a fact.
     environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.recordable : nil
     signer = SHA256Digest(hexadecimal: receipt.signer.sha256)
     root = receipt.signer.rootSHA256.flatMap { SHA256Digest(hexadecimal: $0) }
   }
 
-  /// The statements of a purchase.
+  /// Notes the statements of a purchase.
   fileprivate mutating func note(_ transaction: Transaction) {
     self.transaction = transaction.eventIdentifier.recordable
     original = transaction.lineIdentifier.recordable
@@ -96,7 +98,7 @@ extension EntryFacts {
 }
 
 extension SHA256Digest {
-  /// The digest by which entries name a receipt whose signature was found right: `VerifiedReceipt.identity`.
+  /// Creates the digest by which entries name a receipt whose signature was found valid: `VerifiedReceipt.identity`.
   init(identityOf receipt: VerifiedReceipt) { self.init(of: receipt.signedContent.span) }
 }
 
@@ -111,7 +113,7 @@ extension RecordedVerdict {
 }
 
 extension Verdict {
-  /// When a checker says that the purchase was revoked.
+  /// The time when the purchase was revoked, according to a checker.
   fileprivate var revocation: Int64? {
     for check in checks {
       if case .response(let response) = check.answer, case .revoked(let instant?) = response.standing {
@@ -123,7 +125,7 @@ extension Verdict {
 }
 
 extension Timestamp {
-  /// The milliseconds without their fraction; `nil` if they are no number that an entry can hold.
+  /// The whole milliseconds; `nil` if an entry cannot hold the number.
   var wholeMilliseconds: Int64? { Int64(exactly: millisecondsSince1970.rounded(.down)) }
 }
 
@@ -132,8 +134,10 @@ extension String? {
 }
 
 extension String {
-  /// An empty value counts as absent: entries have no empty values. Nor is one that is longer than any store's identifiers: no
-  /// receipt may keep its verdict from being recorded.
+  /// The text; `nil` if it must not be recorded.
+  ///
+  /// Entries have no empty values. A value that is longer than any store's identifiers is left out, since no receipt
+  /// may prevent its verdict from being recorded.
   fileprivate var recordable: String? {
     1...RecordingOptions.maximumIdentifierByteCount ~= utf8.count ? self : nil
   }

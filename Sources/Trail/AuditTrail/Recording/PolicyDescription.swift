@@ -6,15 +6,19 @@ public import ReceiptCrypto
 public import ReceiptVerification
 
 extension SHA256Digest {
-  /// The digest by which entries name a policy: SHA-256 of ``PolicyDescription/text``.
+  /// Creates the digest by which entries name a policy: SHA-256 of ``PolicyDescription/text``.
   public init(of policy: VerificationPolicy) { self.init(of: Array(PolicyDescription(policy).text.utf8)) }
 }
 
-/// A policy in words, one spelling for each: what the digest in an entry stands for.
+/// A policy as text with only one spelling.
+///
+/// Entries refer to it by its digest.
 ///
 /// A trail keeps the text of each policy (``AuditLog/keep(policy:)``), so that an entry can be read years later.
 public struct PolicyDescription: Sendable, Hashable {
-  /// Lines of a key, a space and a value, as in an entry; the format is in <doc:Recording>.
+  /// The text: lines of a key, a space and a value, as in an entry.
+  ///
+  /// The format is described in <doc:Recording>.
   public let text: String
 
   /// Describes a policy.
@@ -61,10 +65,10 @@ public struct PolicyDescription: Sendable, Hashable {
   }
 
   fileprivate static let header = "receiptkit.dev/verification-policy@v1\n"
-  /// The beginning of each text.
+  /// The bytes that each text begins with.
   static let beginning = Array(header.utf8)
 
-  /// Whole numbers in digits alone, others as the shortest decimal that reads as the same number.
+  /// Returns whole numbers as digits only, and others as the shortest decimal that reads as the same number.
   private static func text(_ number: Double) -> String {
     if let whole = Int64(exactly: number) { return String(whole) }
     return number.description
@@ -79,7 +83,7 @@ private struct PolicyLines {
     text += "\(key) \(String(decoding: EntryText.encoded(value), as: UTF8.self))\n"
   }
 
-  /// A line for each element of a set, in the order of their bytes.
+  /// Adds a line for each element of a set, in the order of their bytes.
   mutating func add(_ key: String, _ values: [String]) {
     for value in values.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) { add(key, value) }
   }

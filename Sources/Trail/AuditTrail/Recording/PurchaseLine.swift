@@ -3,23 +3,24 @@
 internal import ReceiptCodec
 package import ReceiptVerification
 
-/// The transactions of one original transaction, by the newest of them; of an order of several products at Google Play one
-/// of the products.
+/// The transactions of one original transaction, represented by the newest.
+///
+/// An order of several products at Google Play has such a line for each product.
 struct PurchaseLine {
   var newest: Transaction
 
-  /// Indicates whether the receipt says which purchase it is.
+  /// `true` if the receipt identifies the purchase.
   var isNamed: Bool {
     newest.lineIdentifier?.isEmpty == false || newest.eventIdentifier?.isEmpty == false
   }
 
-  /// The lines of purchases of a receipt, in the order in which each is first named.
+  /// Returns the lines of purchases of a receipt, in the order in which each is first named.
   static func lines(_ receipt: VerifiedReceipt) -> [PurchaseLine] {
     var lines: [PurchaseLine] = []
     var places: [[[UInt8]]: Int] = [:]
     let isDetached = receipt.kind.isDetached
     for transaction in transactions(of: receipt) {
-      // Strings are equal by canonical equivalence; identifiers by their bytes.
+      // Strings are compared by canonical equivalence, but identifiers by their bytes.
       let identifier = Array((transaction.lineIdentifier ?? transaction.eventIdentifier ?? "").utf8)
       // The products of one order at Google Play share its identifiers.
       let product = isDetached ? Array((transaction.productId ?? "").utf8) : []
@@ -33,7 +34,9 @@ struct PurchaseLine {
     return lines
   }
 
-  /// A notification may hold renewal information and no transaction; that names the subscription too.
+  /// A notification may contain renewal information and no transaction.
+  ///
+  /// The renewal information identifies the subscription too.
   private static func transactions(of receipt: VerifiedReceipt) -> [Transaction] {
     let transactions = receipt.transactions
     if !transactions.isEmpty { return transactions }
@@ -52,15 +55,15 @@ struct PurchaseLine {
 }
 
 extension Transaction {
-  /// What names the purchase and its renewals in a trail: the purchase token of other stores, Apple's original
-  /// transaction identifier.
+  /// The identifier of the purchase and its renewals in a trail: the purchase token of other stores, or Apple's
+  /// original transaction identifier.
   var lineIdentifier: String? { purchaseToken ?? originalTransactionId }
-  /// The identifier of this event: the order or transaction; for a test purchase without one, the purchase token.
+  /// The identifier of this event: the order or transaction, or the purchase token of a test purchase without an order.
   var eventIdentifier: String? { transactionId ?? purchaseToken }
 }
 
 extension VerifiedReceipt {
-  /// The customer's account, where the receipt states it.
+  /// The customer's account, if the receipt states it.
   package var appAccountToken: String? {
     let own: String? =
       switch content {

@@ -3,12 +3,14 @@
 package import ReceiptVerification
 
 extension RecordedCheck {
-  /// The most lines that an entry has; a composition of more checkers is cut off there.
+  /// The maximum number of lines in an entry; the reports of further checkers in a composition are left out.
   package static let maximumCount = 16
-  /// The longest name of a checker; a longer one is cut off.
+  /// The maximum length of a checker's name, in bytes; a longer name is cut off.
   static let maximumNameByteCount = 128
 
-  /// A line for each report; that of a composition is followed by those of the checkers that it asked.
+  /// Returns a line for each report.
+  ///
+  /// The line of a composition is followed by those of the checkers that it asked.
   package static func list(_ reports: [CheckerReport]) -> [RecordedCheck] {
     var list: [RecordedCheck] = []
     for report in reports { append(report, to: &list, depth: 0) }

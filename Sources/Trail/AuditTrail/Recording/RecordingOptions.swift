@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The data kept besides the facts, in the part that can be erased.
+/// The options for data that is kept in addition to the facts, in the erasable part.
 public struct RecordingOptions: Sendable, Hashable {
-  /// Indicates whether the receipt itself is kept, so that it can be verified again years later; `true` by default.
+  /// `true` if the receipt itself is kept, so that it can be verified again years later; `true` by default.
   public var keepsReceipt: Bool
-  /// The longest receipt that is kept, in bytes, of those whose signature was not found right: what anybody can send
-  /// must not fill the disk. 65,536 by default; a longer one is recorded by its digest.
+  /// The maximum length, in bytes, of a kept receipt whose signature was not found valid.
+  ///
+  /// Anyone can send such receipts, and they must not fill the disk. 65,536 by default; of a longer receipt, only the
+  /// digest is recorded.
   public var maximumUnverifiedByteCount: Int
-  /// The customer, in the caller's own terms and at most 65,535 bytes; by default the receipt's `appAccountToken`.
+  /// The customer's identifier, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken`
+  /// that the receipt states.
   public var customer: String?
 
-  /// The longest receipt that is kept at all: a trail takes no more.
+  /// The maximum length of a kept receipt: a trail accepts no longer one.
   static let maximumReceiptByteCount = 15 << 20
-  /// The longest identifier that is recorded.
+  /// The maximum length of a recorded identifier, in bytes.
   static let maximumIdentifierByteCount = 512
 
-  /// Creates options; the defaults keep what a later dispute needs.
+  /// Creates options; the defaults keep everything that a later dispute needs.
   public init(keepsReceipt: Bool = true, maximumUnverifiedByteCount: Int = 65536, customer: String? = nil) {
     self.keepsReceipt = keepsReceipt
     self.maximumUnverifiedByteCount = maximumUnverifiedByteCount
     self.customer = customer
   }
 
-  /// The one spelling under which a customer is recorded and looked up: a UUID in lower case, as the App Store writes
-  /// it; any other text as it is.
+  /// Returns the only spelling in which a customer is recorded and looked up: a UUID in lower case, as the App Store
+  /// writes it; any other text unchanged.
   public static func canonicalCustomer(_ text: String) -> String {
     let dashes = [8, 13, 18, 23]
     var index = 0

@@ -4,10 +4,12 @@ public import ReceiptCrypto
 public import ReceiptVerification
 
 extension AuditLog {
-  /// Keeps what a policy says, once, so that the digest that entries name it by can be read: ``TrailView/policy(_:)``.
-  /// Blocks.
+  /// Keeps the text of a policy, once, so that it can be found by the digest with which entries name it:
+  /// ``TrailView/policy(_:)``.
   ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; those of the storage.
+  /// It blocks.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key; the errors of the storage.
   public func keep(policy: VerificationPolicy) throws(AuditError) {
     let text = PolicyDescription(policy).text
     do {
@@ -24,17 +26,17 @@ extension AuditLog {
 }
 
 extension TrailView {
-  /// What the policy says that entries name by this digest (``EntryFacts/policy``): lines as in ``PolicyDescription/text``;
-  /// `nil` if the trail never had it.
+  /// Returns the text of the policy that entries name by this digest (``EntryFacts/policy``), as in
+  /// ``PolicyDescription/text``; `nil` if the trail never had it.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where another text is in its place, or none is though one was kept;
+  /// - Throws: ``AuditError/Code/tampered`` if another text is in its place, or the text was kept and is missing;
   ///   ``StorageError``.
   public func policy(_ digest: SHA256Digest) throws -> String? {
     if let text = try StoredPolicies.text(of: digest, in: reader) {
       guard SHA256Digest(of: Array(text.utf8)) == digest else { throw StoredPolicies.another(digest) }
       return text
     }
-    // Not that of this state, which may be of before a policy was kept.
+    // The newest head, since this snapshot may be from before the policy was kept.
     let head = try context.keys.head(in: reader)
     guard try !StoredPolicies.list(in: reader, head).contains(digest) else {
       throw StoredPolicies.another(digest)
@@ -43,19 +45,19 @@ extension TrailView {
   }
 }
 
-/// The texts of policies, and the list of their digests: notes of the trail that the signed head vouches for.
+/// The texts of policies and the list of their digests, which are notes of the trail that the signed head vouches for.
 ///
-/// The list is the 32 bytes of each digest, in ascending order; the head has its SHA-256. So none is put in the place of
-/// another, added or removed without its showing.
+/// The list consists of the 32 bytes of each digest, in ascending order. The head has its SHA-256, so that no text can
+/// be replaced, added or removed without detection.
 enum StoredPolicies {
   static func text(of digest: SHA256Digest, in reader: any StorageReader) throws -> String? {
     try reader.value(.notes, TrailNotes.policy(digest)).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The digests of the policies whose texts are kept.
+  /// Returns the digests of the policies whose texts are kept.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` if the list is not the one that the head vouches for, and cannot be made from
-  ///   the texts either; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` if the list is not the one that the head vouches for, and cannot be
+  ///   restored from the texts either; ``StorageError``.
   static func list(in reader: any StorageReader, _ head: TrailHead) throws -> Set<SHA256Digest> {
     guard let expected = head.policies else { return [] }
     if let row = try reader.value(.notes, TrailNotes.policyList), SHA256Digest(of: row) == expected {
@@ -86,7 +88,7 @@ enum StoredPolicies {
     digests.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
   }
 
-  /// Indicates whether nothing is left to do to keep a text.
+  /// Returns `true` if a text is kept, and nothing is left to do.
   static func isKept(_ text: String, in reader: any StorageReader, _ head: TrailHead) throws -> Bool {
     let bytes = Array(text.utf8)
     let digest = SHA256Digest(of: bytes)
@@ -96,12 +98,13 @@ enum StoredPolicies {
     return try reader.value(.notes, TrailNotes.policy(digest)) == bytes
   }
 
-  /// Keeps texts, beside those that are kept. Texts that were altered or removed are put right if they are among them,
-  /// and those that nobody has kept are removed.
+  /// Keeps texts in addition to those that are kept already.
+  ///
+  /// Texts that were altered or removed are restored if they are among them, and texts that nobody kept are removed.
   ///
   /// - Parameters:
   ///   - texts: The texts.
-  ///   - head: Vouches for them afterwards, and has to be written.
+  ///   - head: The head, which vouches for the texts afterwards and must then be written.
   ///   - writer: The transaction.
   /// - Throws: As ``list(in:_:)``.
   static func keep(_ texts: [String], _ head: inout TrailHead, in writer: any StorageWriter) throws {
@@ -128,7 +131,7 @@ enum StoredPolicies {
     return strays
   }
 
-  /// The faults of the stored texts.
+  /// Returns the faults of the stored texts.
   static func faults(in reader: any StorageReader, _ head: TrailHead) throws -> [TrailFault] {
     let kept: Set<SHA256Digest>
     do { kept = try list(in: reader, head) } catch let error as AuditError {
@@ -152,9 +155,9 @@ enum StoredPolicies {
     return faults
   }
 
-  /// All texts.
+  /// Returns all texts.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` if they are not those that were kept; ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered`` if they are not the texts that were kept; ``StorageError``.
   static func verified(in reader: any StorageReader, _ head: TrailHead) throws -> [String] {
     if let fault = try faults(in: reader, head).first {
       throw AuditError(.tampered, at: fault.place, fault.message)
@@ -174,15 +177,19 @@ enum StoredPolicies {
         + "puts its text back, or restore the trail from a backup.")
   }
 
-  /// Texts as a file: no text has an empty line, and each is followed by one.
+  /// Encodes texts as a file.
+  ///
+  /// No text has an empty line, and each is followed by one.
   static func file(_ texts: [String]) -> [UInt8] { texts.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } }
 
-  /// The texts of a file.
+  /// Decodes the texts of a file.
   static func texts(in file: [UInt8]) -> [String] {
     String(decoding: file, as: UTF8.self).split(separator: "\n\n").map { $0 + "\n" }
   }
 
-  /// Why a file does not have texts of policies that entries name, each once; `nil` if it has.
+  /// Checks that a file has texts of policies that entries name, each once.
+  ///
+  /// Returns the fault; `nil` if there is no fault.
   static func fault(in file: [UInt8], named: Set<SHA256Digest>) -> String? {
     let texts = texts(in: file)
     guard self.file(texts) == file else {

@@ -4,18 +4,20 @@ internal import FingerprintIndex
 internal import ReceiptVerification
 
 extension AuditLog {
-  /// Decides which purchases are granted and records the verdicts, in one step: of any number of requests for one grant,
-  /// in one call, in one process or in many, exactly one is granted.
+  /// Decides which purchases are granted and records the verdicts, in one step.
   ///
-  /// The trail is asked in the transaction that records the answer, and requests of one call see those before them. A
-  /// request that the rules find to be a replay is recorded as invalid, `checker-refused` by `replay`.
+  /// Of any number of requests for the same grant, in one call, in one process or in many, exactly one is granted.
+  ///
+  /// The trail is searched in the transaction that records the decision, and each request of a call sees those before
+  /// it. A request that is a replay according to the rules is recorded as invalid, `checker-refused` by `replay`.
   ///
   /// - Parameters:
-  ///   - requests: What is to be granted, at most ``Options/maximumWaiting`` at a time.
-  ///   - mode: How safe the records are when this returns.
-  /// - Returns: For each request what was decided.
-  /// - Throws: ``AuditError``: as ``append(_:acknowledgement:)->[AuditAcknowledgement]``. Where this throws, grant nothing; it is not known what was
-  ///   recorded, and a request that was recorded as granted is refused as a replay when it is made again.
+  ///   - requests: The requests, at most ``Options/maximumWaiting`` at a time.
+  ///   - mode: The condition that the records meet when this returns.
+  /// - Returns: One decision for each request, in order.
+  /// - Throws: ``AuditError``: as ``append(_:acknowledgement:)->[AuditAcknowledgement]``. If this throws, grant
+  ///   nothing. It is unknown what was recorded, and a request that was recorded as granted is refused as a replay when
+  ///   it is made again.
   public func grant(
     _ requests: [GrantRequest], acknowledgement mode: AcknowledgementMode = .durable
   ) async throws(AuditError) -> [GrantDecision] {
@@ -32,7 +34,7 @@ extension AuditLog {
     return decisions
   }
 
-  /// Decides and records all requests, in one transaction unless one of them is about a purchase with a long history.
+  /// Decides and records all requests, in one transaction unless one of them concerns a purchase with a long history.
   private func decide(
     _ requests: [GrantRequest], _ mode: AcknowledgementMode
   ) async throws(AuditError) -> [GrantDecision] {
@@ -41,7 +43,8 @@ extension AuditLog {
     var attempts = 0
     while true {
       let rest = requests[decisions.count...]
-      // A purchase whose owners are erased again and again while this searches: the transaction reads all of its history.
+      // If the owners of a purchase are erased again and again during the search, the transaction reads all of its
+      // history.
       let isBounded = attempts < Self.maximumSearches
       let longest = isBounded ? KnownGrants.maximumEntryCount : .max
       if !isBounded { known = KnownGrants() }
@@ -68,14 +71,16 @@ extension AuditLog {
     }
   }
 
-  /// The number of reads outside the transaction, for one request, of a history that is too long.
+  /// The maximum number of times that a history that is too long is read outside the transaction, for one request.
   private static let maximumSearches = 3
 }
 
-/// The grants that answer questions about purchases with long histories, found outside the transaction that decides: others
-/// write meanwhile, and the transaction has to read only what is newer.
+/// The grants that answer questions about purchases with long histories.
+///
+/// They are found outside the transaction that decides, while others write, so that the transaction has to read only
+/// newer entries.
 private struct KnownGrants: Sendable {
-  /// The most entries of one purchase that a transaction reads.
+  /// The maximum number of entries of one purchase that a transaction reads.
   static let maximumEntryCount = 512
 
   private var size: UInt64 = 0
@@ -90,33 +95,35 @@ private struct KnownGrants: Sendable {
     }
   }
 
-  /// The grant that was found.
+  /// Returns the grant that was found.
   func grant(_ question: ReplayQuestion) -> EarlierGrant? {
     guard case .grant(let grant) = answers[question] else { return nil }
     return grant
   }
 
-  /// The number of entries of the trail were searched for an answer.
+  /// Returns the number of entries of the trail that were searched for an answer.
   func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
 }
 
 /// An entry that recorded a grant.
 private struct EarlierGrant: Sendable {
   let recorded: RecordedEntry
-  /// Its customer, where the question is about one.
+  /// The customer of the grant, if the question is about one.
   let owner: String?
 }
 
-/// The result of looking for an earlier grant.
+/// The result of searching for an earlier grant.
 private enum GrantSearch: Sendable {
   case grant(EarlierGrant)
   case none
-  /// There are more entries than are to be read.
+  /// There are more entries than may be read.
   case tooLong
 }
 
 extension TrailState {
-  /// Decides and records requests in order; stops before the first one whose purchase has too long a history.
+  /// Decides and records requests in order.
+  ///
+  /// It stops before the first request whose purchase has too long a history.
   fileprivate mutating func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int,
     once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
@@ -125,8 +132,8 @@ extension TrailState {
     for request in requests {
       let view = view(in: writer)
       var verdict = request.verdict
-      // A grant to the first customer is entered even where an entry says the same but for the customer, who was erased
-      // or not recorded: the next customer must find this one.
+      // A grant to the first customer is entered even if an entry differs only in its customer, who was erased or not
+      // recorded: the next customer must find this grant.
       var isFirstOfCustomer = false
       for question in request.questions where verdict.receipt != nil {
         switch try view.earlierGrant(question, known, longest: longest) {
@@ -144,8 +151,8 @@ extension TrailState {
       if isFirstOfCustomer, verdict.receipt != nil {
         for number in found.indices where found[number].first != nil {
           found[number].first = nil
-          // Nobody looked for it where the record seemed a repeat. Without it the line would end here, and the owners
-          // before it would be lost.
+          // It was not looked up, because the record seemed to be a repeat. Without it, the history would end here, and
+          // the earlier owners would be lost.
           guard let original = records[number].fingerprints.original else { continue }
           found[number].previous = try view.state.index.newest(
             .original, original, check: records[number].fingerprints.originalCheck, before: head.size,
@@ -158,30 +165,31 @@ extension TrailState {
     return decisions
   }
 
-  /// The trail as the transaction sees it.
+  /// Returns the trail as the transaction sees it.
   private func view(in writer: any StorageWriter) -> TrailView {
     TrailView(reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
   }
 }
 
 extension TrailView {
-  /// The number of entries that are held at a time.
+  /// The number of entries that are in memory at a time.
   private static let pageSize = 256
 
-  /// An earlier grant that answers a question: of a customer the first that still names one, else the newest.
+  /// Finds an earlier grant that answers a question: for a customer, the first grant that still names one, else the
+  /// newest.
   ///
   /// - Parameters:
   ///   - question: The question.
-  ///   - known: What was found before; the entries that were searched are not read again.
-  ///   - longest: The most entries that are read.
-  /// - Returns: The grant, if there is one, or that there are more entries than are to be read.
+  ///   - known: The grants that were found before; the entries that were searched for them are not read again.
+  ///   - longest: The maximum number of entries to read.
+  /// - Returns: The grant, if there is one, or that there are more entries than may be read.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   fileprivate func earlierGrant(
     _ question: ReplayQuestion, _ known: KnownGrants, longest: Int
   ) throws -> GrantSearch {
     if let earlier = known.grant(question) {
       guard earlier.owner != nil else { return .grant(earlier) }
-      // An entry stays; its customer may have been erased since.
+      // The entry stays, but its customer may have been erased since.
       guard let token = try erasablePart(at: earlier.recorded.index)?.customerToken else { return .tooLong }
       return .grant(EarlierGrant(recorded: earlier.recorded, owner: token))
     }
@@ -206,7 +214,8 @@ extension TrailView {
       guard let last = page.last, page.count == Self.pageSize else { break }
       before = last.index
     }
-    // The oldest that still names its customer. All others may be newer grants to the same one: none is decrypted.
+    // The oldest entry that still names its customer. All others may be newer grants to the same customer, and are not
+    // decrypted.
     for index in named.reversed() {
       guard let token = try erasablePart(at: index)?.customerToken else { continue }
       return .grant(EarlierGrant(recorded: try entry(at: index), owner: token))
@@ -214,7 +223,7 @@ extension TrailView {
     return .none
   }
 
-  /// A page of the entries that a question is about, newest first, those of other scopes among them.
+  /// Returns a page of the entries that a question concerns, newest first, including those of other scopes.
   private func entries(_ question: ReplayQuestion, before: UInt64) throws -> [RecordedEntry] {
     switch question {
     case .receipt(let identity): try entries(receipt: identity, before: before, limit: Self.pageSize)

@@ -3,7 +3,8 @@
 public import ReceiptCrypto
 
 extension AuditLog: AuditLookup {
-  /// The entries in a scope that name a purchase event, oldest first; of more than `limit` the newest.
+  /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
+  /// newest.
   public func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]
   {
     try await read { view in
@@ -11,19 +12,20 @@ extension AuditLog: AuditLookup {
     }
   }
 
-  /// The entries in a scope of an original transaction, oldest first; of more than `limit` the newest.
+  /// Returns the entries in a scope of an original transaction, oldest first; if there are more than `limit`, the
+  /// newest.
   public func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
     try await read { view in
       try Self.oldestFirst(view.history(original: original, in: scope, limit: limit))
     }
   }
 
-  /// The entries about a receipt, oldest first; of more than `limit` the newest.
+  /// Returns the entries about a receipt, oldest first; if there are more than `limit`, the newest.
   public func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
     try await read { view in try Self.oldestFirst(view.entries(receipt: receipt, limit: limit)) }
   }
 
-  /// The customer of an entry; `nil` if none was recorded, or it was erased.
+  /// Returns the customer of an entry; `nil` if no customer was recorded, or it was erased.
   public func customer(at index: UInt64) async throws -> String? {
     try await read { view in try view.erasablePart(at: index)?.customerToken }
   }

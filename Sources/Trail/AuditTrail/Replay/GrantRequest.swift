@@ -4,7 +4,7 @@ public import ReceiptCodec
 public import ReceiptCrypto
 public import ReceiptVerification
 
-/// A verdict that is to be recorded, and the rules under which the purchase is granted.
+/// A verdict to record, and the rules under which the purchase is granted.
 public struct GrantRequest: Sendable {
   let verdict: Verdict
   let questions: [ReplayQuestion]
@@ -13,17 +13,17 @@ public struct GrantRequest: Sendable {
   private let time: Timestamp
   private let options: RecordingOptions
 
-  /// Makes a request of a verdict.
+  /// Creates a request from a verdict.
   ///
   /// - Parameters:
-  ///   - verdict: The verdict. One that is not valid is recorded, and nothing is granted.
+  ///   - verdict: The verdict. If it is not valid, it is recorded, and nothing is granted.
   ///   - receipt: The bytes that were verified.
   ///   - policyDigest: The digest of the policy that they were verified under.
-  ///   - time: When the verdict was given.
-  ///   - rules: What counts as a replay; without rules, every valid verdict is a grant.
+  ///   - time: The time of the verdict.
+  ///   - rules: The rules by which a receipt is a replay; without rules, every valid verdict is a grant.
   ///   - consumables: Products that are consumables, for receipts that do not say so.
-  ///   - options: What is kept besides. Its customer, by default the `appAccountToken` that the receipt states, is to
-  ///     whom the purchase is granted.
+  ///   - options: The options for data that is kept in addition. Its customer, by default the `appAccountToken` that
+  ///     the receipt states, is the one to whom the purchase is granted.
   public init(
     _ verdict: Verdict, receipt: [UInt8], policyDigest: SHA256Digest, at time: Timestamp,
     rules: Set<ReplayRule>, consumables: Set<String> = [], options: RecordingOptions = RecordingOptions()
@@ -47,14 +47,16 @@ public struct GrantRequest: Sendable {
   }
 }
 
-/// The decision on a request, and its place in the trail.
+/// The decision on a request, and the place where it is recorded.
 public struct GrantDecision: Sendable {
-  /// The verdict as it was recorded: a valid one only where the purchase was granted.
+  /// The recorded verdict, which is valid only if the purchase was granted.
   public let verdict: Verdict
-  /// The places of its records; the first is the verdict's.
+  /// The acknowledgements of its records; the first is the verdict's.
   public let acknowledgements: [AuditAcknowledgement]
 
-  /// Indicates whether the purchase was granted. Deliver the receipt's `transactions` and nothing else: a genuine
-  /// receipt of a purchase that is not paid for yet has none.
+  /// `true` if the purchase was granted.
+  ///
+  /// Deliver the receipt's `transactions` and nothing else: a genuine receipt of a purchase that is not paid yet has no
+  /// transactions.
   public var isGranted: Bool { verdict.receipt != nil }
 }

@@ -4,17 +4,19 @@ internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// The scope in which identifiers of purchases are unique: one app, in one environment of one store.
+/// The scope in which the identifiers of purchases are unique: one app, in one environment of one store.
 ///
-/// The App Store numbers the transactions of production and of the sandbox apart, and Xcode begins with 0 in each app. So
-/// transaction 70001 of an app's sandbox is another purchase than transaction 70001 in production, or than that of
+/// The App Store numbers the transactions of production and of the sandbox separately, and Xcode begins with 0 in each
+/// app. So transaction 70001 of an app's sandbox is a different purchase from transaction 70001 in production, or in
 /// another app.
 ///
-/// What is not stated may be anything: a receipt of Google Play states no environment, an old app receipt neither, and an
-/// entry that another program recorded may lack all three. Such an entry counts as one of the same scope, so that no
-/// purchase is granted twice.
+/// A value that is not stated may be any value: a receipt of Google Play and an old app receipt state no environment,
+/// and an entry that another program recorded may lack all three values. Such an entry counts as one of the same scope,
+/// so that no purchase is granted twice.
 public struct PurchaseScope: Sendable, Hashable {
-  /// The store. The two other stores have names of their own for it (`PurchaseStore`).
+  /// The store that sold the purchase.
+  ///
+  /// The two stores other than the App Store are named by `PurchaseStore`.
   enum Store: Sendable, Hashable {
     case appStore
     case other(PurchaseStore)
@@ -24,26 +26,27 @@ public struct PurchaseScope: Sendable, Hashable {
   let bundle: String?
   let environment: ReceiptEnvironment.Category?
 
-  /// The scope of what a receipt names. An environment that its signature does not cover does not count, unless a checker found
-  /// the purchase in it.
+  /// Creates the scope of a receipt's purchases.
+  ///
+  /// An environment that its signature does not cover is ignored, unless a checker found the purchase in it.
   public init(of receipt: VerifiedReceipt) {
     store = Store(receipt.kind)
     bundle = receipt.bundleId?.isEmpty == false ? receipt.bundleId : nil
     environment = receipt.isEnvironmentProven ? receipt.environment?.category : nil
   }
 
-  /// The scope of an app, an environment, or both, in any store.
+  /// Creates the scope of an app, an environment, or both, in any store.
   ///
   /// - Parameters:
   ///   - bundle: The bundle identifier or package name; `nil` for all apps.
-  ///   - environment: The environment; `nil` for all.
+  ///   - environment: The environment; `nil` for all environments.
   public init(bundle: String?, environment: ReceiptEnvironment.Category?) {
     store = nil
     self.bundle = bundle
     self.environment = environment
   }
 
-  /// The scope of what an entry names.
+  /// Creates the scope of an entry's purchases.
   public init(of entry: AuditEntry) {
     let facts = entry.facts
     store = facts.format.flatMap(ReceiptKind.init(rawValue:)).map(Store.init)
@@ -51,14 +54,14 @@ public struct PurchaseScope: Sendable, Hashable {
     environment = facts.environment.flatMap { ReceiptEnvironment(rawValue: $0).category }
   }
 
-  /// Indicates whether an entry may be of this scope: whether nothing that both state differs.
+  /// Returns `true` if an entry may be in this scope, because no value that both state differs.
   public func mayContain(_ entry: AuditEntry) -> Bool {
     let other = PurchaseScope(of: entry)
     if let bundle, let stated = other.bundle, !UTF8Text.isIdentical(bundle, stated) { return false }
     return Self.mayBeEqual(store, other.store) && Self.mayBeEqual(environment, other.environment)
   }
 
-  /// The member that this scope states and an entry omits; `nil` if the entry states all.
+  /// Returns the values that this scope states and an entry does not, as a list; `nil` if the entry states all of them.
   func unstated(in entry: AuditEntry) -> String? {
     let other = PurchaseScope(of: entry)
     var missing: [String] = []
@@ -86,7 +89,7 @@ extension PurchaseScope.Store {
 }
 
 extension [String] {
-  /// The words as a list in a sentence.
+  /// The words as a list for a sentence.
   fileprivate func formatted() -> String {
     guard count > 1, let last else { return first ?? "" }
     return dropLast().joined(separator: ", ") + " or " + last

@@ -3,7 +3,9 @@
 internal import ReceiptCodec
 public import ReceiptVerification
 
-/// Refuses receipts that the trail shows to be replays. It is a checker like any other:
+/// Refuses receipts that are replays according to the trail.
+///
+/// It is used like any other checker:
 ///
 /// ```swift
 /// let replays = ReplayChecker(trail, rules: [.anotherCustomer, .consumableAgain], customer: account.id)
@@ -12,16 +14,17 @@ public import ReceiptVerification
 ///   options: RecordingOptions(customer: account.id))
 /// ```
 ///
-/// A refusal makes the verdict invalid, with the reason `checker-refused`; a trail that cannot be asked makes it
+/// A refusal makes the verdict invalid, with the reason `checker-refused`. If the trail cannot be read, the verdict is
 /// undetermined.
 ///
-/// Two requests at the same moment may both find nothing. So the checker alone refuses early; what decides is
-/// ``AuditLog/grant(_:acknowledgement:)``, which asks the same questions in the transaction that records the answer.
+/// Two simultaneous requests may both find no earlier grant. So the checker only refuses early, and the decision is
+/// made by ``AuditLog/grant(_:acknowledgement:)``, which asks the same questions in the transaction that records the
+/// answer.
 public struct ReplayChecker: RemoteChecker {
-  /// The most entries of one transaction or receipt that are looked at.
+  /// The maximum number of entries of one transaction or receipt that are examined.
   public static let maximumEntryCount = 4096
 
-  /// Its name in verdicts: `replay`.
+  /// The checker's name in verdicts: `replay`.
   public let name = "replay"
   private let trail: any AuditLookup
   private let rules: Set<ReplayRule>
@@ -31,10 +34,10 @@ public struct ReplayChecker: RemoteChecker {
   /// Creates a checker for one request.
   ///
   /// - Parameters:
-  ///   - trail: Where earlier verdicts are recorded.
-  ///   - rules: What counts as a replay.
-  ///   - customer: Who presents the receipt, as it is recorded (``RecordingOptions/customer``); by default the
-  ///     `appAccountToken` that the receipt states. Without either ``ReplayRule/anotherCustomer`` finds nothing.
+  ///   - trail: The trail that records earlier verdicts.
+  ///   - rules: The rules by which a receipt is a replay.
+  ///   - customer: The customer who presents the receipt, as it is recorded (``RecordingOptions/customer``); by default
+  ///     the `appAccountToken` that the receipt states. Without either, ``ReplayRule/anotherCustomer`` finds nothing.
   ///   - consumables: Products that are consumables, for receipts that do not say so: transaction receipts, and app
   ///     receipts of some years.
   public init(
@@ -46,7 +49,7 @@ public struct ReplayChecker: RemoteChecker {
     self.consumables = consumables
   }
 
-  /// Looks for earlier grants.
+  /// Searches for earlier grants.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
     do {
       if let replay = try await replay(of: receipt) {
@@ -58,7 +61,7 @@ public struct ReplayChecker: RemoteChecker {
     }
   }
 
-  /// The reason why it is a replay; `nil` if it is not one.
+  /// Returns the reason that the receipt is a replay; `nil` if it is not a replay.
   private func replay(of receipt: VerifiedReceipt) async throws -> String? {
     for question in ReplayQuestion.questions(
       about: receipt, rules, customer: customer, consumables: consumables)
@@ -68,7 +71,7 @@ public struct ReplayChecker: RemoteChecker {
         if let first = grants.first { return question.replay(grantedIn: first.index, first.entry) }
         continue
       }
-      // An erased customer cannot be compared: the owner is the first customer that is still recorded.
+      // An erased customer cannot be compared. The owner is the first customer that is still recorded.
       for grant in grants {
         guard let owner = try await trail.customer(at: grant.index) else { continue }
         if let replay = question.replay(grantedIn: grant.index, grant.entry, to: owner) {
@@ -92,7 +95,7 @@ public struct ReplayChecker: RemoteChecker {
         .customer(.original(let original), let scope, _, _):
         try await trail.entries(original: original, in: scope, limit: limit)
       }
-    // The first grant may be among those that are not shown.
+    // The first grant may be among the entries beyond the limit.
     guard found.count < limit else { throw TooManyEntries() }
     return found
   }
@@ -104,23 +107,27 @@ public struct ReplayChecker: RemoteChecker {
   }
 }
 
-/// What counts as a replay. A replay is a genuine receipt that is presented once too often: only the record of what was
-/// granted before can tell. Only entries with a valid verdict count, and of purchases only those of the same store, app
-/// and environment (``PurchaseScope``).
+/// A rule by which a receipt is a replay.
+///
+/// A replay is a genuine receipt that is presented once too often, which only the record of earlier grants can show.
+/// Only entries with a valid verdict count, and for purchases only those of the same store, app and environment
+/// (``PurchaseScope``).
 public struct ReplayRule: RawRepresentable, Sendable, Hashable {
-  /// The name, as `receipt-tool` has it.
+  /// The rule's name, as in `receipt-tool`.
   public let rawValue: String
-  /// Creates a rule from its name; one that is unknown is never broken.
+  /// Creates a rule from its name; an unknown rule is never broken.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A transaction, or another one of the same original transaction, that was first granted to another customer.
-  /// Restoring to one's own account stays possible.
+  /// The transaction, or another one of the same original transaction, was first granted to another customer.
+  ///
+  /// Restoring purchases to the same account stays possible.
   public static let anotherCustomer = ReplayRule(rawValue: "another-customer")
-  /// The same receipt, in whatever spelling (`VerifiedReceipt.identity`) and from any customer. For receipts that are
-  /// presented once by design, such as those of consumables; an app that sends its receipt on every start would be
-  /// refused on the second.
+  /// The same receipt was presented before, in any spelling (`VerifiedReceipt.identity`) and by any customer.
+  ///
+  /// This rule is for receipts that are presented once by design, such as those of consumables. An app that sends its
+  /// receipt on every start would be refused on the second start.
   public static let sameReceipt = ReplayRule(rawValue: "same-receipt")
-  /// A consumable whose transaction was granted before, in whatever receipt.
+  /// The transaction of a consumable was granted before, in any receipt.
   public static let consumableAgain = ReplayRule(rawValue: "consumable-again")
 
   /// All rules.

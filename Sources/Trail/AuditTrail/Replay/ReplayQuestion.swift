@@ -5,13 +5,15 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import ReceiptVerification
 
-/// A question to a trail about a receipt before it is granted; each answer can show that it is a replay.
+/// A question to a trail about a receipt before it is granted.
+///
+/// Each answer can show that the receipt is a replay.
 enum ReplayQuestion: Sendable, Hashable {
-  /// Indicates whether the receipt, by what was signed, was accepted before.
+  /// Asks if the receipt, identified by its signed content, was accepted before.
   case receipt(SHA256Digest)
-  /// Indicates whether the consumable of a purchase was granted before.
+  /// Asks if the consumable of a purchase was granted before.
   case consumable(Purchase, in: PurchaseScope)
-  /// Indicates whether a purchase, of the transaction `name`, was granted first to a customer other than `customer`.
+  /// Asks if a purchase, of the transaction `name`, was first granted to a customer other than `customer`.
   case customer(Purchase, in: PurchaseScope, name: String, customer: String)
 
   /// The identifier of a purchase in a trail, within its scope.
@@ -26,7 +28,7 @@ enum ReplayQuestion: Sendable, Hashable {
     }
   }
 
-  /// The questions that rules ask about a receipt.
+  /// Returns the questions that rules ask about a receipt.
   static func questions(
     about receipt: VerifiedReceipt, _ rules: Set<ReplayRule>, customer: String?, consumables: Set<String>
   ) -> [ReplayQuestion] {
@@ -48,12 +50,13 @@ enum ReplayQuestion: Sendable, Hashable {
         }
       }
     }
-    // The products of one order have one order and one purchase token.
+    // The products of one order share its order identifier and purchase token.
     var asked: Set<ReplayQuestion> = []
     return questions.filter { asked.insert($0).inserted }
   }
 
-  /// In which scope the purchase is looked for; `nil` for a question about a receipt, which has one identity everywhere.
+  /// The scope in which the purchase is searched for; `nil` for a question about a receipt, whose identity is the same
+  /// everywhere.
   var scope: PurchaseScope? {
     switch self {
     case .receipt: nil
@@ -61,8 +64,10 @@ enum ReplayQuestion: Sendable, Hashable {
     }
   }
 
-  /// A consumable of another store is asked about by its order and by its purchase token: either may be all that an
-  /// earlier receipt of it has.
+  /// Returns the purchases of consumables in a receipt.
+  ///
+  /// A consumable of another store is searched for by its order and by its purchase token, since an earlier receipt may
+  /// have only one of them.
   private static func consumablePurchases(
     of receipt: VerifiedReceipt, _ consumables: Set<String>
   ) -> [Purchase] {
@@ -93,20 +98,20 @@ enum ReplayQuestion: Sendable, Hashable {
       }
   }
 
-  /// The purchases of products that the caller names as consumables.
+  /// Returns the purchases of products that the caller names as consumables.
   private static func named(_ receipt: VerifiedReceipt, _ consumables: Set<String>) -> [Transaction] {
     receipt.transactions.filter { transaction in
       consumables.contains { UTF8Text.isIdentical($0, transaction.productId ?? "") }
     }
   }
 
-  /// Why an earlier grant makes the receipt a replay.
+  /// Returns the reason that an earlier grant makes the receipt a replay.
   ///
   /// - Parameters:
   ///   - index: The index of the grant's entry.
   ///   - entry: The grant's entry.
-  ///   - owner: Its customer, where the question is about one.
-  /// - Returns: `nil` if it does not.
+  ///   - owner: The customer of the grant, if the question is about one.
+  /// - Returns: The reason; `nil` if the receipt is not a replay.
   func replay(grantedIn index: UInt64, _ entry: AuditEntry, to owner: String? = nil) -> String? {
     let finding: String
     switch self {

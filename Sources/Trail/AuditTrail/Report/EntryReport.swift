@@ -3,7 +3,7 @@
 package import ReceiptCodec
 package import ReceiptCrypto
 
-/// The report of an entry, with the names of `receipt-tool audit show --json`.
+/// The report of an entry of a trail, with the names of `receipt-tool audit show --json`.
 package struct EntryReport {
   package typealias Erasable = TrailRow.Erasable
 
@@ -22,7 +22,7 @@ package struct EntryReport {
   package var erasable: Erasable?
   package var customer: String?
 
-  /// An entry with the state of its erasable part.
+  /// Reports an entry with the state of its erasable part.
   package init(_ recorded: RecordedEntry, in view: TrailView, showsCustomer: Bool = false) throws {
     self.init(index: recorded.index, entry: recorded.entry)
     guard recorded.entry.commitment != nil else { return }
@@ -37,7 +37,7 @@ package struct EntryReport {
     if showsCustomer { customer = part?.customerToken }
   }
 
-  /// A row of a table.
+  /// Reports a row of a table.
   package init(_ row: TrailRow) {
     self.init(index: row.recorded.index, entry: row.recorded.entry)
     erasable = row.erasable
@@ -48,7 +48,7 @@ package struct EntryReport {
     self.entry = entry
   }
 
-  /// The members of the object.
+  /// Writes the members of the JSON object.
   package func append(to object: inout JSONWriter) {
     for (name, value) in columns {
       switch value {
@@ -74,7 +74,7 @@ package struct EntryReport {
     object.endArray()
   }
 
-  /// The recorded values by name, always with the same names in the same order.
+  /// The recorded values with their names, which are always the same and in the same order.
   package var columns: [(name: String, value: Value?)] {
     [
       ("index", .number(index)), ("time", .instant(entry.time)), ("kind", .text(entry.kind.rawValue)),
@@ -105,7 +105,7 @@ package struct EntryReport {
 }
 
 extension JSONWriter {
-  /// A number, or a text where readers of JSON would lose precision.
+  /// Writes a number, or a text if JSON readers would lose precision.
   package mutating func member(_ name: String, _ value: UInt64?) {
     guard let value else { return }
     self.name(name)

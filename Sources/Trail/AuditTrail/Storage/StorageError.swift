@@ -2,37 +2,45 @@
 
 public import ReceiptBytes
 
-/// Why a storage could not do what it was asked.
+/// An error that explains why an operation of a storage failed.
 public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault.
+  /// The kind of an error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no trail at this place.
     case notFound = "not-found"
-    /// The place is taken, or what is there is not an audit trail.
+    /// The place is taken, or does not contain an audit trail.
     case notATrail = "not-a-trail"
-    /// The disk is full. Nothing was stored; it may be tried again when there is space.
+    /// The disk is full.
+    ///
+    /// Nothing was stored; try again when there is space.
     case full
-    /// Others hold the storage for longer than was waited. It may be tried again.
+    /// Others hold the storage for longer than the busy timeout.
+    ///
+    /// It may be tried again.
     case busy
-    /// The server cannot be reached or ended the connection. A write may or may not have taken place.
+    /// The server cannot be reached, or ended the connection.
+    ///
+    /// A write may or may not have taken place.
     case unavailable
     /// Reading failed, or writing failed before the commit: nothing was stored.
     case inputOutput = "input-output"
-    /// The commit or its sync failed. It is not known what is stored; the storage must be opened again.
+    /// The commit or its sync failed.
+    ///
+    /// It is unknown what is stored; the storage must be opened again.
     case syncFailed = "sync-failed"
-    /// The stored value cannot be the one that was written.
+    /// The stored data cannot be what was written.
     case corrupt
     /// The storage was closed.
     case closed
-    /// This build cannot use such a storage.
+    /// This build cannot use the storage.
     case unsupported
   }
 
-  /// The kind of fault.
+  /// The kind of the error.
   public let code: Code
-  /// The place: a file, a table and key, a server.
+  /// The place of the error: a file, a table and key, or a server.
   public let place: String
-  /// A description of the fault and the remedy, on one line.
+  /// A description of the error and of its remedy, on one line.
   public let message: String
 
   /// Creates an error.
@@ -47,7 +55,7 @@ public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomString
 }
 
 extension StorageError {
-  /// Runs a call of the system on a file, whose error says what could not be done.
+  /// Runs a system call on a file, and throws an error that states which operation failed.
   static func doing<Result: ~Copyable>(
     _ what: String, at path: String, code: Code? = nil, _ body: () throws(SystemError) -> Result
   ) throws(StorageError) -> Result {
@@ -59,14 +67,14 @@ extension StorageError {
     }
   }
 
-  /// Returns when the names in a directory are on disk.
+  /// Syncs a directory, so that the names in it are on disk.
   static func synchronizeDirectory(_ path: String) throws(StorageError) {
     try doing("The directory cannot be synced", at: path, code: .syncFailed) { () throws(SystemError) in
       try FileSystem.synchronizeDirectory(path)
     }
   }
 
-  /// The contents of a file; `nil` without one.
+  /// Returns the contents of a file; `nil` if the file does not exist.
   static func contents(of path: String, limit: Int) throws(StorageError) -> [UInt8]? {
     do throws(SystemError) {
       if let contents = try FileSystem.read(path, limit: limit) { return contents }

@@ -3,7 +3,7 @@
 internal import FingerprintIndex
 internal import ReceiptCrypto
 
-/// The tables of a trail that hold the rows of the index.
+/// The rows of the index in the tables of a trail.
 protocol StoredIndexRows: IndexReader {
   var reader: any StorageReader { get }
 }
@@ -38,12 +38,12 @@ struct WritableIndexRows: StoredIndexRows, IndexWriter {
   }
 }
 
-/// The transactions in which the index is merged.
+/// The storage of the index, for the transactions that merge its runs.
 struct StoredIndex: IndexStorage {
   let storage: any TrailStorage
-  /// The authentic root of a state.
+  /// Returns the authentic root of a state.
   let root: @Sendable (any StorageReader) throws -> IndexRoot
-  /// Stores another root.
+  /// Stores a new root.
   let seal: @Sendable (IndexRoot, any StorageWriter) throws -> Void
 
   func read<Result>(_ body: (any IndexReader, IndexRoot) throws -> Result) throws -> Result {
@@ -72,14 +72,14 @@ extension IndexTable {
 }
 
 extension IndexKey {
-  /// The fingerprint of the 32 bytes of `digest`.
+  /// Returns the fingerprint of the 32 bytes of `digest`.
   func fingerprint(_ kind: IndexKind, _ digest: SHA256Digest) -> UInt64 {
     digest.withBytes { fingerprint(kind, $0) }
   }
 }
 
 extension IndexError {
-  /// The error of the trail for it.
+  /// The error as users of the trail see it.
   var meaning: AuditError {
     let code: AuditError.Code =
       switch self.code {

@@ -4,33 +4,35 @@ internal import Dispatch
 public import TransparencyLog
 
 extension AuditLog {
-  /// Publishes a checkpoint of all entries, has the witnesses cosign it, and puts the cosigned one in its place.
+  /// Publishes a checkpoint of all entries, lets the witnesses cosign it, and stores the cosigned checkpoint in its
+  /// place.
   ///
-  /// Calls at the same time share a round. A witness that has cosigned this checkpoint before is not asked again.
+  /// Simultaneous calls share a round. A witness that has cosigned this checkpoint before is not asked again.
   ///
-  /// - Returns: The checkpoint with the cosignatures, which make the quorum.
-  /// - Throws: ``AuditError``: ``AuditError/Code/notWitnessed``, which names who refused and why; the cosignatures
-  ///   that there are were kept. ``AuditError/Code/noWitnesses`` where none are configured, and those of
-  ///   ``publishCheckpoint()``.
+  /// - Returns: The checkpoint with the cosignatures, which meet the quorum.
+  /// - Throws: ``AuditError``: ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
+  ///   reasons; the cosignatures that were given are kept. ``AuditError/Code/noWitnesses`` if no witnesses are
+  ///   configured, and the errors of ``publishCheckpoint()``.
   @discardableResult
   public func collectCosignatures() async throws(AuditError) -> VerifiedCheckpoint {
     try await askWitnesses().cosigned.get()
   }
 
-  /// The same, and tells about every witness that refused, even where the quorum was met.
+  /// Does the same as ``collectCosignatures()``, and also returns every refusal, even if the quorum was met.
   ///
-  /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and those of ``publishCheckpoint()``.
+  /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and the errors of ``publishCheckpoint()``.
   public func askWitnesses() async throws(AuditError) -> WitnessRound {
     guard let rounds else { throw Self.withoutWitnesses }
     return try await rounds.join(asksAll: true) { await self.round(asksAll: $0) }.get()
   }
 
-  /// The checkpoint with the most entries for which this process saw the quorum met; `nil` without one yet.
+  /// The largest checkpoint for which this process saw the quorum met; `nil` if there is no such checkpoint yet.
   ///
-  /// Under load newer ones, not cosigned yet, soon take its place; proofs are best made for this one.
+  /// Under load, newer checkpoints that are not cosigned yet soon replace it as the published one. Make proofs for this
+  /// one.
   public var witnessedCheckpoint: VerifiedCheckpoint? { rounds?.newest }
 
-  /// Refuses to begin with what could never end.
+  /// Refuses an append that could never be witnessed.
   func admitWitnessed() throws(AuditError) {
     guard let rounds, rounds.witnesses.canMakeQuorum else { throw Self.withoutWitnesses }
     guard rounds.waitingCount < options.maximumWaiting else {
@@ -39,7 +41,7 @@ extension AuditLog {
     }
   }
 
-  /// Waits until the quorum cosigned a checkpoint that includes all that was appended before the call.
+  /// Waits until the quorum has cosigned a checkpoint that includes everything that was appended before the call.
   func makeQuorum() async throws(AuditError) {
     guard let rounds else { throw Self.withoutWitnesses }
     _ = try await rounds.join(asksAll: false) { await self.round(asksAll: $0) }.get().cosigned.get()
@@ -66,7 +68,7 @@ extension AuditLog {
         let checkpoint = try await blocking { log throws(AuditError) in try log.publishCheckpoint() }
         let round = try await ask(rounds, checkpoint, asksAll: asksAll, until: deadline)
         let isLate = attempts == 5 || ContinuousClock.now >= deadline || asked == checkpoint.checkpoint
-        // A witness that saw a newer checkpoint was asked by another process, whose checkpoint is now to be had.
+        // A witness that saw a newer checkpoint was asked by another process, whose checkpoint can now be loaded.
         guard case .failure = round.cosigned, !isLate, round.refusals.contains(where: { $0.code == .ahead })
         else { return .success(round) }
         asked = checkpoint.checkpoint
@@ -104,7 +106,7 @@ extension AuditLog {
     return WitnessRound(signed, refusals: answers.refusals, policy: policy, logKey: checkpoint.logKey)
   }
 
-  /// Does what blocks, away from the threads that tasks share.
+  /// Runs blocking work outside the threads that tasks share.
   func blocking<Value: Sendable>(
     _ body: @escaping @Sendable (AuditLog) throws(AuditError) -> Value
   ) async throws(AuditError) -> Value {
@@ -121,11 +123,11 @@ extension AuditLog {
 }
 
 extension TrailView {
-  /// A proof that the entry at `index` is in the tree of a checkpoint of this trail, with that checkpoint and its
-  /// cosignatures.
+  /// Returns a proof that the entry at `index` is in the tree of a checkpoint of this trail, together with that
+  /// checkpoint and its cosignatures.
   ///
-  /// - Throws: ``AuditError/Code/noSuchEntry`` where the entry is newer than the checkpoint,
-  ///   ``AuditError/Code/forked`` where the trail contradicts it.
+  /// - Throws: ``AuditError/Code/noSuchEntry`` if the entry is newer than the checkpoint, ``AuditError/Code/forked`` if
+  ///   the trail contradicts it.
   public func proof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
     let size = checkpoint.checkpoint.size
     guard index < size else {

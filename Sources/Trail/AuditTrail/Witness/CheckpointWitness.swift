@@ -5,18 +5,23 @@ public import ReceiptCodec
 public import ReceiptVerification
 public import TransparencyLog
 
-/// A witness for the logs of others (C2SP tlog-witness): cosigns their checkpoints, each only if it continues the one
-/// that it cosigned last.
+/// A witness for the logs of others (C2SP tlog-witness).
 ///
-/// It needs an HTTP server in front that hands it the body of each `POST <prefix>/add-checkpoint`, and sends what
-/// ``respond(to:)`` returns. Any number of threads and processes may answer for one witness at once, as long as they
-/// share the checkpoint stores.
+/// It cosigns a checkpoint only if it continues the one that it cosigned last.
+///
+/// It needs an HTTP server in front that passes it the body of each `POST <prefix>/add-checkpoint`, and sends the
+/// response that ``respond(to:)`` returns. Any number of threads and processes may answer for one witness at the same
+/// time, as long as they share the checkpoint stores.
 public struct CheckpointWitness: Sendable {
-  /// A log that it cosigns for.
+  /// A log that the witness cosigns for.
   public struct KnownLog: Sendable {
-    /// The log's keys; any of them may sign. The name of each is the log's origin.
+    /// The log's keys; any of them may sign.
+    ///
+    /// The name of each is the log's origin.
     public let keys: [NoteVerifierKey]
-    /// The place of the last cosigned checkpoint. If it is lost, the witness cosigns any history again.
+    /// The store of the last cosigned checkpoint.
+    ///
+    /// If it is lost, the witness cosigns any history again.
     public let checkpoints: any CheckpointStore
 
     /// Describes a log.
@@ -26,32 +31,32 @@ public struct CheckpointWitness: Sendable {
     }
   }
 
-  /// The response, and the reason.
+  /// A response and its reason.
   public struct Answer: Sendable, Hashable {
-    /// The response: 200 with the cosignature, 409 with a size, 400, 403, 404, 422 as the protocol has them; 500
-    /// if the stored checkpoint cannot be read, written or trusted, if OpenSSL cannot check a signature, or if the clock
-    /// stands before 1970, and 503 if others were faster again and again.
+    /// The response: 200 with the cosignature, 409 with a size, 400, 403, 404 or 422 according to the protocol; 500 if
+    /// the stored checkpoint cannot be read, written or trusted, if OpenSSL cannot check a signature, or if the clock
+    /// is before 1970; 503 if other requests were faster again and again.
     public let response: WitnessResponse
-    /// Why, for the witness's own log; `nil` if it cosigned.
+    /// The reason, for the witness's own log; `nil` if it cosigned.
     public let reason: String?
   }
 
-  /// The longest request that is read, in bytes.
+  /// The maximum length of a request, in bytes.
   public static let maximumRequestByteCount = SignedNote.maximumByteCount + 4096
 
   /// The witness's key, which signs nothing else.
   public let key: NoteSignerKey
-  /// The logs that it knows.
+  /// The logs that the witness knows.
   public let logs: [KnownLog]
 
   private let clock: @Sendable () -> Timestamp
 
-  /// Sets a witness up.
+  /// Creates a witness.
   ///
   /// - Parameters:
-  ///   - key: Its key. Never that of a log.
-  ///   - logs: The logs that it knows.
-  ///   - clock: Dates the cosignatures.
+  ///   - key: The witness's key, which must not be the key of a log.
+  ///   - logs: The logs that the witness knows.
+  ///   - clock: The clock that gives the times of cosignatures.
   public init(
     key: NoteSignerKey, logs: [KnownLog], clock: @escaping @Sendable () -> Timestamp = SystemClock.now
   ) {
@@ -60,10 +65,12 @@ public struct CheckpointWitness: Sendable {
     self.clock = clock
   }
 
-  /// Answers the body of a request. It blocks until the checkpoint is stored.
+  /// Answers the body of a request.
   ///
-  /// The new checkpoint replaces exactly the one that it was compared with, by compare-and-swap, before the
-  /// cosignature is given out.
+  /// It blocks until the checkpoint is stored.
+  ///
+  /// The new checkpoint replaces exactly the one that it was compared with, by compare-and-swap, before the cosignature
+  /// is returned.
   public func respond(to body: [UInt8]) -> Answer {
     guard body.count <= Self.maximumRequestByteCount else {
       return Self.answer(.badRequest, "the request has more than \(Self.maximumRequestByteCount) bytes")
@@ -75,12 +82,12 @@ public struct CheckpointWitness: Sendable {
     let origin = request.checkpoint.unverifiedCheckpoint.origin
     let log = logs.first { $0.keys.contains { UTF8Text.isIdentical($0.name, origin) } }
     do {
-      // Each lost race is the success of another request, and usually leads to another old size.
+      // Each lost race means that another request succeeded, and usually leads to another old size.
       for _ in 0..<64 {
         let stored = try log?.checkpoints.load()
         let decision = try WitnessRules(key: key, logs: log?.keys ?? []).decide(
           request, latest: try stored.map { try trusted($0, log?.keys ?? [], origin) },
-          // A clock that stands before 1970 is refused as the time 0.
+          // A clock before 1970 is passed as the time 0, which is refused.
           at: UInt64(max(0, AuditLog.milliseconds(clock()) / 1000)))
         switch decision {
         case .refuse(let response, let reason): return Self.answer(response, reason)
@@ -97,14 +104,16 @@ public struct CheckpointWitness: Sendable {
     }
   }
 
-  /// The checkpoint with the log's signature and the witness's own; what else the request had is left out.
+  /// Returns the checkpoint with the log's signature and the witness's own.
+  ///
+  /// Other signatures of the request are left out.
   private func record(_ verified: VerifiedCheckpoint, _ line: NoteSignature) throws -> [UInt8] {
     let own = CosignatureLines(keys: [verified.logKey])
     let lines = verified.signed.note.signatures.filter { own.key(namedBy: $0) != nil }.prefix(1)
     return try CosignatureLines.checkpoint(verified.checkpoint, lines + [line]).encoded
   }
 
-  /// The stored checkpoint, provided that the witness cosigned it, or that the log signed it.
+  /// Returns the stored checkpoint if the witness cosigned it or the log signed it.
   private func trusted(_ bytes: [UInt8], _ keys: [NoteVerifierKey], _ origin: String) throws -> Checkpoint {
     let signed = try SignedCheckpoint(parsing: bytes)
     let checkpoint = signed.unverifiedCheckpoint

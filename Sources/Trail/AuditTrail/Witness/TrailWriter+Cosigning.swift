@@ -3,7 +3,9 @@
 internal import TransparencyLog
 
 extension TrailWriter {
-  /// Adds cosignatures to a checkpoint, in its place too if it is there still. Those that other processes added stay.
+  /// Adds cosignatures to a checkpoint, and stores it if it is still the published one.
+  ///
+  /// The cosignatures that other processes added stay.
   ///
   /// - Returns: The checkpoint with its cosignatures.
   mutating func add(
@@ -12,13 +14,13 @@ extension TrailWriter {
     do {
       while true {
         guard let current = try publishedCheckpoint(), current.checkpoint == checkpoint.checkpoint else {
-          // A newer one was published meanwhile; calls that wait for this one get it all the same.
+          // A newer checkpoint was published meanwhile; calls that wait for this one get it nevertheless.
           return try witnesses.adding(lines, to: checkpoint.signed)
         }
         let cosigned = try witnesses.adding(lines, to: current.signed)
         if cosigned == checkpoint.signed { return cosigned }
         let verified = try cosigned.verified(by: current.logKey)
-        // If another writer was faster, there is a newer checkpoint to add to.
+        // If another process was faster, there is a new checkpoint to add them to.
         if try keep(verified, insteadOf: current) { return cosigned }
       }
     } catch { throw AuditError(error) }

@@ -4,10 +4,12 @@ public import TransparencyLog
 
 /// The result of asking all witnesses once.
 public struct WitnessRound: Sendable {
-  /// The checkpoint with its cosignatures; where they do not make the quorum, ``AuditError/Code/notWitnessed``,
-  /// which names who refused and why. ``AuditError/Code/internalFailure`` if OpenSSL could not check them.
+  /// The checkpoint with its cosignatures.
+  ///
+  /// If they do not meet the quorum, ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
+  /// reasons. ``AuditError/Code/internalFailure`` if OpenSSL could not check them.
   public let cosigned: Result<VerifiedCheckpoint, AuditError>
-  /// The witnesses that were asked and have not cosigned, with the reasons.
+  /// The refusals of the witnesses that were asked and have not cosigned.
   public let refusals: [WitnessRefusal]
 
   init(

@@ -3,13 +3,14 @@
 internal import Synchronization
 internal import TransparencyLog
 
-/// Asks the witnesses of a trail, in one round at a time: all calls that wait for cosignatures when a round begins
-/// share it.
+/// Asks the witnesses of a trail, in one round at a time.
+///
+/// All calls that wait for cosignatures when a round begins share it.
 final class WitnessRounds: Sendable {
   typealias Outcome = Result<WitnessRound, AuditError>
 
   private struct Waiter {
-    /// Indicates whether witnesses are asked although the quorum is met already.
+    /// `true` if witnesses are asked although the quorum is met already.
     let asksAll: Bool
     let continuation: CheckedContinuation<Outcome, Never>
   }
@@ -29,17 +30,17 @@ final class WitnessRounds: Sendable {
     requests = CosignatureRequests(witnesses.policy, witnesses.transport)
   }
 
-  /// The checkpoint with the most entries that made the quorum.
+  /// The largest checkpoint that met the quorum.
   var newest: VerifiedCheckpoint? { state.withLock { $0.newest } }
 
-  /// The calls that wait.
+  /// The number of waiting calls.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-  /// Takes part in the next round to begin.
+  /// Joins the next round that begins.
   ///
   /// - Parameters:
-  ///   - asksAll: Whether witnesses are asked although the quorum is met already.
-  ///   - body: One round. That of the call that starts the work is used.
+  ///   - asksAll: `true` if witnesses are asked although the quorum is met already.
+  ///   - body: Runs one round. The closure of the call that starts the work is used.
   /// - Returns: The result of the round.
   func join(asksAll: Bool, round body: @escaping @Sendable (Bool) async -> Outcome) async -> Outcome {
     await withCheckedContinuation { continuation in

@@ -2,25 +2,26 @@
 
 public import TransparencyLog
 
-/// The witnesses of a trail: who cosigns its checkpoints, and how they are reached (C2SP tlog-witness).
+/// The witnesses of a trail, which cosign its checkpoints, and the way to reach them (C2SP tlog-witness).
 ///
-/// A witness cosigns only what continues the last checkpoint that it saw, so nobody can show two histories to
-/// different people unless enough witnesses help.
+/// A witness cosigns a checkpoint only if it continues the last one that it saw. So nobody can show two histories to
+/// different people unless enough witnesses cooperate.
 public struct Witnesses: Sendable {
-  /// Who they are, by which keys and under which URLs, and how many are needed. The trail's own key need not be
-  /// listed.
+  /// The witnesses with their keys and URLs, and the number of them that are needed.
+  ///
+  /// The trail's own key need not be listed.
   public let policy: WitnessPolicy
-  /// Sends the requests.
+  /// The transport that sends the requests.
   public let transport: any WitnessTransport
-  /// The time in which all of them together have to answer; 10 seconds by default.
+  /// The time that all witnesses together have to answer; 10 seconds by default.
   public var timeout: Duration
-  /// The wait for the others once the quorum is met; a tenth of a second by default.
+  /// The time to wait for the other witnesses once the quorum is met; a tenth of a second by default.
   public var gracePeriod: Duration = .milliseconds(100)
 
-  /// The longest answer that is read, in bytes: a hundred signature lines fit in.
+  /// The maximum length of an answer that is read, in bytes; a hundred signature lines fit.
   public static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount
 
-  /// Describes them.
+  /// Creates the witnesses of a trail.
   public init(
     policy: WitnessPolicy, transport: any WitnessTransport, timeout: Duration = .seconds(10)
   ) {
@@ -29,7 +30,7 @@ public struct Witnesses: Sendable {
     self.timeout = timeout
   }
 
-  /// Indicates whether any cosignature is needed, and enough witnesses have a URL to give them.
+  /// `true` if a cosignature is needed, and enough witnesses have a URL to give it.
   var canMakeQuorum: Bool {
     policy.quorum != nil && policy.isSatisfied(by: policy.witnesses.filter { $0.url != nil }.map(\.key))
   }
