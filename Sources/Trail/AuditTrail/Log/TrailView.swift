@@ -326,9 +326,11 @@ public struct TrailView {
     var found: [RecordedEntry] = []
     var index = max(low, from)
     while index < size, found.count < limit {
-      if index == max(low, from) || index.isMultiple(of: 256) {
+      if index == max(low, from) || index.isMultiple(of: UInt64(BundleRow.entryCount)) {
         // At most a bundle at a time: the limit may be far beyond the end of the range.
-        try prefetch(index...min(index | 255, index + UInt64(limit - found.count - 1), size - 1))
+        try prefetch(
+          index...min(
+            index | UInt64(BundleRow.entryCount - 1), index + UInt64(limit - found.count - 1), size - 1))
       }
       let recorded = try entry(at: index)
       guard recorded.entry.time <= time.upperBound else { break }
