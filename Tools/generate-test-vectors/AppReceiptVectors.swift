@@ -24,7 +24,7 @@ struct AppReceiptVectors {
     try addPolicies()
   }
 
-  /// Base64 in one line, as apps send it to servers.
+  /// Adds a vector in Base64 on one line, as apps send it to servers.
   private mutating func add(
     _ name: String, _ summary: String, _ receipt: [UInt8], policy: PolicyFlags = .rsa,
     _ expectation: Vector.Expectation

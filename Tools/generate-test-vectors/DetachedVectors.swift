@@ -80,7 +80,7 @@ struct DetachedVectors {
       .valid(facts(pending)))
   }
 
-  /// Other wrappings, and what is no wrapping.
+  /// Adds other wrappings, and forms that are not valid wrappings.
   private mutating func addForms() throws {
     let receipt = try UnverifiedDetachedReceipt(parsing: signer.sign(google))
     let data = JSONValue.string(String(decoding: receipt.signedBytes, as: UTF8.self))

@@ -13,8 +13,8 @@ import ReceiptTesting
   import Darwin
 #endif
 
-/// Writes the vectors to a directory, `TestVectors` unless one is named. Keys, serial numbers and dates are
-/// fixed; ECDSA signatures are random, so that regenerated JWS differ in their bytes and not in their meaning.
+/// Writes the vectors to a directory, which is `TestVectors` by default. Keys, serial numbers and dates are fixed.
+/// ECDSA signatures are random, so regenerated JWS have different bytes and the same meaning.
 @main
 struct GenerateTestVectors {
   static func main() {

@@ -7,7 +7,7 @@ import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
 
-/// The vectors that every JWS kind has.
+/// The vectors that exist for every JWS kind.
 struct JWSVectors {
   let payload: JWSPayload
   private(set) var vectors: [Vector] = []

@@ -7,7 +7,7 @@ import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
 
-/// What single JWS kinds have besides ``JWSVectors``.
+/// The vectors that exist only for single JWS kinds, in addition to ``JWSVectors``.
 enum KindVectors {
   static func transactions() throws -> [Vector] {
     let payload = JWSPayload.transaction(SampleReceipts.transaction)

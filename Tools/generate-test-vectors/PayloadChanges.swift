@@ -3,7 +3,7 @@
 import ReceiptCodec
 
 extension JWSPayload {
-  /// The same in another environment.
+  /// The same payload in another environment.
   func `in`(_ environment: ReceiptEnvironment) -> JWSPayload {
     switch self {
     case .realtimeRequest(var payload):
@@ -13,7 +13,7 @@ extension JWSPayload {
     }
   }
 
-  /// The same without an environment, where the kind can do without.
+  /// The same payload without an environment; `nil` if the kind requires one.
   var withoutEnvironment: JWSPayload? { setting(nil) }
 
   private func setting(_ environment: ReceiptEnvironment?) -> JWSPayload? {
@@ -34,7 +34,7 @@ extension JWSPayload {
     }
   }
 
-  /// The same without a signing date, where the kind can do without.
+  /// The same payload without a signing date; `nil` if the kind requires one.
   var withoutDate: JWSPayload? {
     switch self {
     case .transaction(var payload):

@@ -3,7 +3,7 @@
 import ReceiptCodec
 import ReceiptVerification
 
-/// One receipt, the policy it is evaluated by, and the right verdict.
+/// A receipt, the policy for evaluating it, and the expected verdict.
 struct Vector {
   enum Expectation {
     case valid(Facts)
@@ -11,7 +11,7 @@ struct Vector {
     case undetermined(ReasonCode)
   }
 
-  /// What a valid verdict must report.
+  /// The facts that a valid verdict must report.
   struct Facts {
     var environment: ReceiptEnvironment?
     var bundleId: String?
@@ -20,7 +20,7 @@ struct Vector {
     var transactions: [Transaction]
   }
 
-  /// The kind whose folder the file lies in.
+  /// The kind of the receipt, which names the folder of the file.
   let kind: ReceiptKind
   let name: String
   let fileExtension: String
@@ -32,7 +32,7 @@ struct Vector {
   var path: String { "\(kind.rawValue)/\(name).\(fileExtension)" }
 }
 
-/// A policy in the words of `receipt-tool verify`.
+/// A policy as flags of `receipt-tool verify`.
 struct PolicyFlags {
   var trust: [String]
   var intermediates: [String] = []
@@ -60,7 +60,7 @@ struct PolicyFlags {
   }
 }
 
-/// Times that policies name, around the sample receipts' 2025-10-01T07:09:12Z.
+/// Times in policies, around the sample receipts' 2025-10-01T07:09:12Z.
 enum Instant {
   static let twoMinutesBefore = "2025-10-01T07:07:12Z"
   static let twoHoursAfter = "2025-10-01T09:09:12Z"

@@ -7,7 +7,7 @@ import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
 
-/// Writes vectors, certificates and manifest, once the verifier agrees with every expectation.
+/// Writes vectors, certificates and manifest, if the verifier agrees with every expectation.
 struct VectorWriter {
   struct Disagreement: Error, CustomStringConvertible {
     let description: String
@@ -25,7 +25,7 @@ struct VectorWriter {
     for (name, certificate) in certificates {
       try put("certificates/\(name).pem", Array(certificate.pem.utf8))
     }
-    // As a store's console shows them.
+    // Keys are written as a store's console shows them.
     for (name, key) in appKeys {
       try put("certificates/\(name).txt", Base64.encode(key.subjectPublicKeyInfo) + [UInt8(ascii: "\n")])
     }
@@ -124,7 +124,7 @@ struct VectorWriter {
   }
 }
 
-/// JSON as people read it: a member a line, two spaces deeper at each level; arrays of strings in one line.
+/// JSON for people: one member per line, indented by two spaces at each level; arrays of strings on one line.
 enum IndentedJSON {
   static func text(_ value: JSONValue) -> [UInt8] { Array((text(value, indent: "") + "\n").utf8) }
 

@@ -13,8 +13,7 @@ import ReceiptBytes
 enum Main {
   static func main() async {
     #if Server
-      // Handlers run on the threads that read and write, without a change of thread for each request. What blocks has threads
-      // of its own.
+      // Tasks run on the event loops, so that a request does not change threads. Blocking work has threads of its own.
       _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     #endif
     if let fault = ProgramArguments.fault { ReceiptServer.exit(withError: ValidationError(fault)) }

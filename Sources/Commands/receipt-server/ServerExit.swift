@@ -3,21 +3,21 @@
 import ArgumentParser
 import Foundation
 
-/// The exit codes of the process if it cannot do what it was asked (sysexits.h).
+/// The exit codes of a process that fails (sysexits.h).
 enum ServerExit {
   static let wrongConfiguration = ExitCode(65)
   static let unavailable = ExitCode(69)
   static let cannotCreate = ExitCode(73)
 
-  /// Says why on standard error.
+  /// Writes the reason to standard error, and returns the exit code to throw.
   static func failure(_ code: ExitCode, _ message: String) -> ExitCode {
     note(message)
     return code
   }
 
-  /// A line on standard error.
+  /// Writes a line to standard error.
   static func note(_ message: String) {
-    // `write(_:)` would end the process where the line cannot be written.
+    // If the line cannot be written, `write(_:)` would end the process.
     try? FileHandle.standardError.write(contentsOf: Data("receipt-server: \(message)\n".utf8))
   }
 }

@@ -49,7 +49,7 @@ struct ReceiptTool: AsyncParsableCommand {
 
   static func main() async {
     StandardStreams.prepare()
-    // Without /proc Swift finds no arguments; help and success would then answer every question.
+    // Without /proc, Swift finds no arguments. Every command would then print help and succeed.
     guard !CommandLine.arguments.isEmpty else {
       exit(
         withError: ToolExit.failure(
@@ -58,7 +58,7 @@ struct ReceiptTool: AsyncParsableCommand {
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = ToolExit.failure(for: error) }
     do throws(ExitCode) { try failure.map(writeError) } catch { failure = error }
-    // Lost output has precedence over the command's exit code.
+    // Lost output takes precedence over the command's exit code.
     do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
     // An unexpected error must not have the exit code of an invalid receipt.
     if let error = failure, !(error is ExitCode), exitCode(for: error) == .failure {
@@ -67,7 +67,9 @@ struct ReceiptTool: AsyncParsableCommand {
     end(with: failure)
   }
 
-  /// Ends the process. Values of the command line are shown without control characters.
+  /// Ends the process.
+  ///
+  /// Values of the command line are printed without control characters.
   private static func end(with error: (any Error)?) -> Never {
     guard let error, !(error is ExitCode) else { exit(withError: error) }
     var message = fullMessage(for: error)
@@ -81,7 +83,9 @@ struct ReceiptTool: AsyncParsableCommand {
     exit(withError: exitCode(for: error))
   }
 
-  /// Prints the error under `--json`. Lost output has an exit code of its own.
+  /// Prints the error as JSON if `--json` is given.
+  ///
+  /// Lost output has an exit code of its own.
   private static func writeError(_ error: any Error) throws(ExitCode) {
     if let code = error as? ExitCode { return try OutputError.writeLast(code) }
     let code = exitCode(for: error)
@@ -106,7 +110,7 @@ struct ReceiptTool: AsyncParsableCommand {
         try command.run()
       }
     } catch  where !(error is ExitCode) && exitCode(for: error) == .success {
-      // The output of --help, --version and the like.
+      // Prints the output of --help, --version and similar options.
       try writeAll(HelpText.wrapped(fullMessage(for: error, columns: HelpText.columnCount)) + "\n")
     }
   }

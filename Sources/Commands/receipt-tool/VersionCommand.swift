@@ -12,7 +12,7 @@ import SQLite
 /// The version of the whole toolkit.
 let toolVersion = UserAgent.version
 
-/// `receipt-tool version`: the version, how it was built, and the libraries that it runs with.
+/// `receipt-tool version`: prints the version, how it was built, and the versions of its libraries.
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "version",

@@ -25,7 +25,7 @@
         try ServerCertificates(
           now: Int64(SystemClock.now().millisecondsSince1970 / 1000), host: options.serving.reachableHost)
       }
-      // Do everything that can fail before opening the ports. The roots do not depend on the port.
+      // Everything that can fail comes before opening the ports. The roots do not depend on the port.
       let files = StateDirectory(path: options.state)
       let folders = try folders()
       try files.write(
@@ -37,7 +37,7 @@
       // Certificates contain the port of their OCSP responder.
       let ports = try await ServedPort.open(options.serving, certificates)
       let transport = try transport(certificates)
-      // Stores without an identity of their own share one, and its responder.
+      // Stores without an identity of their own share an identity and its OCSP responder.
       let signing = try signing(folders.first?.folder, ocspPort: ports[0].listener.port)
       let accounts = try serviceAccounts(port: ports[0].listener.port)
       var apps: [ReceiptEnvironment: EmulatedApps] = [:]
@@ -85,13 +85,13 @@
           group.addTask { await store.run() }
         }
         group.addTask { await end.wait() }
-        // Serving never ends by itself, so the first task to end is the signal.
+        // Serving never ends by itself, so the first task to end is the one that waits for the signal.
         await group.next()
         group.cancelAll()
       }
       try? await transport.shutdown()
       for folder in folders {
-        // The other environment may have a store of the same app, in memory.
+        // The other environment may have a store of the same app in memory.
         let store = stores.first {
           $0.configuration.bundleId == folder.settings.bundleId
             && $0.configuration.environment == folder.settings.environment
@@ -100,12 +100,12 @@
       }
     }
 
-    /// A store in a folder, and its settings.
+    /// A store in a folder, with its settings.
     private struct StoreInFolder {
       let folder: StoreFolder
       var settings: StoreSettings
 
-      /// Keeps how far its clock was advanced.
+      /// Saves the offset of the store's clock.
       func save(_ time: Timestamp) throws {
         var settings = settings
         settings.billingIssueOf = nil
@@ -134,7 +134,8 @@
       }
     }
 
-    /// Trusts the emulator's own TLS certificates too, so that it can notify a server that uses them.
+    /// An HTTP client that also trusts the emulator's own TLS certificates, so that it can notify a server that uses
+    /// them.
     private func transport(_ certificates: ServerCertificates) throws -> AsyncHTTPClientTransport {
       var roots = [certificates.authority.pem]
       do {
@@ -160,7 +161,7 @@
       if options.sandboxRates { storeOptions.engine.calendar = .sandbox }
       var storage: any RecordStorage = MemoryRecordStorage()
       var playStorage: any RecordStorage = MemoryRecordStorage()
-      // Of a receipt-tool store advance that was killed.
+      // A killed `receipt-tool store advance` may have left this set.
       var billingIssueOf: String?
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
       do {
@@ -170,7 +171,7 @@
           if let appAppleId = stored.settings.appAppleId { configuration.appAppleId = appAppleId }
           storage = try SQLiteRecordStorage(openingAt: stored.folder.ledgerFile)
           playStorage = try SQLiteRecordStorage(at: stored.folder.playLedgerFile)
-          // Read again, now that no other process has the storage open and could change them.
+          // Read the settings again now: the storage is open, so no other process can change them.
           let settings = try StoreSettings(decoding: FileStore.read(stored.folder.settingsFile))
           start = SystemClock.now().addingSeconds(settings.clockOffset / 1000)
           billingIssueOf = settings.billingIssueOf
@@ -209,7 +210,9 @@
       }
     }
 
-    /// The service account of the file that is named, which is written if it does not exist.
+    /// The service account in the given file.
+    ///
+    /// The file is created if it does not exist.
     private func serviceAccounts(port: Int) throws -> [PlayServiceAccount] {
       guard let file = options.play.playServiceAccount else { return [] }
       if let contents = try? FileStore.read(file) {

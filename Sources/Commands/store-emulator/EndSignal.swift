@@ -11,16 +11,18 @@
     import Darwin
   #endif
 
-  /// The end of a pipe that signal handlers write to; a handler may do little else (signal-safety(7)).
+  /// The writing end of a pipe, which signal handlers write to; they may do little else (signal-safety(7)).
   private nonisolated(unsafe) var signalOutput: Int32 = -1
 
-  /// The event that ends the process: SIGTERM, SIGINT, the end of standard input, or a request.
+  /// The event that ends the process: SIGTERM, SIGINT, the end of standard input, or a request to shut down.
   final class EndSignal: Sendable {
     private let (events, source) = AsyncStream.makeStream(of: Void.self)
 
-    /// Catches signals and the end of the input from here on, also those from before ``wait()``.
+    /// Starts to catch signals and the end of the input.
     ///
-    /// - Parameter endsWithInput: Whether the end of standard input counts.
+    /// Events before ``wait()`` are not lost.
+    ///
+    /// - Parameter endsWithInput: `true` if the end of standard input ends the process.
     init(endsWithInput: Bool) {
       catchSignals()
       if endsWithInput { fireAtEnd(of: 0) }
@@ -34,10 +36,12 @@
       for await _ in events { return }
     }
 
+    /// Catches signals with handlers that write to a pipe.
+    ///
     /// A dispatch source is registered some time after it is resumed, and a signal in between would be lost.
     private func catchSignals() {
       var ends: [Int32] = [-1, -1]
-      // Without a pipe, signals end the process as they do by default.
+      // If the pipe cannot be created, signals end the process as they do by default.
       guard unsafe pipe(&ends) == 0 else { return }
       unsafe signalOutput = ends[1]
       for number in [SIGTERM, SIGINT] {
@@ -62,12 +66,12 @@
       }
     }
 
-    /// A thread of its own, for reading blocks.
+    /// Runs work on a thread of its own, because reading blocks.
     private func onThread(_ label: String, _ body: @escaping @Sendable () -> Void) {
       DispatchQueue(label: label).async(execute: body)
     }
 
-    /// - Returns: `false` at the end.
+    /// - Returns: `false` at the end of the input.
     private static func readByte(_ input: Int32) -> Bool {
       var byte: UInt8 = 0
       var count: Int

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// The address and the protocol of the process.
+/// The addresses, ports and certificates of the process.
 struct ServingOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The address to listen at; 0.0.0.0 or :: for all.", valueName: "address"))
   var bind = "127.0.0.1"
@@ -58,10 +58,10 @@ struct ServingOptions: ParsableArguments {
     guard idleTimeout > 0 else { throw ValidationError("--idle-timeout takes 1 to 65535 seconds.") }
   }
 
-  /// The URL for clients.
+  /// The host name or address by which clients reach the process.
   var reachableHost: String { host ?? localHost }
 
-  /// The URL for the process itself.
+  /// The host name or address by which the process reaches itself.
   private var localHost: String { ["0.0.0.0", "::"].contains(bind) ? "127.0.0.1" : bind }
 
   /// The URL of a plain port for clients, without a path.

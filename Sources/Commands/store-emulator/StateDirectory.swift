@@ -8,7 +8,7 @@
   import ReceiptSigning
   import StorefrontSQLite
 
-  /// The files that tests need: trust anchors and the developer's key.
+  /// The directory with the files that tests need: trust anchors and the developer's key.
   struct StateDirectory {
     let path: String
 

@@ -23,7 +23,9 @@ enum ToolFailure {
     return ExitCode(code)
   }
 
-  /// Writes a text to a file descriptor, and ignores a closed reader.
+  /// Writes a text to a file descriptor.
+  ///
+  /// Errors, such as a closed reader, are ignored.
   static func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -44,7 +46,7 @@ enum ToolFailure {
   }
 }
 
-/// The file operations.
+/// Removal of files and directories.
 enum SystemFiles {
   static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
   static func removeDirectory(_ path: String) -> Bool { unsafe rmdir(path) == 0 }

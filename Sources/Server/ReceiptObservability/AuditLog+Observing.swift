@@ -5,14 +5,14 @@
   internal import Logging
 
   extension AuditLog {
-    /// Appends records, in order, each exactly once, and reports their number and the time it took.
+    /// Appends records in order, each exactly once, and reports their number and the time it took.
     ///
     /// - Parameters:
     ///   - records: The records to append.
     ///   - mode: The durability of the records when this returns.
     ///   - observer: The observer to report to.
     /// - Returns: The position of each record.
-    /// - Throws: `AuditError`, as without an observer.
+    /// - Throws: The same `AuditError` as without an observer.
     @discardableResult
     public func append(
       _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable,
@@ -28,11 +28,11 @@
     /// recorded.
     ///
     /// - Parameters:
-    ///   - requests: The grants that are requested.
+    ///   - requests: The requested grants.
     ///   - mode: The durability of the records when this returns.
     ///   - observer: The observer to report to.
-    /// - Returns: For each request what was decided.
-    /// - Throws: `AuditError`, as without an observer.
+    /// - Returns: The decision on each request.
+    /// - Throws: The same `AuditError` as without an observer.
     public func grant(
       _ requests: [GrantRequest], acknowledgement mode: AcknowledgementMode = .durable,
       observer: ReceiptObserver
@@ -48,7 +48,9 @@
   }
 
   extension ReceiptObserver {
-    /// For `AuditLog.Options.eventHandler`: logs and counts events that no caller of the trail receives.
+    /// Logs and counts events that no caller of the trail receives.
+    ///
+    /// Use it as the `AuditLog.Options.eventHandler`.
     public func report(_ event: AuditLogEvent) {
       switch event {
       case .publishingFailed(let error, let attempts):
@@ -62,7 +64,9 @@
       }
     }
 
-    /// Records the health of a trail as gauges; call it at intervals, or when metrics are collected.
+    /// Records the health of a trail as gauges.
+    ///
+    /// Call it at intervals, or when metrics are collected.
     public func report(_ health: AuditLogHealth) {
       record("audit_healthy", health.isHealthy ? 1 : 0)
       record("audit_uncheckpointed_entries", Int64(clamping: health.uncheckpointedCount))

@@ -12,8 +12,8 @@
     /// - Parameters:
     ///   - body: `{"signedPayload": "…"}`, or the JWS alone.
     ///   - observer: The observer to report to.
-    /// - Returns: The notification and its decoded parts, all of it verified.
-    /// - Throws: `NotificationRejection`, which names the status to answer with.
+    /// - Returns: The verified notification and its decoded parts.
+    /// - Throws: `NotificationRejection`, with the status to answer with.
     public func receive(
       _ body: [UInt8], observer: ReceiptObserver
     ) throws(NotificationRejection) -> AppStoreNotification {
@@ -34,11 +34,11 @@
     /// Verifies the token of a request and reads the message, and reports it.
     ///
     /// - Parameters:
-    ///   - authorization: The value of the header `Authorization`; `nil` without one.
+    ///   - authorization: The value of the header field `Authorization`; `nil` if it is missing.
     ///   - body: The body.
     ///   - observer: The observer to report to.
     /// - Returns: The message.
-    /// - Throws: `PushRejection`, which names the status to answer with.
+    /// - Throws: `PushRejection`, with the status to answer with.
     public func receive(
       authorization: String?, body: [UInt8], observer: ReceiptObserver
     ) async throws(PushRejection) -> DeveloperMessage {

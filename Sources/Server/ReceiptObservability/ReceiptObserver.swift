@@ -11,8 +11,8 @@
   /// let verdict = await verifier.verify(receiptBytes, checkers: checkers, observer: observer)
   /// ```
   ///
-  /// Neither receipts nor customers are logged: reasons, places and identifiers of transactions are. <doc:Metrics>
-  /// lists the metrics. One may be used from any number of tasks at once.
+  /// The log contains reasons, places and identifiers of transactions, but neither receipts nor customers.
+  /// <doc:Metrics> lists the metrics. Any number of tasks may use an observer at once.
   public struct ReceiptObserver: Sendable {
     /// The logger.
     public var logger: Logger

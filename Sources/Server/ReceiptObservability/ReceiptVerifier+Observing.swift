@@ -14,8 +14,8 @@
       return verdict
     }
 
-    /// Verifies a receipt of any kind, asks each checker, and reports the verdict, what each checker said, and the time
-    /// that it took.
+    /// Verifies a receipt of any kind, asks each checker, and reports the verdict, the result of each checker, and the
+    /// time that it took.
     public func verify(
       _ bytes: [UInt8], checkers: [any RemoteChecker], observer: ReceiptObserver
     ) async -> Verdict {

@@ -4,17 +4,18 @@
   public import ServiceLifecycle
   public import Storefront
 
-  /// Runs a store in a `ServiceGroup`: renewals, billing and expiries happen when they are due, and the store is closed
-  /// when the group shuts down.
+  /// Runs a store in a `ServiceGroup`: renewals, billing and expiries happen when they are due.
+  ///
+  /// The store is closed when the group shuts down.
   public struct StoreService: Service {
     private let store: LocalStore
 
     /// Creates the service of a store.
     public init(_ store: LocalStore) { self.store = store }
 
-    /// Runs until graceful shutdown or cancellation, and closes the store.
+    /// Runs until graceful shutdown or cancellation, then closes the store.
     ///
-    /// - Throws: `LocalStoreError` if the store fails, or cannot be closed.
+    /// - Throws: `LocalStoreError` if the store fails or cannot be closed.
     public func run() async throws {
       do {
         try await cancelWhenGracefulShutdown { try await store.run() }
@@ -36,10 +37,10 @@
   public struct ClosingService: Service {
     private let close: @Sendable () async throws -> Void
 
-    /// Creates a service that waits, and then closes.
+    /// Creates a service that calls a closure when it ends.
     public init(_ close: @escaping @Sendable () async throws -> Void) { self.close = close }
 
-    /// Waits until graceful shutdown or cancellation, and closes.
+    /// Waits until graceful shutdown or cancellation, then closes.
     ///
     /// - Throws: The errors of closing.
     public func run() async throws {

@@ -18,8 +18,8 @@ public import Storefront
 ///   to: EmulatorRequest("GET", target: "/inApps/v1/transactions/\(sold.transactionIdentifier)"))
 /// ```
 ///
-/// Purchases live in a `LocalStore`: what it sells, renews and refunds is what the endpoints answer. Signatures are
-/// genuine, and tokens are verified.
+/// Purchases are kept in a `LocalStore`, and the endpoints answer from it. Signatures are genuine, and tokens are
+/// verified.
 public struct EmulatedAppStore: Sendable, ClockFollower {
   /// The app, and the accepted credentials.
   public struct Configuration: Sendable {
@@ -31,9 +31,9 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     public var appAppleId: Int64
     /// The key whose tokens are accepted; `nil` accepts any request.
     public var developerKeys: [DeveloperKey]?
-    /// The `password` that `verifyReceipt` requires for subscriptions; `nil` for none.
+    /// The `password` that `verifyReceipt` requires for subscriptions; `nil` to require no password.
     public var sharedSecret: String?
-    /// The time of day.
+    /// Returns the current time.
     public var clock: @Sendable () -> Timestamp
 
     /// Creates a configuration. The default is the app of the sample receipts, in the sandbox, without credentials.
@@ -59,11 +59,12 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   public let purchases: LocalStore
   /// The state besides purchases: retention messages, groups and so on.
   public let state = EmulatorStore()
-  /// The clients' time, which says whether tokens and certificates are valid, however far the store's was advanced.
+  /// The clients' time. It determines whether tokens and certificates are valid, even if the store's time was
+  /// advanced.
   package let clientClock: @Sendable () -> Timestamp
-  /// The time, where it can be advanced.
+  /// The store's clock, if it can be advanced.
   public let clock: EmulatorClock?
-  /// Sends notifications; `nil` where nothing is sent.
+  /// Sends notifications; `nil` if none are sent.
   public private(set) var sender: NotificationSender?
   /// The fault script.
   public let faults = FaultScript()
@@ -75,10 +76,10 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   /// - Parameters:
   ///   - configuration: The app and the accepted credentials.
   ///   - signing: The signing identities.
-  ///   - clock: The store's time; that of the configuration is the clients' then.
-  ///   - catalog: What it sells; by default the products of the sample receipts.
-  ///   - storage: Where purchases are kept.
-  ///   - options: How it does its business; app and environment are those of the configuration.
+  ///   - clock: The store's time. If it is given, the configuration's clock is the clients' time.
+  ///   - catalog: The products to sell; by default those of the sample receipts.
+  ///   - storage: The storage of the purchases.
+  ///   - options: The options of the store. The app and the environment come from the configuration.
   /// - Throws: `LocalStoreError`.
   public init(
     _ configuration: Configuration = Configuration(), signing: EmulatorSigning, clock: EmulatorClock? = nil,
@@ -100,13 +101,13 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
       clock: configuration.clock)
   }
 
-  /// Sends notifications to the URL of the state, as the App Store's server does.
+  /// Sends notifications to the notification URL in the state, as the App Store's server does.
   ///
   /// - Parameters:
-  ///   - url: Where they are sent.
+  ///   - url: The URL that receives the notifications.
   ///   - transport: Sends requests.
-  ///   - timeout: How long an answer may take, in real time.
-  ///   - retries: Whether a failed notification is sent again.
+  ///   - timeout: The longest time an answer may take, in real time.
+  ///   - retries: `true` to send a failed notification again.
   public mutating func sendNotifications(
     to url: String, over transport: any HTTPTransport, timeout: Duration = .seconds(10), retries: Bool = true
   ) async {
@@ -118,8 +119,8 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
       url: { state.withState { $0.notificationURL } })
   }
 
-  /// Performs everything that is due up to a time, each event and each attempt to send a notification at its own
-  /// time, and sets the clock to it.
+  /// Performs everything that is due up to a time, and then sets the clock to that time. Each event, and each attempt
+  /// to send a notification, takes place at its own date.
   ///
   /// - Throws: `LocalStoreError`.
   public func advance(to target: Timestamp) async throws {
@@ -127,14 +128,14 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     try await clock.pass(until: target, for: self)
   }
 
-  /// The date of the next event, or the next attempt to send a notification.
+  /// The date of the next event, or of the next attempt to send a notification if that is earlier.
   package func nextDueDate() async throws -> Timestamp? {
     let event = try await purchases.nextDueDate()
     let attempt = try await sender?.nextAttempt()
     return [event, attempt].compactMap(\.self).min()
   }
 
-  /// Performs what is due now.
+  /// Performs everything that is due now.
   ///
   /// - Throws: `LocalStoreError`.
   public func performDue() async throws {
@@ -142,10 +143,10 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     try await sender?.sendDue()
   }
 
-  /// Performs what is due when it is due, until the task is cancelled.
+  /// Performs everything as it becomes due, until the task is cancelled.
   ///
-  /// - Parameter report: Receives the error of a storage that fails, each once until it works again. A full disk may
-  ///   have space later: what is due is tried again all the time.
+  /// - Parameter report: Receives the error if the storage fails. A repeated error is reported once, until the storage
+  ///   works again. Failed work is retried all the time, because a full disk may have space later.
   public func run(report: @Sendable (any Error) -> Void) async {
     var reported: String?
     while !Task.isCancelled {
@@ -160,7 +161,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     }
   }
 
-  /// Answers a request without faults.
+  /// Answers a request without applying faults.
   public func respond(to request: EmulatorRequest) async -> RemoteResponse {
     if request.path.first == "store" { return await customerResponse(to: request) }
     let authorization = request.header("Authorization")
@@ -185,7 +186,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     }
   }
 
-  /// Answers a request of the store's own protocol, which `HTTPStore` speaks. A customer's token is the account.
+  /// Answers a request of the store's own protocol, which `HTTPStore` uses. The customer's token is the account.
   private func customerResponse(to request: EmulatorRequest) async -> RemoteResponse {
     let purchases = purchases
     let handler = StoreRequestHandler { account in account.map { purchases.session(account: $0) } }
@@ -195,12 +196,12 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
       method: request.method, path: path, headers: request.headers, body: request.body)
   }
 
-  /// Answers a request, with the next fault of the script.
+  /// Answers a request, applying the next fault of the script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
     await deliver(request, respond(to:))
   }
 
-  /// The answer of another handler to a request, with the next fault of the script.
+  /// Delivers the answer of another handler, applying the next fault of the script.
   package func deliver(
     _ request: EmulatorRequest, _ answer: (EmulatorRequest) async -> RemoteResponse
   ) async -> EmulatorDelivery {
@@ -208,7 +209,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     return EmulatorDelivery(response, fault)
   }
 
-  /// An answer with the faults of its content, and the fault of its delivery.
+  /// Returns an answer whose content has the next fault applied, and the fault if there is one.
   func faultyResponse(
     to request: EmulatorRequest, _ answer: (EmulatorRequest) async -> RemoteResponse
   ) async -> (RemoteResponse, EmulatorFault?) {

@@ -2,10 +2,10 @@
 
 internal import ReceiptCodec
 
-/// The apps that one server serves, each with a store of its own.
+/// The apps that one server serves, each with its own store.
 ///
-/// A request whose path begins with `/apps/BUNDLE` is that app's, controls among them. Another is the app's that its
-/// bearer token names (`bid`), and without a token the first app's.
+/// A request whose path begins with `/apps/BUNDLE` goes to that app, controls included. Any other request goes to the
+/// app that its bearer token names (`bid`), or to the first app if the token names no served app.
 public struct EmulatedApps: Sendable {
   /// The stores, of one environment and different apps; at least one.
   public let stores: [EmulatedAppStore]
@@ -27,7 +27,7 @@ public struct EmulatedApps: Sendable {
     self.shutdown = shutdown
   }
 
-  /// Answers a request: a control, or one of an app, with the next fault of its script.
+  /// Answers a request: a control, or a request to an app with the next fault of the app's script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
     if let delivery = await other?.deliver(request) { return delivery }
     var request = request
@@ -49,7 +49,7 @@ public struct EmulatedApps: Sendable {
     return await store.deliver(request)
   }
 
-  /// The app that a bearer token names, before anybody checked it.
+  /// The app that a bearer token names. The token has not been verified yet.
   private static func bundleId(of request: EmulatorRequest) -> String? {
     guard let token = request.bearerToken, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)) else {
       return nil

@@ -4,7 +4,7 @@ public import ReceiptCodec
 public import ReceiptVerification
 internal import Synchronization
 
-/// The time of an emulated App Store: real, faster, or standing still until it is advanced. It never goes back.
+/// The time of an emulated App Store: real time, faster, or stopped until it is advanced. It never goes back.
 public final class EmulatorClock: Sendable {
   private struct State {
     var base: Timestamp
@@ -25,8 +25,8 @@ public final class EmulatorClock: Sendable {
   /// Creates a clock.
   ///
   /// - Parameters:
-  ///   - start: The time that it shows first.
-  ///   - rate: How many of its seconds pass in one: 1 for real time, 0 for a clock that stands still.
+  ///   - start: The initial time.
+  ///   - rate: The number of its seconds that pass in one second: 1 for real time, 0 for a stopped clock.
   public init(at start: Timestamp = SystemClock.now(), rate: Double = 1) {
     state = Mutex(State(base: start, anchor: .now, rate: max(0, rate)))
   }
@@ -34,7 +34,7 @@ public final class EmulatorClock: Sendable {
   /// The time now.
   public var now: Timestamp { state.withLock { $0.now() } }
 
-  /// The number of its seconds that pass in one.
+  /// The number of its seconds that pass in one second.
   public var rate: Double {
     get { state.withLock { $0.rate } }
     set {
@@ -44,11 +44,11 @@ public final class EmulatorClock: Sendable {
     }
   }
 
-  /// Lets a store live by this clock too: whichever store is asked to advance it, everything of both happens at its own
-  /// time.
+  /// Adds another store that uses this clock. If either store is asked to advance the clock, the events of both take
+  /// place at their own dates.
   package func add(_ follower: any ClockFollower) { followers.withLock { $0.append(follower) } }
 
-  /// Performs everything that is due up to a time, and sets the clock to it.
+  /// Performs everything that is due up to a time, and then sets the clock to that time.
   package func pass(until target: Timestamp, for follower: any ClockFollower) async throws {
     let all = [follower] + followers.withLock { $0 }
     while true {
@@ -73,10 +73,10 @@ public final class EmulatorClock: Sendable {
   }
 }
 
-/// A store that lives by a clock.
+/// A store that uses an ``EmulatorClock``.
 package protocol ClockFollower: Sendable {
-  /// The date of the next thing that becomes due; `nil` without one.
+  /// The date on which the next work becomes due; `nil` without such work.
   func nextDueDate() async throws -> Timestamp?
-  /// Performs what is due now.
+  /// Performs everything that is due now.
   func performDue() async throws
 }

@@ -15,7 +15,7 @@ public import ReceiptHTTP
 /// | `GET /oauth2/v3/certs`, `GET /oauth2/v1/certs` | the keys of push tokens, as a key set or as certificates |
 /// | `/_emulator/play/…`, `/apps/{packageName}/_emulator/play/…` | controls; the article of the module lists them |
 public struct EmulatedPlay: Sendable {
-  /// The apps, of different package names; at least one.
+  /// The apps, with distinct package names; at least one.
   public let stores: [EmulatedPlayStore]
   let tokens: TokenEndpoint
   let keys = PushKeys()
@@ -27,7 +27,7 @@ public struct EmulatedPlay: Sendable {
   /// - Parameters:
   ///   - stores: The apps.
   ///   - accounts: The service accounts whose assertions are accepted.
-  ///   - checksTokens: Whether a call needs an access token.
+  ///   - checksTokens: `true` to require an access token for each call.
   ///   - clock: The clients' time.
   public init(
     _ stores: [EmulatedPlayStore], accounts: [PlayServiceAccount] = [], checksTokens: Bool = true,
@@ -40,14 +40,14 @@ public struct EmulatedPlay: Sendable {
     tokens = TokenEndpoint(accounts, clock: clock)
   }
 
-  /// Pushes notifications to a URL, or with `nil` to the one that a control sets later.
+  /// Pushes notifications to a URL. If it is `nil`, nothing is pushed until a control sets a URL.
   ///
   /// - Parameters:
   ///   - url: The push endpoint.
   ///   - audience: The audience of tokens; the URL by default.
-  ///   - email: The account of tokens; by default a name of the emulator's.
+  ///   - email: The account in tokens; an account of the emulator by default.
   ///   - transport: Sends requests.
-  ///   - timeout: How long an answer may take, in real time.
+  ///   - timeout: The longest time an answer may take, in real time.
   public func pushNotifications(
     to url: String?, audience: String? = nil, email: String? = nil, over transport: any HTTPTransport,
     timeout: Duration = .seconds(10)
@@ -123,7 +123,7 @@ public struct EmulatedPlay: Sendable {
 }
 
 extension EmulatedPlay: OtherStore {
-  /// The answer to a request of Google Play, with the next fault of the app's script; `nil` for any other request.
+  /// Answers a request of Google Play, applying the next fault of the app's script; `nil` for any other request.
   package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery? {
     guard let (faults, answer) = answer(to: request) else { return nil }
     guard let faults else { return EmulatorDelivery(await answer(request)) }

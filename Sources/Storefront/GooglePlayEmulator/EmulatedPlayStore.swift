@@ -7,29 +7,28 @@ internal import ReceiptHTTP
 public import Storefront
 internal import Synchronization
 
-/// One app at an emulated Google Play: its purchases live in a `LocalStore`, the same engine as the App Store's.
+/// One app at an emulated Google Play. Its purchases are kept in a `LocalStore`, the same engine as the App Store's.
 ///
-/// Renewals, failures, refunds and expiry are the engine's, and what Google Play has of its own — purchase tokens,
-/// orders, acknowledgement, consumption, links between purchases, notifications — is kept beside them in the same
-/// storage.
+/// The engine performs renewals, billing failures, refunds and expiry. Google Play's own data is kept beside them in
+/// the same storage: purchase tokens, orders, acknowledgement, consumption, links between purchases, notifications.
 public final class EmulatedPlayStore: Sendable {
-  /// The time for which a purchase may stay unacknowledged, in days; then it is refunded and revoked.
+  /// The number of days in which a purchase must be acknowledged. After that it is refunded and revoked.
   public static let acknowledgementDays: Double = 3
-  /// The time for which an expired subscription can be asked about, in days.
+  /// The number of days for which an expired subscription can be requested.
   public static let rememberedDays: Double = 60
 
-  /// The app.
+  /// The app's package name.
   public let packageName: String
-  /// Indicates whether purchases are those of licence testers unless they say otherwise.
+  /// `true` if purchases are those of licence testers by default.
   let isTest: Bool
-  /// The engine, its clock, its faults and its statistics.
+  /// The engine, with its clock, its faults and its statistics.
   let host: EmulatedAppStore
   let ledger: PlayLedger
   let quotas = PlayQuotas()
   private let gate = Gate()
   private let signer = PurchaseSigner()
   private let settings: Mutex<Settings>
-  /// The customers whose next payment is to stay pending.
+  /// The customers whose next payment stays pending.
   private let pending: PendingAccounts
   private let sender = Mutex<PushSender?>(nil)
 
@@ -41,14 +40,14 @@ public final class EmulatedPlayStore: Sendable {
   /// Creates a store.
   ///
   /// - Parameters:
-  ///   - packageName: The app.
-  ///   - isTest: Whether purchases are those of licence testers unless they say otherwise.
-  ///   - signing: Signs what the engine keeps; nothing of it reaches a client of Google Play.
+  ///   - packageName: The app's package name.
+  ///   - isTest: `true` if purchases are those of licence testers by default.
+  ///   - signing: Signs the engine's own records, which no client of Google Play sees.
   ///   - clock: The time, which another store may share.
-  ///   - clientClock: The clients' time, which says whether tokens are valid.
-  ///   - catalog: What it sells.
-  ///   - storage: Where purchases are kept.
-  ///   - options: How the engine does its business.
+  ///   - clientClock: The clients' time, which determines whether tokens are valid.
+  ///   - catalog: The products to sell.
+  ///   - storage: The storage of the purchases.
+  ///   - options: The options of the engine.
   /// - Throws: `LocalStoreError`.
   public init(
     packageName: String, isTest: Bool = true, signing: EmulatorSigning, clock: EmulatorClock,
@@ -72,19 +71,19 @@ public final class EmulatedPlayStore: Sendable {
     clock.add(self)
   }
 
-  /// The time of the last thing that happened.
+  /// The time of the last event.
   ///
   /// - Throws: `LocalStoreError`.
   package func lastEventDate() async throws -> Timestamp { try await ledger.store.lastEventDate() }
 
   var now: Timestamp { host.configuration.clock() }
 
-  /// The push endpoints, and the permissions of the console.
+  /// Reads or changes the settings: the push endpoint, and the permissions in the console.
   func withSettings<Value: Sendable>(_ body: (inout Settings) -> Value) -> Value {
     settings.withLock { body(&$0) }
   }
 
-  /// Pushes messages from now on, where there is a URL to push to.
+  /// Pushes messages from now on, if there is a push endpoint.
   func pushMessages(over transport: any HTTPTransport, timeout: Duration, keys: PushKeys) {
     let sender = PushSender(
       ledger: ledger, transport: transport, timeout: timeout, keys: keys,
@@ -96,7 +95,8 @@ public final class EmulatedPlayStore: Sendable {
 
   var pushSender: PushSender? { sender.withLock { $0 } }
 
-  /// Runs operations one after the other. They must not wait for the developer's server, which may ask meanwhile.
+  /// Runs operations one after the other. They must not wait for the developer's server, which may send requests
+  /// meanwhile.
   func exclusively<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -109,19 +109,19 @@ public final class EmulatedPlayStore: Sendable {
       pushes: withSettings { $0.push.url } != nil, now: now, requested: requested)
   }
 
-  /// Follows what the engine did.
+  /// Processes the engine's new events.
   func follow(requesting requested: [String: PlayPurchase] = [:]) async throws {
     var follower = follower(requested)
     try await follower.follow()
   }
 
-  /// Refunds and revokes what a transaction charged for.
+  /// Refunds and revokes the purchase that a transaction charged for.
   func refund(
     _ transaction: String, of purchase: PlayPurchase, source: Int64, reason: Int64, amount: RefundAmount
   ) async throws {
     var purchase = purchase
     guard let index = purchase.orders.firstIndex(where: { $0.transactionId == transaction }) else { return }
-    // Kept before, so that also after a crash the voided purchase tells who refunded it and why.
+    // Stored first, so that the voided purchase has its source and reason even after a crash.
     purchase.orders[index].voidedSource = source
     purchase.orders[index].voidedReason = reason
     try await ledger.put(purchase)
@@ -168,7 +168,7 @@ public final class EmulatedPlayStore: Sendable {
     }
   }
 
-  /// Makes the next payment of a customer stay pending, or not.
+  /// Sets whether the next payments of a customer stay pending.
   func setPending(_ isPending: Bool, _ account: String) { pending.set(isPending, account) }
 
   /// A purchase as the app receives it: the JSON, its signature, and the app's public key.
@@ -179,7 +179,7 @@ public final class EmulatedPlayStore: Sendable {
   /// The app's public key, as the console shows it.
   func publicKey() async throws -> String { try signer.publicKey(pem: try await appKey()) }
 
-  /// The app's key, which is made at first use.
+  /// The app's key, which is generated at first use.
   private func appKey() async throws -> String {
     var header = try await ledger.header()
     if let key = header.appKey { return key }
@@ -191,7 +191,7 @@ public final class EmulatedPlayStore: Sendable {
 }
 
 extension EmulatedPlayStore: ClockFollower {
-  /// The date of the next event, the next end of the time to acknowledge, or the next push.
+  /// The date of the next event, the next deadline, or the next push, whichever is first.
   package func nextDueDate() async throws -> Timestamp? {
     let event = try await ledger.store.nextDueDate()
     let deadline = try await ledger.deadlines(limit: 1).first?.date
@@ -200,7 +200,7 @@ extension EmulatedPlayStore: ClockFollower {
     return [event, deadline, push].compactMap(\.self).min()
   }
 
-  /// Performs what is due now, deadlines included, and pushes.
+  /// Performs everything that is due now, deadlines included, and pushes messages.
   package func performDue() async throws {
     try await exclusively { [self] in
       try await follow()
@@ -211,7 +211,7 @@ extension EmulatedPlayStore: ClockFollower {
     try await pushSender?.sendDue()
   }
 
-  /// Refunds a purchase that nobody acknowledged in time, or pauses a subscription.
+  /// Refunds a purchase that was not acknowledged in time, or begins a planned pause of a subscription.
   private func performDeadline(of token: String) async throws {
     guard var purchase = try await ledger.purchase(token: token) else { return }
     if let pause = purchase.pauseDate, !purchase.isPaused, purchase.deadline == pause {
@@ -231,10 +231,10 @@ extension EmulatedPlayStore: ClockFollower {
     try await refund(transaction, of: charged, source: 2, reason: 8, amount: .full)
   }
 
-  /// Performs what is due when it is due, until the task is cancelled.
+  /// Performs everything as it becomes due, until the task is cancelled.
   public func run() async {
     while !Task.isCancelled {
-      // A storage that fails now may work later; requests report the failure.
+      // If the storage fails now, it may work later. Requests report the failure.
       try? await performDue()
       try? await Task.sleep(for: .milliseconds(50))
     }
@@ -256,7 +256,7 @@ private actor Gate {
   }
 }
 
-/// The customers whose payments are to stay pending.
+/// The customers whose payments stay pending.
 private final class PendingAccounts: Sendable {
   private let accounts = Mutex<Set<String>>([])
   private let otherwise: LocalStore.AuthorizationPolicy

@@ -6,12 +6,12 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// Signs purchases with the app's key, as Google Play hands them to the app: `INAPP_PURCHASE_DATA` and its signature,
-/// RSA PKCS#1 v1.5 with SHA-1.
+/// Signs purchases with the app's key, as the app receives them from Google Play: `INAPP_PURCHASE_DATA` and its
+/// signature, RSA PKCS#1 v1.5 with SHA-1.
 final class PurchaseSigner: Sendable {
   private let cached = Mutex<(pem: String, key: PrivateKey)?>(nil)
 
-  /// A new key of an app: PKCS#8 in PEM.
+  /// Generates a key for an app: PKCS#8 in PEM.
   static func newKey() throws(CryptoError) -> String { try PrivateKey.generateRSA(bits: 2048).pkcs8PEM() }
 
   private func key(_ pem: String) throws(CryptoError) -> PrivateKey {

@@ -3,8 +3,8 @@
 internal import SQLite
 internal import Synchronization
 
-/// SQLite's write-ahead log: commits are appended to it, synced apart from that, and copied into the file when it has
-/// grown.
+/// SQLite's write-ahead log. Commits are appended to it and synced separately. When it has grown long, it is copied
+/// into the file.
 final class RecordLog: Sendable {
   /// The number of pages that starts a checkpoint.
   private static let limit = 1024
@@ -16,13 +16,14 @@ final class RecordLog: Sendable {
   private let file = Mutex<LogFile?>(nil)
   /// The number of commits.
   private let commits = Atomic<UInt64>(0)
-  /// Locked during a sync, which one thread does for those that wait.
+  /// Locked during a sync, which one thread makes for all waiters.
   private let synced = Mutex(Synced())
 
   private struct Synced {
     /// The number of commits that are on disk.
     var commits: UInt64 = 0
-    /// A sync that failed: the system may have dropped what it could not write, and would report success next time.
+    /// The error of a failed sync. The system may have dropped the unwritten data, and would report success to the
+    /// next sync.
     var failure: SQLiteError?
   }
 
@@ -36,7 +37,7 @@ final class RecordLog: Sendable {
 
   /// Returns when every commit before the call is on disk.
   ///
-  /// - Throws: ``SQLiteError`` with `syncFailed`, from then on always.
+  /// - Throws: ``SQLiteError`` with `syncFailed`, and from then on for every call.
   func synchronize() throws(SQLiteError) {
     let wanted = commits.load(ordering: .acquiring)
     let log = file.withLock { $0 }
@@ -54,19 +55,19 @@ final class RecordLog: Sendable {
     if let failure { throw failure }
   }
 
-  /// Copies the log into the file after a commit, if it has grown long.
+  /// Copies the log into the file after a commit, if the log has grown long.
   func didCommit(_ database: Database) throws(SQLiteError) {
     guard length.pages >= next.load(ordering: .relaxed) else { return }
-    // After a failure not every commit tries again.
+    // After a failure, not every commit retries.
     next.store(length.pages + Self.limit, ordering: .relaxed)
     try database.checkpoint(.passive)
     next.store(Self.limit, ordering: .relaxed)
   }
 
-  /// Copies the log of a process that crashed into the file.
+  /// Copies the log of a crashed process into the file.
   ///
-  /// If a sync failed in that process, the log may be in the page cache without being on disk. Appended commits would
-  /// then be lost together with its beginning.
+  /// If a sync failed in that process, the log may be in the page cache without being on disk. Commits that are
+  /// appended to it would then be lost together with its beginning.
   static func copyLeftLog(_ database: Database) throws(SQLiteError) {
     guard try LogFile(of: database).byteCount > 0 else { return }
     do throws(SQLiteError) {

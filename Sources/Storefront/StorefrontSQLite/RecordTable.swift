@@ -2,9 +2,9 @@
 
 internal import SQLite
 
-/// The single table of the file. Texts are stored as bytes, so that SQLite orders them by bytes.
+/// The single table of the file. Texts are stored as bytes, so SQLite orders them by bytes.
 enum RecordTable {
-  /// "RKRS", and the table.
+  /// The layout: the application identifier "RKRS", and the table.
   static let layout = DatabaseLayout(applicationID: 0x524B_5253, version: 1, statements: [create])
 
   static let create = """
@@ -19,13 +19,13 @@ enum RecordTable {
   static let put = "INSERT OR REPLACE INTO records(collection, key, value) VALUES (?1, ?2, ?3)"
   static let remove = "DELETE FROM records WHERE collection = ?1 AND key = ?2"
 
-  /// Makes the table in an empty file.
+  /// Creates the table in an empty file.
   static func make(_ database: Database) throws {
     try database.execute("PRAGMA journal_mode = WAL")
     try database.transaction { try layout.make(in: database) }
   }
 
-  /// Refuses other files.
+  /// Checks that a file has the layout, and refuses other files.
   static func check(_ database: Database) throws {
     try layout.require(in: database)
     guard try database.texts("PRAGMA journal_mode = WAL") == ["wal"] else {

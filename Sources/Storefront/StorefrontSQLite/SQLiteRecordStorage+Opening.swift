@@ -5,16 +5,16 @@ internal import SQLite
 public import Storefront
 
 extension SQLiteRecordStorage {
-  /// The default time that opening waits for another process.
+  /// The default busy timeout for opening a file.
   public static let defaultBusyTimeout: Duration = .seconds(5)
 
-  /// Opens a file of records; creates an empty one if it does not exist.
+  /// Opens a file of records. If it does not exist, an empty one is created.
   ///
   /// - Parameters:
   ///   - path: The file, in a directory that exists.
-  ///   - busyTimeout: How long to wait for another process to let go of it.
-  /// - Throws: `RecordStorageError` with `notAStorage`, `unsupported` for a layout of a later version, `corrupt`,
-  ///   `busy`, `full`, `inputOutput` or `syncFailed`.
+  ///   - busyTimeout: The longest time to wait for another process to close the file.
+  /// - Throws: `RecordStorageError` with `notAStorage`, `corrupt`, `busy`, `full`, `inputOutput`, `syncFailed`, or
+  ///   `unsupported` if the layout is of a later version.
   public convenience init(
     at path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {
@@ -22,15 +22,15 @@ extension SQLiteRecordStorage {
       do {
         try Self.make(path)
       } catch {
-        // Another process created it meanwhile: open it.
+        // Another process created it meanwhile, so open it.
         if error.code != .notAStorage { throw error }
       }
     }
     try self.init(openingAt: path, busyTimeout: busyTimeout)
   }
 
-  /// Creates an empty file of records, readable and writable only by its owner, and opens it. It appears under its name
-  /// when it is complete, with its directory synced. `notAStorage` is thrown if the path exists.
+  /// Creates an empty file of records, readable and writable only by its owner, and opens it. The file appears under
+  /// its name when it is complete, and its directory is synced. `notAStorage` is thrown if the path exists.
   public convenience init(
     creatingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {
@@ -38,8 +38,8 @@ extension SQLiteRecordStorage {
     try self.init(openingAt: path, busyTimeout: busyTimeout)
   }
 
-  /// Opens a file of records; `notFound` is thrown if it is missing. Everything that a crashed process had committed is
-  /// there.
+  /// Opens a file of records. `notFound` is thrown if it does not exist. Everything that a crashed process had
+  /// committed is present.
   public convenience init(
     openingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {
@@ -71,7 +71,8 @@ extension SQLiteRecordStorage {
     }
   }
 
-  /// The connection locks the file exclusively from its first use: the process keeps state of it in memory.
+  /// The connection locks the file exclusively from its first use, because the process keeps the file's state in
+  /// memory.
   private static let pragmas = """
     PRAGMA page_size = 4096;
     PRAGMA locking_mode = EXCLUSIVE;
@@ -92,13 +93,14 @@ extension SQLiteRecordStorage {
           try RecordTable.check(database)
           try database.execute("BEGIN IMMEDIATE; COMMIT")
           try log.observe(database)
-          // From here on the storage syncs the log, once for several commits; SQLite still does before it copies the log.
+          // From here on, the storage syncs the log, once for several commits. SQLite still syncs it before copying it
+          // into the file.
           try database.execute("PRAGMA synchronous = NORMAL")
           try RecordLog.copyLeftLog(database)
         }
         return connection
       } catch let error as SQLiteError where error.code == .busy {
-        // Two processes that open it at once may block each other: both release it, and try again.
+        // Two processes that open the file at once may block each other. Both release it and try again.
         guard ContinuousClock.now < end else {
           throw SQLiteError(
             .busy, at: file.path,

@@ -11,11 +11,12 @@ public import Storefront
 /// let queue = try PaymentQueue(store: store, storage: storage)
 /// ```
 ///
-/// One process uses a file at a time, through one storage: a queue caches its contents. Another one that opens it fails
-/// with `busy`. While in use, the file has a log next to it, `-wal`, which is part of it: copy both. The file must be
-/// on a local disk, because locks of network file systems are unreliable.
+/// Only one process may use a file at a time, through one storage, because a queue caches its contents. Opening it in
+/// another process fails with `busy`. While in use, the file has a log next to it, `-wal`, which is part of it: copy
+/// both. The file must be on a local disk, because locks of network file systems are unreliable.
 ///
-/// Durable means: ``commit(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.
+/// ``commit(_:)`` and ``synchronize()`` are durable: they return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of
+/// everything that was written.
 public final class SQLiteRecordStorage: RecordStorage {
   private let file: DatabaseFile
   private let identity: File.Identity
@@ -70,7 +71,7 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// The value of a key; `nil` without one.
+  /// The value of a key; `nil` if the key does not exist.
   public func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? {
@@ -81,8 +82,8 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Makes all of the changes, in order, or none. When it returns they are on disk. After `full` nothing was stored; after
-  /// `syncFailed` every later call throws the same error until the file is opened again.
+  /// Makes all of the changes, in order, or none. When this returns, they are on disk. After `full` nothing was
+  /// stored. After `syncFailed` every later call throws the same error until the file is opened again.
   public func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
     try append(changes)
     try synchronize()
@@ -107,22 +108,22 @@ public final class SQLiteRecordStorage: RecordStorage {
       } catch let error as SQLiteError {
         database.rollBack()
         if error.code == .full || error.code == .busy { throw error }
-        // Part of the commit may be in the log; it is unknown whether it survives a crash.
+        // A part of the commit may be in the log. It is unknown whether it survives a crash.
         throw SQLiteError(.syncFailed, at: error.place, error.message)
       }
       log.countCommit()
       do throws(SQLiteError) {
         try log.didCommit(database)
       } catch {
-        // The commit itself is durable. A failed sync makes later calls fail; after any other error the checkpoint is
-        // tried again later.
+        // The commit itself is durable. A failed sync makes later calls fail. After any other error, the checkpoint is
+        // retried later.
         if error.code == .syncFailed { state.stop(RecordStorageError(error, at: path)) }
       }
     }
   }
 
-  /// Returns when everything that was appended before the call is on disk. Threads that call it at once share a sync.
-  /// After `syncFailed` every later call throws the same error until the file is opened again.
+  /// Returns when everything that was appended before the call is on disk. Concurrent calls share a sync. After
+  /// `syncFailed` every later call throws the same error until the file is opened again.
   public func synchronize() throws(RecordStorageError) {
     try state.requireUse(at: path)
     do throws(SQLiteError) {
@@ -155,7 +156,7 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Closes the file after copying its log into it. If that fails, committed changes are safe all the same.
+  /// Closes the file after copying its log into it. If that fails, committed changes are still safe.
   public func close() throws(RecordStorageError) {
     guard state.close() else { return }
     do { try connection.close() } catch { throw RecordStorageError(error, at: path) }

@@ -4,7 +4,7 @@ internal import SQLite
 internal import Storefront
 internal import Synchronization
 
-/// Indicates whether a storage may still be used.
+/// The state of a storage: open, stopped by an error, or closed.
 final class StorageState: Sendable {
   private let state = Mutex(State())
 
@@ -13,10 +13,10 @@ final class StorageState: Sendable {
     var isClosed = false
   }
 
-  /// Records a failed sync: the kernel may have dropped the unwritten pages, and would report success to the next
-  /// attempt.
+  /// Records a failed sync. The kernel may have dropped the unwritten pages, and would report success to the next
+  /// sync.
   ///
-  /// - Returns: What every use throws from now on, in the words of the first fault.
+  /// - Returns: The error that every use throws from now on, with the message of the first fault.
   @discardableResult func stop(_ fault: RecordStorageError) -> RecordStorageError {
     state.withLock { state in
       let fault =

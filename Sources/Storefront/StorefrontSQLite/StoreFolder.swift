@@ -18,7 +18,7 @@ package struct StoreFolder {
   package var storeKitCatalogFile: String { path + "/products.storekit" }
   package func queueFile(_ account: String) -> String { "\(path)/queue-\(account).sqlite" }
 
-  /// A catalogue: our own JSON, or an Xcode `.storekit` file.
+  /// Reads a catalogue: our own JSON, or an Xcode `.storekit` file.
   package static func catalog(_ contents: [UInt8], isStoreKit: Bool) throws(CatalogError) -> ProductCatalog {
     isStoreKit ? try ProductCatalog(storeKitConfiguration: contents) : try ProductCatalog(json: contents)
   }

@@ -3,7 +3,7 @@
 internal import Synchronization
 public import ReceiptVerification
 
-/// A remote checker for tests with fixed answers, which records the receipts that it is asked about.
+/// A remote checker for tests. It gives fixed answers, and records the receipts that it receives.
 ///
 /// ```swift
 /// let checker = FakeChecker(answers: [.retryableFailure(message: "busy"), .response(.init(.confirmed))])
@@ -23,14 +23,14 @@ public final class FakeChecker: RemoteChecker {
   ///
   /// - Parameters:
   ///   - name: The name in verdicts.
-  ///   - answers: The answers of consecutive calls; the last one is repeated. A checker without answers fails
-  ///     terminally.
+  ///   - answers: The answers to consecutive calls; the last one is repeated. If there are no answers, every call
+  ///     fails terminally.
   public init(name: String = "fake", answers: [CheckerAnswer]) {
     self.name = name
     self.state = Mutex(State(answers: answers))
   }
 
-  /// The receipts that it was asked about, in order.
+  /// The received receipts, in order.
   public var checked: [VerifiedReceipt] { state.withLock { $0.checked } }
 
   /// Returns the next answer.

@@ -13,7 +13,7 @@ public import ReceiptCodec
 public final class FixedClock: Sendable {
   private let time: Mutex<Timestamp>
 
-  /// Creates a clock that shows this time.
+  /// Creates a clock with this time.
   public init(_ now: Timestamp) { self.time = Mutex(now) }
 
   /// The current time.
@@ -22,9 +22,9 @@ public final class FixedClock: Sendable {
     set { time.withLock { $0 = newValue } }
   }
 
-  /// The clock as a closure, as verifiers take it.
+  /// The clock as a closure, for verifiers.
   public var reading: @Sendable () -> Timestamp { { self.now } }
 
-  /// Advances it by seconds, which may be negative.
+  /// Advances the clock by seconds, which may be negative.
   public func advance(seconds: Double) { time.withLock { $0 = $0.addingSeconds(seconds) } }
 }

@@ -2,32 +2,32 @@
 
 public import ReceiptCodec
 
-/// Contents of receipts for tests: a customer of the app `com.example.app` subscribes in the sandbox on 1 October 2025;
-/// the receipts are signed at 07:09:12 UTC. Change the fields that your test needs:
+/// Contents of receipts for tests. A customer of the app `com.example.app` subscribes in the sandbox on 1 October
+/// 2025, and the receipts are signed at 07:09:12 UTC. Change the fields that your test needs:
 ///
 /// ```swift
 /// var transaction = SampleReceipts.transaction
 /// transaction.environment = .production
 /// ```
 public enum SampleReceipts {
-  /// `com.example.app`.
+  /// The bundle identifier `com.example.app`.
   public static let bundleId = "com.example.app"
-  /// 1234567890.
+  /// The app's identifier in the App Store, 1234567890.
   public static let appAppleId: Int64 = 1_234_567_890
-  /// `com.example.app.monthly`.
+  /// The product identifier `com.example.app.monthly`.
   public static let productId = "com.example.app.monthly"
-  /// 2025-10-01T07:09:12Z.
+  /// The signing date, 2025-10-01T07:09:12Z.
   public static let signedAt = Timestamp(secondsSince1970: 1_759_302_552)
-  /// 2025-10-01T07:09:10Z.
+  /// The purchase date, 2025-10-01T07:09:10Z.
   public static let purchasedAt = Timestamp(secondsSince1970: 1_759_302_550)
-  /// 2025-11-01T07:09:10Z.
+  /// The expiry date, 2025-11-01T07:09:10Z.
   public static let expiresAt = Timestamp(secondsSince1970: 1_761_980_950)
-  /// `00112233-4455-6677-8899-aabbccddeeff`, as bytes.
+  /// The device identifier `00112233-4455-6677-8899-aabbccddeeff`, as bytes.
   public static let deviceIdentifier: [UInt8] = [
     0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF,
   ]
 
-  /// A subscription's first transaction.
+  /// The first transaction of a subscription.
   public static var transaction: JWSTransaction {
     JWSTransaction().with {
       $0.originalTransactionId = "2000000001"
@@ -53,7 +53,7 @@ public enum SampleReceipts {
     }
   }
 
-  /// The same subscription's renewal information.
+  /// The renewal information of the same subscription.
   public static var renewalInfo: JWSRenewalInfo {
     JWSRenewalInfo().with {
       $0.originalTransactionId = "2000000001"
@@ -69,7 +69,7 @@ public enum SampleReceipts {
     }
   }
 
-  /// The download of the app.
+  /// The app transaction.
   public static var appTransaction: AppTransaction {
     AppTransaction().with {
       $0.receiptType = .sandbox

@@ -4,11 +4,11 @@ public import ReceiptCodec
 public import ReceiptCrypto
 public import ReceiptSigning
 
-/// Signs JWS as Xcode's local testing does: one self-signed certificate, `kid` and `typ` in the header.
+/// Signs JWS as Xcode's local testing does, with one self-signed certificate and with `kid` and `typ` in the header.
 ///
 /// Such data does not prove a purchase. A verifier refuses it unless its policy pins ``certificate``.
 public struct SelfSignedTestData: Sendable {
-  /// The self-signed certificate, to pin.
+  /// The self-signed certificate, which a policy can pin.
   public let certificate: Certificate
 
   private let signer: JWSSigner

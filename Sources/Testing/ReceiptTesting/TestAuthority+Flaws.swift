@@ -10,7 +10,7 @@ extension TestAuthority {
     case leafWithoutMarker = "leaf-without-marker"
     /// The intermediate lacks the extension for issuers of receipt signers.
     case intermediateWithoutMarker = "intermediate-without-marker"
-    /// The intermediate may not issue certificates: basicConstraints says so.
+    /// The intermediate is not a certificate authority according to its basicConstraints.
     case intermediateNotAuthority = "intermediate-not-authority"
     /// The leaf is a certificate authority.
     case leafIsAuthority = "leaf-is-authority"
@@ -18,13 +18,13 @@ extension TestAuthority {
     case leafKeyUsage = "leaf-key-usage"
     /// The leaf was valid only in 2020.
     case expired
-    /// The root issued the leaf: a chain of two.
+    /// The root issued the leaf directly, so the chain has two certificates.
     case chainOfTwo = "chain-of-two"
-    /// Two intermediates: a chain of four.
+    /// There are two intermediates, so the chain has four certificates.
     case chainOfFour = "chain-of-four"
-    /// A complete chain to another root with the right name.
+    /// The chain is complete, but leads to another root with the right name.
     case foreignRoot = "foreign-root"
-    /// The genuine root at the end of an unrelated chain.
+    /// The genuine root is at the end of an unrelated chain.
     case forgedUnderGenuineRoot = "forged-under-genuine-root"
   }
 
@@ -48,7 +48,7 @@ extension TestAuthority {
     }
   }
 
-  /// An identity whose leaf is valid only in this window, in seconds since 1970, both inclusive.
+  /// An identity whose leaf is valid only from the first to the second time, in seconds since 1970, both inclusive.
   package func identity(validFrom notBefore: Int64, to notAfter: Int64) throws(SigningError)
     -> SigningIdentity
   {
@@ -60,7 +60,7 @@ extension TestAuthority {
 
   private var options: CertificateAuthority.Options { authority.options }
 
-  /// Fixed serial numbers, so that RSA signatures are the same in every run.
+  /// The template of leaves. Its serial number is fixed, so that RSA signatures are the same in every run.
   private var leafTemplate: CertificateTemplate {
     var template = options.leafTemplate
     template.serialNumber = [0x04]

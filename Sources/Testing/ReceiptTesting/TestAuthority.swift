@@ -5,8 +5,8 @@ public import ReceiptCrypto
 public import ReceiptSigning
 public import ReceiptVerification
 
-/// An authority for tests, with fixed keys and dates compiled in: its receipts verify on every machine and never
-/// expire. Trust it only in tests; its keys are published.
+/// An authority for tests, with fixed keys and dates compiled in. Its receipts verify on every machine and never
+/// expire. Trust it only in tests, because its keys are published.
 ///
 /// ```swift
 /// let authority = try TestAuthority.es256()
@@ -16,14 +16,14 @@ public import ReceiptVerification
 ///   policy: VerificationPolicy(bundleIds: .any, environments: [.sandbox]))
 /// ```
 public struct TestAuthority: Sendable {
-  /// 2020-01-01T00:00:00Z: the beginning of all certificates' validity.
+  /// The beginning of all certificates' validity: 2020-01-01T00:00:00Z.
   public static let validFrom = Timestamp(secondsSince1970: 1_577_836_800)
-  /// The validity of leaves in days: to the end of 2049. Intermediate and root are valid for longer.
+  /// The validity of leaves in days, to the end of 2049. Intermediate and root are valid for longer.
   public static let leafDays = 10_957
 
-  /// Root and intermediate.
+  /// The root and the intermediate.
   public let authority: CertificateAuthority
-  /// The identity without flaws: leaf, intermediate, root.
+  /// The identity without flaws, with the chain leaf, intermediate, root.
   public let identity: SigningIdentity
 
   let keys: Keys
@@ -36,10 +36,10 @@ public struct TestAuthority: Sendable {
     let foreign: PrivateKey
   }
 
-  /// The authority whose keys are on P-256: for signed JWS.
+  /// The authority with P-256 keys, for signed JWS.
   public static func es256() throws(SigningError) -> TestAuthority { try cachedES256.get() }
 
-  /// The authority whose keys are RSA of 2048 bits: for app receipts and transaction receipts.
+  /// The authority with RSA keys of 2048 bits, for app receipts and transaction receipts.
   public static func rsa() throws(SigningError) -> TestAuthority { try cachedRSA.get() }
 
   private static let cachedES256 = Result { () throws(SigningError) in
@@ -80,12 +80,12 @@ public struct TestAuthority: Sendable {
     return options
   }
 
-  /// The root, as the trust anchor of tests.
+  /// The root, which is the trust anchor of tests.
   public var root: Certificate { authority.root }
 
   /// The intermediate, which verifiers of transaction receipts need.
   public var intermediate: Certificate { identity.chain[1] }
 
-  /// Trust anchors with only the root.
+  /// Trust anchors that contain only the root.
   public var trustAnchors: TrustAnchors { TrustAnchors(certificates: [root]) }
 }

@@ -3,7 +3,7 @@
 extension TestKeys {
   /// TEST KEYS, RSA of 2048 bits, PKCS#8. They are published and protect nothing.
   enum RSA {
-    /// Root of the RSA authority. TEST KEY.
+    /// The root of the RSA authority. TEST KEY.
     static let root = """
       -----BEGIN PRIVATE KEY-----
       MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQCadIEHxb/zJb6x
@@ -35,7 +35,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Intermediate of the RSA authority. TEST KEY.
+    /// The intermediate of the RSA authority. TEST KEY.
     static let intermediate = """
       -----BEGIN PRIVATE KEY-----
       MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC6kfmn4u6kjTek
@@ -67,7 +67,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Leaf of the RSA authority: signs app receipts and transaction receipts. TEST KEY.
+    /// The leaf of the RSA authority, which signs app receipts and transaction receipts. TEST KEY.
     static let leaf = """
       -----BEGIN PRIVATE KEY-----
       MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQCksuWikR5MmIvd
@@ -99,7 +99,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Root of an untrusted authority. TEST KEY.
+    /// The root of an untrusted authority. TEST KEY.
     static let foreign = """
       -----BEGIN PRIVATE KEY-----
       MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDLJ6o6ONrRBMlj
@@ -131,7 +131,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Signs the purchases of an app at Google Play and Huawei. TEST KEY.
+    /// The key that signs the purchases of an app at Google Play and Huawei. TEST KEY.
     static let app = """
       -----BEGIN PRIVATE KEY-----
       MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQC6KTHdK6/Pbtb3

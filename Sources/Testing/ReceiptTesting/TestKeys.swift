@@ -6,7 +6,7 @@ public import ReceiptSigning
 extension TestKeys {
   /// TEST KEYS, P-256, PKCS#8. They are published and protect nothing.
   enum ES256 {
-    /// Root of the ES256 authority. TEST KEY.
+    /// The root of the ES256 authority. TEST KEY.
     static let root = """
       -----BEGIN PRIVATE KEY-----
       MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/4olcGntZ0m937Ep
@@ -15,7 +15,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Intermediate of the ES256 authority. TEST KEY.
+    /// The intermediate of the ES256 authority. TEST KEY.
     static let intermediate = """
       -----BEGIN PRIVATE KEY-----
       MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgdHsNHIG0G+kPci16
@@ -24,7 +24,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Leaf of the ES256 authority: signs JWS. TEST KEY.
+    /// The leaf of the ES256 authority, which signs JWS. TEST KEY.
     static let leaf = """
       -----BEGIN PRIVATE KEY-----
       MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg1l3/rUt05doQZF0R
@@ -33,7 +33,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Root of an untrusted authority. TEST KEY.
+    /// The root of an untrusted authority. TEST KEY.
     static let foreign = """
       -----BEGIN PRIVATE KEY-----
       MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg9+Y6p4/bs+mG7rVc
@@ -42,7 +42,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Stands in for a key of App Store Connect. TEST KEY.
+    /// A key in place of one from App Store Connect. TEST KEY.
     static let developer = """
       -----BEGIN PRIVATE KEY-----
       MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgDodU+PfX0lBb5iO2
@@ -51,7 +51,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Stands in for the certificate that Xcode makes on each machine. TEST KEY.
+    /// The key for a certificate in place of the one that Xcode makes on each machine. TEST KEY.
     static let selfSigned = """
       -----BEGIN PRIVATE KEY-----
       MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLZNnjuZ4GDcWaITq
@@ -62,16 +62,16 @@ extension TestKeys {
   }
 }
 
-/// TEST KEYS: compiled in and published, so they protect nothing. With them, test receipts and vectors have the same
-/// certificates on every machine. Never trust them outside a test.
+/// TEST KEYS: they are compiled in and published, so they protect nothing. They give test receipts and vectors the
+/// same certificates on every machine. Never trust them outside a test.
 public enum TestKeys {
-  /// Stands in for a key of App Store Connect, for tests of developer signatures.
+  /// A key in place of one from App Store Connect, for tests of developer signatures.
   public static func developer() throws(SigningError) -> PrivateKey { try key(ES256.developer) }
 
-  /// Signs the purchases of `com.example.app` at Google Play and Huawei: see ``TestReceipts``.
+  /// The key that signs the purchases of `com.example.app` at Google Play and Huawei: see ``TestReceipts``.
   public static func app() throws(SigningError) -> PrivateKey { try key(RSA.app) }
 
-  /// An RSA key that belongs to no certificate of the test authority.
+  /// An RSA key that is not the key of any certificate of the test authority.
   package static func otherRSA() throws(SigningError) -> PrivateKey { try key(RSA.foreign) }
 
   static func key(_ pem: String) throws(SigningError) -> PrivateKey {

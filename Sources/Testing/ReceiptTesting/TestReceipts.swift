@@ -29,7 +29,7 @@ public struct TestReceipts: Sendable {
   ///   - rsa: An RSA identity, for app receipts and transaction receipts.
   /// - Throws: `SigningError` with `unsuitable-key` if the RSA key does not have 2048 bits.
   public init(jws: SigningIdentity, rsa: SigningIdentity) throws(SigningError) {
-    // Flawed chains must be able to sign.
+    // Unchecked, because identities with flawed chains must be able to sign.
     self.jws = JWSSigner(
       unchecked: jws, header: JWSHeader(x5c: jws.chain.map(\.der)).encoded())
     self.appReceipts = AppReceiptSigner(unchecked: rsa)
@@ -37,7 +37,7 @@ public struct TestReceipts: Sendable {
     self.detached = try AppKeySigner(identity: SigningIdentity(appKey: TestKeys.app()))
   }
 
-  /// The keys that a policy must name to accept ``googlePlayPurchase(_:)``, ``googlePlayLicense()`` and
+  /// The keys that a policy needs to accept ``googlePlayPurchase(_:)``, ``googlePlayLicense()`` and
   /// ``huaweiPurchase(usesPSS:_:)``.
   public static func appKeys() throws(SigningError) -> AppKeys {
     let key = try TestKeys.app().publicKey
@@ -88,7 +88,7 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.appTransaction(appTransaction))
   }
 
-  /// A signed notification with a signed transaction and signed renewal information in it; both can be
+  /// A signed notification. It contains a signed transaction and signed renewal information, which can both be
   /// changed.
   public func signedNotification(
     _ change: (inout Notification) -> Void = { _ in }

@@ -3,10 +3,10 @@
 internal import ReceiptCrypto
 internal import ReceiptSigning
 
-/// The fixed roots of the test authorities, which a test's configuration may contain. Their private keys are published,
-/// see ``TestKeys``.
+/// The fixed roots of the test authorities, for the configurations of tests. Their private keys are published; see
+/// ``TestKeys``.
 enum TestRoots {
-  /// TEST ROOT of the ES256 authority, self-signed, 2020 to 2059.
+  /// The TEST ROOT of the ES256 authority, self-signed, 2020 to 2059.
   static let es256 = """
     -----BEGIN CERTIFICATE-----
     MIIB1zCCAX6gAwIBAgIBATAKBggqhkjOPQQDAjBCMRgwFgYDVQQKDA9SZWNlaXB0
@@ -22,7 +22,7 @@ enum TestRoots {
     -----END CERTIFICATE-----
     """
 
-  /// TEST ROOT of the RSA authority, self-signed, 2020 to 2059.
+  /// The TEST ROOT of the RSA authority, self-signed, 2020 to 2059.
   static let rsa = """
     -----BEGIN CERTIFICATE-----
     MIIDYDCCAkigAwIBAgIBATANBgkqhkiG9w0BAQsFADBAMRgwFgYDVQQKDA9SZWNl
@@ -47,7 +47,7 @@ enum TestRoots {
     -----END CERTIFICATE-----
     """
 
-  /// TEST CERTIFICATE, self-signed, 2020 to 2049: shaped like the one that Xcode makes on each machine.
+  /// A TEST CERTIFICATE, self-signed, 2020 to 2049. It resembles the one that Xcode makes on each machine.
   static let selfSigned = """
     -----BEGIN CERTIFICATE-----
     MIIBiDCCAS2gAwIBAgIBATAKBggqhkjOPQQDAjAkMSIwIAYDVQQDDBlTdG9yZUtp

@@ -5,9 +5,9 @@ package import ReceiptCrypto
 internal import ReceiptSigning
 package import ReceiptVerification
 
-/// The policy of a test vector: the flags of `receipt-tool verify` in the manifest.
+/// The policy of a test vector, from the flags of `receipt-tool verify` in the manifest.
 package struct VectorPolicy: Sendable {
-  /// An unknown flag, or an invalid value.
+  /// The error for an unknown flag or an invalid value.
   package struct UnknownFlag: Error, CustomStringConvertible {
     package let description: String
   }

@@ -32,19 +32,21 @@
       }
     }
 
-    /// The setup for development; `nil` with a configuration.
+    /// The development setup; `nil` if a configuration is given.
     var development: DevelopmentSetup? {
       config == nil ? DevelopmentSetup(folder: dataFolder ?? "receipt-server-data") : nil
     }
 
-    /// The HTTP client for requests to stores, for as long as the process runs.
+    /// The HTTP client for requests to stores.
+    ///
+    /// It lives as long as the process.
     private static let transport = Result { TracedTransport(try AsyncHTTPClientTransport()) }
 
     /// Reads the settings.
     ///
-    /// - Parameter preparing: Whether to make those for development if they are missing. Commands that only read do not.
+    /// - Parameter preparing: `true` to create missing development settings. Commands that only read pass `false`.
     /// - Returns: The settings.
-    /// - Throws: `ExitCode`, after saying why.
+    /// - Throws: `ExitCode`, after the reason was written to standard error.
     func settings(preparing: Bool = false) async throws -> ServerSettings {
       do {
         if let development {
@@ -68,10 +70,10 @@
       }
     }
 
-    /// Opens the database of the settings, which must be there.
+    /// Opens the database of the settings, which must exist.
     ///
     /// - Returns: The settings and the database.
-    /// - Throws: `ExitCode`, after saying why.
+    /// - Throws: `ExitCode`, after the reason was written to standard error.
     func existingDatabase() async throws -> (settings: ServerSettings, database: any ServiceDatabase) {
       let settings = try await settings()
       do {

@@ -37,7 +37,7 @@
       tls.certificateVerification = .none
       var settings = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
       settings.httpVersion = .http1Only
-      // Another program may have the port.
+      // The server of the port may be another program.
       settings.refuseImpossibleHeads()
       let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
       let answer: String

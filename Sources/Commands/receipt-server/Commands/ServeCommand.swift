@@ -52,7 +52,7 @@
         object.endObject()
         return print(String(decoding: object.bytes, as: UTF8.self))
       }
-      // A reader of the log or of the ready line that goes away, and the end of a session, do not end the server.
+      // The server keeps running if the reader of the log or of the ready line goes away, or if the session ends.
       _ = signal(SIGPIPE, SIG_IGN)
       _ = signal(SIGHUP, SIG_IGN)
       defer { LogOutput.standardError.flush(within: .seconds(2)) }
@@ -85,7 +85,7 @@
       }
     }
 
-    /// Commands that buy and show the outcome.
+    /// Shell commands that buy a product and show the result.
     private static func purchase(at emulator: String, server: String, key: String) -> [String] {
       let customer = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
       let header = "-H \"Authorization: Bearer \(key)\""

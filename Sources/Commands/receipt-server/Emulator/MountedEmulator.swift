@@ -16,14 +16,15 @@
   import Storefront
   import StorefrontSQLite
 
-  /// An emulated App Store in the process of a server. It sells for one app, whose notifications the server takes without a
-  /// network between.
+  /// An emulated App Store in the server's process.
   ///
-  /// What the App Store has is open to all who can connect. The controls, such as buying on behalf of a customer, need a key
-  /// with the scope `emulator`.
+  /// It sells for one app, and passes the app's notifications to the server without a network connection.
+  ///
+  /// The App Store's endpoints are open to everybody who can connect. The controls, such as buying on behalf of a
+  /// customer, need a key with the scope `emulator`.
   struct MountedEmulator: HTTPResponder, Service {
     private static let maximumBodyByteCount = 8 << 20
-    /// Controls of the process and its connections, which are not the emulator's here.
+    /// Controls of a `store-emulator` process and its connections, which the mounted emulator does not have.
     private static let foreignControls: Set<String> = ["bytes", "faults", "shutdown"]
 
     private let store: EmulatedAppStore
@@ -31,7 +32,7 @@
     private let app: String
     private let logger: Logger
 
-    /// - Throws: `ServiceConfigurationError`, or what the file of its sales throws.
+    /// - Throws: `ServiceConfigurationError`, or an error of the sales file.
     init(_ settings: EmulatorSettings, _ api: ReceiptAPI, logger: Logger) async throws {
       if let obstacle = settings.obstacle { throw obstacle }
       self.api = api
@@ -51,7 +52,7 @@
       self.store = store
     }
 
-    /// Lets subscriptions renew and notifications be sent when they are due.
+    /// Renews subscriptions and sends notifications when they are due.
     func run() async {
       await cancelWhenGracefulShutdown { [store, logger] in
         await store.run { logger.error("The emulated store failed.", metadata: ["error": "\($0)"]) }
@@ -103,7 +104,9 @@
     }
   }
 
-  /// Serves two things on one port: the paths of the API and the console, and all others as the emulated store's.
+  /// Serves the API, the console and the emulated store on one port.
+  ///
+  /// If the first segment of a path is not one of the API or the console, the emulated store answers.
   struct SharedResponder<API: HTTPResponder<ServiceContext>>: HTTPResponder {
     let api: API
     let emulator: MountedEmulator
@@ -119,7 +122,7 @@
     }
   }
 
-  /// Hands the notifications of an emulated store to the server in the same process, wherever it listens.
+  /// Passes the notifications of an emulated store to the server in the same process, regardless of where it listens.
   private struct IntakeTransport: HTTPTransport {
     let api: ReceiptAPI
     let app: String

@@ -7,16 +7,18 @@
     import Musl
   #endif
 
-  /// The number of descriptors that the process may open.
+  /// The limit on the number of the process's open descriptors.
   enum DescriptorLimit {
-    /// More than this is no use: what the packaged unit asks for.
+    /// The limit to raise to.
+    ///
+    /// It equals the packaged unit's; a higher one has no use.
     private static let sufficient: rlim_t = 65_536
-    /// Connections to read metrics.
+    /// The number of connections reserved for reading metrics.
     static let metricsConnections = 16
 
-    /// Raises the limit as far as the process may itself.
+    /// Raises the limit as far as the process is permitted.
     ///
-    /// - Returns: The limit that is in force.
+    /// - Returns: The limit in force.
     static func raise() -> Int {
       var limit = rlimit()
       #if canImport(Glibc)
@@ -34,8 +36,10 @@
       return Int(min(limit.rlim_cur, rlim_t(Int32.max)))
     }
 
-    /// How many of them connections of clients may take. The rest is for files, databases, webhooks, and for the system's
-    /// libraries; libdispatch ends the process when it cannot open a file.
+    /// The number of descriptors for client connections.
+    ///
+    /// The rest is for files, databases, webhooks and system libraries: libdispatch ends the process if it cannot open
+    /// a file.
     static func connections(of limit: Int) -> Int {
       max(8, limit - min(limit / 2, max(192, limit / 8)) - metricsConnections)
     }

@@ -11,29 +11,33 @@
     import Musl
   #endif
 
-  /// The lines of the log on their way to a descriptor. Logging never waits for the reader of the log, and never fails: lines
-  /// stand in a bounded buffer, which one thread of its own writes. Lines that find no room, or that cannot be written, are
-  /// counted, and the next line that can be written says how many they were.
+  /// A bounded buffer of log lines that are to be written to a descriptor.
+  ///
+  /// Logging never waits for the reader of the log, and never fails: one dedicated thread writes the buffered lines.
+  /// Lines that do not fit into the buffer, or that cannot be written, are counted. The next line that can be written
+  /// reports their number.
   final class LogOutput: Sendable {
     /// Standard error.
     static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
-    /// The number of bytes may wait for a reader.
+    /// The maximum number of buffered bytes.
     static let maximumByteCount = 1 << 20
-    /// Longer lines are cut off, so that one cannot take all of the buffer.
+    /// The maximum length of a line.
+    ///
+    /// Longer lines are cut off, so that one line cannot fill the buffer.
     static let maximumLineByteCount = 64 << 10
 
     private struct State {
       var pending: [UInt8] = []
       var droppedCount = 0
-      /// Indicates whether the thread waits to be woken.
+      /// `true` if the thread waits to be woken.
       var isIdle = true
     }
 
     private let descriptor: Int32
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
-    /// Writes the line that says how many lines are missing.
+    /// Formats the line that reports the number of dropped lines.
     private let droppedLine = Mutex<@Sendable (Int) -> [UInt8]>({
       Array("\($0) lines of the log were dropped.".utf8)
     })
@@ -48,12 +52,12 @@
       }
     }
 
-    /// Takes the line that says how many lines are missing, in the form of the log.
+    /// Sets the format of the line that reports the number of dropped lines.
     func describeDropped(by line: @escaping @Sendable (Int) -> [UInt8]) {
       droppedLine.withLock { $0 = line }
     }
 
-    /// Takes a line, without its end.
+    /// Buffers a line, which is given without its line feed.
     func append(_ line: [UInt8]) {
       let line = line.prefix(Self.maximumLineByteCount)
       let wakes = state.withLock { state in
@@ -69,7 +73,7 @@
       if wakes { wake.signal() }
     }
 
-    /// Waits until all lines are written, but no longer than the deadline.
+    /// Waits until all lines are written, at most for the time limit.
     func flush(within limit: Duration) {
       let deadline = ContinuousClock.now + limit
       while !state.withLock({ $0.isIdle }), .now < deadline { Thread.sleep(forTimeInterval: 0.005) }
@@ -83,11 +87,11 @@
           return (state.pending, state.droppedCount)
         }
         guard !bytes.isEmpty else {
-          // Without a line behind them nothing says that lines are missing.
+          // The number is kept until another line arrives; only then is it reported.
           if dropped > 0 { state.withLock { $0.droppedCount += dropped } }
           return
         }
-        // The dropped lines came when the buffer was full, so after those in it.
+        // Lines were dropped because the buffer was full, so the report belongs after the buffered lines.
         var lost = write(bytes[...])
         if dropped > 0 {
           let line = droppedLine.withLock { $0 }(dropped)
@@ -99,7 +103,8 @@
 
     /// Writes lines.
     ///
-    /// - Returns: How many could not be written, as on a full disk or to a pipe without a reader.
+    /// - Returns: The number of lines that could not be written, for example on a full disk or to a pipe without a
+    ///   reader.
     private func write(_ bytes: ArraySlice<UInt8>) -> Int {
       var rest = bytes
       while !rest.isEmpty {
@@ -113,7 +118,8 @@
         if count >= 0 {
           rest = rest.dropFirst(count)
         } else if errno == EAGAIN {
-          // Another process may have made the descriptor non-blocking, which is a property of the open file.
+          // Another process may have made the descriptor non-blocking: the flag belongs to the open file that both
+          // share.
           var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           _ = unsafe poll(&waiting, 1, 1000)
         } else if errno != EINTR {

@@ -14,10 +14,12 @@
     import Musl
   #endif
 
-  /// The certificate of a server, read again when its files change: connections that are made then get the new one. Files
-  /// that cannot be used are logged, and the certificate before them stays.
+  /// A server's certificate, which is reloaded when its files change.
+  ///
+  /// New connections get the new certificate. If the files cannot be used, this is logged, and the previous certificate
+  /// stays in use.
   final class ReloadingCertificates: Sendable {
-    /// The greatest number of looks at the files.
+    /// The minimum time between two checks of the files.
     private static let interval: Duration = .seconds(10)
 
     private struct Loaded {
@@ -27,8 +29,9 @@
       var checked: ContinuousClock.Instant
     }
 
-    /// Which file a path leads to, symbolic links followed, and when it was written. Kubernetes changes neither the files nor
-    /// the links to them, but a link to their directory.
+    /// The identity and modification time of the file at a path, after following symbolic links.
+    ///
+    /// Kubernetes changes neither the files nor the links to them, but a link to their directory.
     private struct FileVersion: Hashable {
       let device: UInt64
       let number: UInt64
@@ -51,7 +54,7 @@
     private let loaded: Mutex<Loaded>
     private let logger = Logger(label: "receipt-server.tls")
 
-    /// - Throws: `ServiceConfigurationError` where a file cannot be used.
+    /// - Throws: `ServiceConfigurationError` if a file cannot be used.
     init(_ files: (certificates: String, privateKey: String)) throws {
       self.files = files
       do {
@@ -74,7 +77,7 @@
       return configuration
     }
 
-    /// Reads the files again, also if they seem unchanged.
+    /// Reloads the files, even if they seem unchanged.
     func reload() { loaded.withLock { reload(&$0) } }
 
     private func current() -> ([NIOSSLCertificateSource], NIOSSLPrivateKeySource) {
@@ -102,7 +105,7 @@
       let versions = versions(files)
       let chain = try NIOSSLCertificate.fromPEMFile(files.certificates)
       let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
-      // A key of another certificate, as while both files are being replaced, must not be taken over.
+      // Fails if the key does not match the certificate, which happens while both files are being replaced.
       _ = try NIOSSLContext(
         configuration: .makeServerConfiguration(
           certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))

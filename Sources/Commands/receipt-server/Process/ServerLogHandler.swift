@@ -6,8 +6,9 @@
   import ReceiptCodec
   import ReceiptVerification
 
-  /// Logs a line for each event: an object in JSON, or a text in which nothing that a stranger sent ends the line or controls a
-  /// terminal.
+  /// Logs one line for each event: a JSON object or text.
+  ///
+  /// In text, untrusted values can neither end the line nor control a terminal.
   struct ServerLogHandler: LogHandler {
     let label: String
     let writesJSON: Bool
@@ -37,7 +38,7 @@
           fields.map { ($0, $1.description) }.sorted { $0.0 < $1.0 }, label: label, writesJSON: writesJSON))
     }
 
-    /// The data to write.
+    /// Formats a line, without its line feed.
     static func line(
       _ level: Logger.Level, _ message: String, _ fields: [(name: String, value: String)], label: String,
       writesJSON: Bool

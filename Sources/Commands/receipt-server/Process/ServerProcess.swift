@@ -27,7 +27,7 @@
     private let logger: Logger
     private let log: AuditLog?
     private let emulator: MountedEmulator?
-    /// The number of connections clients may have to all listeners but that of the metrics.
+    /// The maximum number of client connections of all listeners except that of the metrics.
     private let maximumConnections: Int
 
     init(_ settings: ServerSettings, withEmulator: Bool, logsJSON: Bool) async throws {
@@ -65,7 +65,7 @@
       }
     }
 
-    /// The database of the settings.
+    /// Opens the database of the settings.
     static func database(_ settings: ServerSettings) async throws -> any ServiceDatabase {
       do {
         return try await settings.storage.open()
@@ -78,8 +78,9 @@
 
     /// Serves until SIGTERM or SIGINT.
     ///
-    /// - Parameter ready: Called once all listeners are open, with that of verification and that of the emulated store.
-    /// - Throws: `ExitCode` if it cannot listen; what a service throws.
+    /// - Parameter ready: A closure to call when all listeners are open, with the verification listener and the
+    ///   emulated store's listener.
+    /// - Throws: `ExitCode` if it cannot listen; errors of the services.
     func run(
       ready:
         @escaping @Sendable (_ listener: ServerSettings.Listener, _ emulator: ServerSettings.Listener?) ->
@@ -88,7 +89,7 @@
       let router = Router(context: ServiceContext.self)
       router.add(middleware: TraceMiddleware())
       api.addRoutes(to: router)
-      // The last is ended first: what it uses must outlive it.
+      // Services end in reverse order, so each comes after the services that it uses.
       var services: [any Service] = []
       if let log { services.append(ClosingService { try log.close() }) }
       services += api.services
@@ -193,7 +194,7 @@
   private final class Certificates: Sendable {
     private let all = Mutex<[ReloadingCertificates]>([])
 
-    /// - Throws: `ServiceConfigurationError` where a file cannot be used.
+    /// - Throws: `ServiceConfigurationError` if a file cannot be used.
     func add(_ files: (certificates: String, privateKey: String)) throws -> ReloadingCertificates {
       let certificates = try ReloadingCertificates(files)
       all.withLock { $0.append(certificates) }
@@ -203,7 +204,9 @@
     func reload() { for certificates in all.withLock({ $0 }) { certificates.reload() } }
   }
 
-  /// Reads the certificates again at SIGHUP, which would end the process otherwise, as at the end of a terminal's session.
+  /// Reloads the certificates at SIGHUP.
+  ///
+  /// Without a handler, SIGHUP would end the process, for example when a terminal session ends.
   private struct HangUpService: Service {
     let certificates: Certificates
     let logger: Logger
@@ -216,11 +219,11 @@
     }
   }
 
-  /// Waits until the listeners of verification and of an emulated store are open.
+  /// Waits until the verification listener and, if there is one, the emulated store's listener are open.
   private final class OpenListeners: Sendable {
     typealias Listener = ServerSettings.Listener
 
-    /// Which listener an emulated store has, if there is one.
+    /// The listener of the emulated store, if any: that of verification, or one of its own.
     enum Emulator { case none, shared, own }
 
     private let emulator: Emulator

@@ -12,7 +12,7 @@
   import ReceiptVerification
 
   extension ServerSettings {
-    /// An app of the configuration.
+    /// Reads the settings of an app.
     static func app(
       _ name: String, _ reader: ConfigReader, _ settings: SettingsReader, _ transport: any HTTPTransport
     ) throws -> AppConfiguration {

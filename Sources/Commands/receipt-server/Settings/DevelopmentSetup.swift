@@ -7,8 +7,7 @@
   import ReceiptSigning
   import ReceiptVerification
 
-  /// What a server for development is made of where there is no configuration: all of it in one folder, made when it is
-  /// not there.
+  /// The files of a development server without a configuration: all in one folder, which is created if it is missing.
   struct DevelopmentSetup {
     static let app = "demo"
     static let bundleId = "com.example.app"
@@ -20,10 +19,10 @@
     var sampleFile: String { "\(folder)/sample-receipt.jws" }
     private var identityFolder: String { "\(folder)/identity" }
 
-    /// Indicates whether there is a configuration.
+    /// Indicates whether the configuration file exists.
     var isPrepared: Bool { exists(configurationFile) }
 
-    /// Makes what is missing.
+    /// Creates the missing files.
     ///
     /// - Throws: `SigningError`, which names the file.
     func prepare() throws {
@@ -79,7 +78,9 @@
       }
     }
 
-    /// The key of the folder; created if it is missing or was revoked.
+    /// The API key stored in the folder.
+    ///
+    /// A new one is created if it is missing or was revoked.
     func key(_ api: ReceiptAPI) async throws -> String {
       if let contents = try? FileStore.read(keyFile) {
         let text = String(decoding: contents, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -10,21 +10,21 @@
   import Storefront
   import StorefrontSQLite
 
-  /// An emulated App Store beside a server: where it is served, and for which app it sells.
+  /// The settings of an emulated App Store in the server's process: its listener, and the app that it sells for.
   struct EmulatorSettings {
-    /// `nil` for the listener of verification.
+    /// The store's own listener; `nil` if it shares the verification listener.
     let listener: ServerSettings.Listener?
-    /// The app whose products it sells, and which is notified.
+    /// The app whose products it sells, and which gets its notifications.
     let app: String
     let bundleId: String
     let environment: ReceiptEnvironment
-    /// The folder of the identity that signs.
+    /// The folder of the signing identity.
     let identity: String
-    /// The file with what was sold.
+    /// The database of its sales.
     let ledger: String
-    /// The catalogue: JSON, or a `.storekit` file; `nil` for samples.
+    /// The catalogue file, JSON or `.storekit`; `nil` for the sample catalogue.
     let catalog: String?
-    /// Why it cannot be served, if so.
+    /// The error that prevents serving the store, if any.
     let obstacle: ServiceConfigurationError?
 
     init(_ reader: ConfigReader, _ settings: SettingsReader, apps: [AppConfiguration]) throws {
@@ -43,7 +43,7 @@
       let name = reader.string(forKey: "app")
       guard let app = name == nil && apps.count == 1 ? apps.first : apps.first(where: { $0.name == name })
       else {
-        // Without the emulator nobody needs to name one.
+        // The app must be named only if the emulator is served.
         obstacle = ServiceConfigurationError(
           "emulator.app", "Name the app that the emulated store sells for.")
         (self.app, bundleId, environment) = ("", "", .sandbox)
@@ -64,7 +64,7 @@
       }
     }
 
-    /// Looks whether the store can be served, and creates nothing.
+    /// Checks that the store can be served, and creates nothing.
     ///
     /// - Throws: `ServiceConfigurationError`.
     func check() throws {

@@ -5,11 +5,14 @@
   import ReceiptService
 
   extension ServerSettings {
-    /// Looks whether what the settings name is there and can be used: certificates, folders, the database, the trail's files, the
-    /// identity of an emulated store. It creates and changes nothing.
+    /// Checks that everything that the settings name exists and can be used: certificates, folders, the database, the
+    /// trail's files, the identity of an emulated store.
     ///
-    /// - Parameter withEmulator: Whether the emulated store is to be served.
-    /// - Throws: `ServiceConfigurationError` for what does not mend itself; `DatabaseError` if the database cannot be reached.
+    /// It creates and changes nothing.
+    ///
+    /// - Parameter withEmulator: Indicates whether the emulated store is to be served.
+    /// - Throws: `ServiceConfigurationError` for errors that the user must fix; `DatabaseError` if the database cannot
+    ///   be reached.
     func check(withEmulator: Bool) throws {
       try Self.checkCertificates(of: listener, "listen")
       if let metrics { try Self.checkCertificates(of: metrics, "metrics") }
@@ -34,7 +37,7 @@
       }
     }
 
-    /// Fails if a file cannot be created because its folder is missing.
+    /// Fails if the folder of a file is missing, so that the file could not be created.
     static func requireFolder(of path: String, _ setting: String) throws {
       let folder = FileSystem.directory(of: path)
       guard (try? FileSystem.status(folder))?.isDirectory == true else {

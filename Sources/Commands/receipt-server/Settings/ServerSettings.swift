@@ -17,10 +17,10 @@
     struct Listener {
       var host = "127.0.0.1"
       var port = 8080
-      /// Certificate chain and private key, in PEM.
+      /// The files of the certificate chain and the private key, in PEM.
       var tls: (certificates: String, privateKey: String)?
 
-      /// Indicates whether only this machine can connect.
+      /// Indicates whether only clients on this machine can connect.
       var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
       var url: String {
         "\(tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -28,28 +28,31 @@
     }
 
     var listener = Listener()
-    /// The address at which metrics are served; `nil` if they are not served.
+    /// The listener for metrics; `nil` if they are not served.
     var metrics: Listener?
     var database: String
     var trail: TrailSettings?
-    /// The time for which requests are still taken after SIGTERM, while `/readyz` answers 503: for a balancer to
-    /// notice.
+    /// The time for which requests are still accepted after SIGTERM.
+    ///
+    /// Meanwhile `/readyz` answers 503, so that a load balancer stops sending requests.
     var shutdownDelay: Duration = .zero
     var service: ServiceConfiguration
-    /// The emulated App Store, which is served only where the command line says so.
+    /// The emulated App Store.
+    ///
+    /// It is served only if the command line asks for it.
     let emulator: EmulatorSettings
-    /// The names of all settings that were asked for.
+    /// The names of all settings that were read.
     let names: [String]
-    /// Names that are ignored, and may have been meant as settings.
+    /// Warnings about ignored names that may have been meant as settings.
     let warnings: [String]
 
     /// Reads the settings.
     ///
     /// - Parameters:
-    ///   - settings: The settings.
-    ///   - transport: What stores are asked over.
+    ///   - settings: The reader of the settings.
+    ///   - transport: The transport for requests to stores.
     /// - Returns: The settings.
-    /// - Throws: `ServiceConfigurationError` for what cannot take effect.
+    /// - Throws: `ServiceConfigurationError` for settings that cannot take effect.
     static func read(_ settings: SettingsReader, transport: any HTTPTransport) throws -> ServerSettings {
       do {
         return try ServerSettings(settings, transport)
@@ -115,7 +118,7 @@
       Self.isURL(database) ? .postgreSQL(url: database) : .sqlite(path: database)
     }
 
-    /// Fails if a list names something twice: one of both would have no effect, or half of one.
+    /// Fails if a list contains a name twice: one of both entries would have no effect, or only part of its effect.
     static func requireDifferent(_ names: [String], _ place: String) throws {
       var seen: Set<String> = []
       if let name = names.first(where: { !seen.insert($0).inserted }) {

@@ -8,14 +8,16 @@
   import Synchronization
   import SystemPackage
 
-  /// Reads settings from the command line, the environment and a file, in this order of precedence, and notes which were
-  /// read: one that nobody reads is a mistake, and stops the process. So is one in another spelling.
+  /// Reads settings from the command line, the environment and a file, in this order of precedence, and notes their
+  /// names.
+  ///
+  /// A given setting that is not read, or whose name is misspelled, is an error that ends the process.
   struct SettingsReader {
-    /// A setting of a file or of the command line.
+    /// A setting that a file or the command line gives.
     private struct Given {
       let name: String
       let place: String
-      /// `nil` on the command line.
+      /// The value in the file; `nil` on the command line.
       var value: JSONValue?
     }
 
@@ -24,13 +26,13 @@
     private let given: [Given]
     /// The environment variables whose names begin like those of settings, in any case, sorted by name.
     private let variables: [(name: String, value: String)]
-    /// The folder that relative paths in the file are relative to.
+    /// The folder of the file, which relative paths in it start from.
     let folder: String
 
     /// - Parameters:
-    ///   - file: A JSON file; `nil` without.
+    ///   - file: A JSON file; `nil` if there is no file.
     ///   - assignments: `KEY=VALUE`, such as `listen.port=8443`; a list is separated by commas.
-    ///   - environment: The variables.
+    ///   - environment: The environment variables.
     /// - Throws: `ServiceConfigurationError`.
     init(
       file: String?, assignments: [String],
@@ -52,7 +54,7 @@
       }
       variables = environment.filter { $0.key.uppercased().hasPrefix(SettingNames.environmentPrefix) }
         .sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-      // The port of a service in Kubernetes may have the name of a setting.
+      // Kubernetes sets variables for a service's port, whose names can equal those of settings.
       let own = environment.filter { !SettingNames.isOfKubernetes($0.key, value: $0.value) }
       var providers: [any ConfigProvider] = [assigned, own].map {
         EnvironmentVariablesProvider(environmentVariables: $0).prefixKeys(with: "receipt.server")
@@ -73,9 +75,9 @@
       reader = ConfigReader(providers: providers, accessReporter: accesses)
     }
 
-    /// Fails where a setting is of a wrong type, stands twice, or nobody read it.
+    /// Fails if a setting has the wrong type, is given twice, or was not read.
     ///
-    /// - Returns: What is ignored, and would be a mistake were it meant as a setting.
+    /// - Returns: Warnings about ignored environment variables that may have been meant as settings.
     func requireAllUsed() throws -> [String] {
       let (types, faults) = accesses.state.withLock { ($0.types, $0.faults) }
       if let fault = faults.first { throw ServiceConfigurationError(fault.key, fault.message) }
@@ -106,8 +108,9 @@
       }
     }
 
-    /// Fails where a setting is in another spelling than one of those that were asked for so far, which tells more than that
-    /// one of these is missing.
+    /// Fails if the name of a given setting differs only in spelling from a setting that was read so far.
+    ///
+    /// This error is more helpful than that about a missing setting.
     func requireSpelling() throws {
       let names = SettingNames(Set(accesses.state.withLock { $0.types.keys }))
       for setting in given {
@@ -118,11 +121,12 @@
       }
     }
 
-    /// The settings that were asked for, whether they are there or not, in order: the names of apps, policies and webhooks
-    /// in them are those of the configuration.
+    /// The names of the settings that were read, given or not, sorted.
+    ///
+    /// They contain the configuration's own names of apps, policies and webhooks.
     var read: [String] { accesses.state.withLock { $0.types.keys.sorted() } }
 
-    /// A path in the file, which is relative to the file.
+    /// Resolves a path in the file, relative to the file's folder.
     func path(_ path: String) -> String {
       path.hasPrefix("/") || folder == "." ? path : "\(folder)/\(path)"
     }
@@ -134,7 +138,9 @@
       return members.flatMap { settings(in: $0.value, prefix.isEmpty ? $0.name : "\(prefix).\($0.name)") }
     }
 
-    /// The fault of a value of a file. The library takes numbers for truth values and truth values for numbers.
+    /// Describes the error of a value in a file.
+    ///
+    /// The configuration library itself accepts numbers for Booleans and Booleans for numbers.
     private static func mistake(in value: JSONValue?, _ type: ConfigType?) -> String? {
       switch (value, type) {
       case (.null, _): "It is null. Give it a value, or remove it: without it the default holds."
@@ -144,10 +150,10 @@
       }
     }
 
-    /// Notes what is read.
+    /// Records the settings that are read.
     private final class AccessRecord: AccessReporter {
       struct State {
-        /// The types of what was asked for.
+        /// The types of the settings that were read.
         var types: [String: ConfigType] = [:]
         var faults: [(key: String, message: String)] = []
       }

@@ -13,14 +13,14 @@
   import ReceiptVerification
   import RemoteChecks
 
-  /// The stores of an app: credentials and addresses for questions, and for notifications.
+  /// Reads the stores of an app: their credentials, and addresses for requests and for notifications.
   struct StoreSettings {
     let reader: ConfigReader
     let settings: SettingsReader
     let place: String
     let transport: any HTTPTransport
 
-    /// The checkers to ask after the local checks.
+    /// Adds the checkers, the receiver of Google Play's notifications and the query of entitlements to an app.
     func apply(to app: inout AppConfiguration, _ verifier: ReceiptVerifier) throws {
       let appStore = try appStoreClients(verifier)
       let googlePlay = try googlePlayClient()
@@ -32,7 +32,7 @@
       }
       let checkers = reader.stringArray(forKey: "checkers", default: [])
       try ServerSettings.requireDifferent(checkers, "\(place).checkers")
-      // The credentials of the others serve to ask the store about entitlements, too.
+      // For other stores, credentials have a second use: asking the store about entitlements.
       for (name, setting, isSet) in [
         ("huawei", "huawei", huawei != nil), ("receiptkit", "receiptKit", serviceURL != nil),
       ] where isSet && !checkers.contains(name) {
@@ -103,7 +103,7 @@
       }
     }
 
-    /// The text in a file, but for white space around it.
+    /// The text of a file, without white space around it.
     private func secret(_ name: String) throws -> Secret? {
       try contents(name).map {
         Secret(String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))

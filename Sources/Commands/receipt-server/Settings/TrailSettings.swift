@@ -10,18 +10,19 @@
   import ReceiptSigning
   import TransparencyLog
 
-  /// The files of the audit trail. `receipt-tool audit` uses the same: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
+  /// The files of the audit trail, the same as those of `receipt-tool audit`: `TRAIL.key`, `TRAIL.pub` and
+  /// `TRAIL.checkpoint`.
   ///
-  /// Several servers may write one trail in PostgreSQL. All of them need the same key: on one machine they share the files;
-  /// on several, copy `TRAIL.key` and `TRAIL.pub` from the one that was started first, and keep the last checkpoint in
-  /// PostgreSQL, too, on another server than the trail's.
+  /// Several servers may write to one trail in PostgreSQL. All of them need the same key. Servers on one machine share
+  /// the files. For servers on several machines, copy `TRAIL.key` and `TRAIL.pub` from the server that was started
+  /// first, and keep the last checkpoint in PostgreSQL, too, but on a different database server than the trail.
   struct TrailSettings {
-    /// For how long a server that starts waits for another one to make the trail.
+    /// The time that a starting server waits while another one creates the trail.
     private static let creationTimeout: Duration = .seconds(60)
 
     /// A path, or a `postgresql://` URL.
     let trail: String
-    /// The prefix of the names of the other files.
+    /// The path prefix of the key files.
     let files: String
     /// The location of the last checkpoint: a path, or a `postgresql://` URL.
     let checkpoint: String
@@ -46,10 +47,10 @@
 
     private static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Looks whether the trail can be opened, or created, as far as its files tell, and changes nothing.
+    /// Checks, as far as the files allow, that the trail can be opened or created, and changes nothing.
     ///
-    /// A trail that is gone while its keys or its last checkpoint are there is not created anew: what it had would be lost
-    /// without a word.
+    /// A missing trail is not created anew if its keys or its last checkpoint exist, because the loss of its entries
+    /// would go unnoticed.
     ///
     /// - Throws: `ServiceConfigurationError`.
     func check() throws {
@@ -60,7 +61,7 @@
       let hasFile = ServerSettings.isURL(trail) || Self.isThere(trail)
       if !hasFile {
         try ServerSettings.requireFolder(of: trail, "audit.trail")
-        // A key alone is left of a creation that was cut off.
+        // A private key alone remains from an interrupted creation.
         let remains = [publicKeyFile, checkpoint].filter { !ServerSettings.isURL($0) && Self.isThere($0) }
         guard remains.isEmpty else {
           throw ServiceConfigurationError(
@@ -71,16 +72,17 @@
       }
       guard exists || (hasFile && !ServerSettings.isURL(trail)) || Self.isThere(keyFile) else { return }
       do {
-        // Indicates whether it is the key of this trail, opening tells: it may have been replaced since the trail was
-        // begun.
+        // Only opening the trail shows whether this is its key: the key may have been replaced since the trail was
+        // created.
         _ = try signer(keyFile, named: exists ? try verifier().name : origin)
       } catch {
         throw ServiceConfigurationError("audit.files", "\(error)")
       }
     }
 
-    /// Opens the trail; creates it, with a new key, if it is missing. Of servers that start at once in one folder, one
-    /// creates it.
+    /// Opens the trail; creates it, with a new key, if it is missing.
+    ///
+    /// If several servers start at once in one folder, one of them creates it.
     ///
     /// - Throws: `AuditError`, `StorageError`, `ServiceConfigurationError`, or an error of a file.
     func open(options: AuditLog.Options) throws -> AuditLog {
@@ -115,7 +117,7 @@
       return try NoteVerifierKey(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// Creates the trail, or ends its creation, which another process began.
+    /// Creates the trail, or completes its creation if that was interrupted.
     private func create(_ options: AuditLog.Options) throws -> AuditLog {
       let signer: NoteSignerKey
       if FileManager.default.fileExists(atPath: keyFile) {
@@ -130,7 +132,7 @@
           in: try storage(mayCreate: true), configuration: TrailConfiguration(origin: origin), signer: signer,
           checkpoints: try checkpoints(), options: options)
       } catch let error as AuditError where error.code == .alreadyExists {
-        // Its creation ended before the public key was written.
+        // The creation was interrupted before the public key was written.
         log = try AuditLog.open(
           try storage(mayCreate: false), verifier: signer.verifierKey, signer: signer,
           checkpoints: try checkpoints(),
@@ -163,7 +165,7 @@
 
     #if PostgreSQL
       private func serverStorage(mayCreate: Bool) throws -> any TrailStorage {
-        // Requests wait for it.
+        // Requests wait for the lock.
         let options = PostgreSQLOptions(lockTimeout: .seconds(10))
         do throws(StorageError) {
           return try PostgreSQLStorage(openingAt: trail, options: options)

@@ -72,7 +72,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
     }
   }
 
-  /// A batch of records that are stored together.
+  /// The maximum number of records that are stored together.
   private static let batchCount = 1024
 
   func run() async throws {
@@ -126,7 +126,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
     }
   }
 
-  /// Identifies a record without an identifier and receipt of its own.
+  /// Gives an identifier to a record that has neither an identifier nor a receipt.
   private func identify(_ record: inout AuditRecord, _ lineNumber: Int, _ input: SHA256Digest) {
     guard record.facts.id == nil, record.facts.receipt == nil else { return }
     record.facts.id = "line \(lineNumber) of \(input.hexadecimal)"

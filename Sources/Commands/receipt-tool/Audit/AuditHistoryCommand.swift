@@ -58,7 +58,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
       throw ValidationError("--proofs is of an original transaction.")
     }
     try scope.validate(isByPurchase: original != nil, "needs an original transaction")
-    // An anchor confirms how many there are with the identifier, whichever app they are of.
+    // An anchor confirms the number of entries with the identifier, regardless of their app.
     try refuse(
       ["--proofs": proofs != nil], unless: scope.scope == nil,
       "is of all entries; leave out --bundle-id and --environment")

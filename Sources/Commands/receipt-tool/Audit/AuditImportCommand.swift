@@ -78,7 +78,7 @@ struct AuditImportCommand: ParsableCommand {
         checkpoints: checkpoints
       ) { progress.show($0, of: $1) }
     } catch {
-      // An incomplete trail is removed. The file was created by this command, so it cannot be anything else.
+      // Remove the incomplete trail. This command has created the file, so it cannot contain anything else.
       if !location.isServer {
         try? storage.close()
         for suffix in ["", "-wal", "-shm"] { NewFile.remove(location.trail + suffix) }

@@ -57,8 +57,9 @@ struct AuditInitCommand: ParsableCommand {
     Int64(once).map(TrailConfiguration.OnceWindow.seconds) ?? .forever
   }
 
-  /// The public key is written last: it exists only for a complete trail. Without it, an interrupted creation is
-  /// resumed.
+  /// The public key is written last: it exists only for a complete trail.
+  ///
+  /// Without it, an interrupted creation is resumed.
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
@@ -107,7 +108,7 @@ struct AuditInitCommand: ParsableCommand {
         in: storage, configuration: configuration, signer: signer, checkpoints: checkpoints
       ).close()
     } catch {
-      // If only the public key is missing, this is the interrupted trail, still empty.
+      // If only the public key is missing, this trail is from an interrupted creation, and is still empty.
       guard error.code == .alreadyExists,
         let log = try? AuditLog.open(
           storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints),
@@ -117,7 +118,9 @@ struct AuditInitCommand: ParsableCommand {
     }
   }
 
-  /// Something else at the path of a new trail is the error `cannotCreate`, not an unusable input.
+  /// The error for a new trail.
+  ///
+  /// If another file exists at its path, that is the error `cannotCreate`, not an unusable input.
   static func failure(_ error: any Error, _ location: TrailLocation) -> any Error {
     if let error = error as? StorageError, error.code == .notATrail {
       return ToolExit.failure(ToolExit.cannotCreate, "\(location.name): \(error)")
@@ -149,7 +152,7 @@ struct AuditInitCommand: ParsableCommand {
       "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
   }
 
-  /// The host and the trail's name, with only the characters that a key's name may contain.
+  /// A default name from the host and the trail's name, with only the characters that a key's name may contain.
   private static func defaultOrigin(_ location: TrailLocation) -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     let isKnown = unsafe gethostname(&buffer, buffer.count - 1) == 0

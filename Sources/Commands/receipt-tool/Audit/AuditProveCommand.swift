@@ -68,11 +68,11 @@ struct AuditProveCommand: ParsableCommand {
 
   private func proof(_ location: TrailLocation) throws -> LogProof {
     let verifier = try location.verifierKey()
-    // The key is only needed if the checkpoint does not include the entry.
+    // The key is needed only if the checkpoint does not include the entry.
     let log = try location.open(writing: false)
     do {
       let isCovered = try log.withView { view in
-        // Throws if there is no such entry.
+        // Throws if the entry does not exist.
         _ = try view.entry(at: index)
         return view.checkpoint.map { index < $0.checkpoint.size } ?? false
       }

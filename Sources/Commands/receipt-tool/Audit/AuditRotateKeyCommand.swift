@@ -55,7 +55,9 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     try report(succession, location)
   }
 
-  /// The new key that an interrupted rotation created; otherwise a new one.
+  /// The new key.
+  ///
+  /// If an interrupted rotation created one, it is used.
   private func newKey(named name: String, in file: String) throws -> NoteSignerKey {
     if NewFile.exists(file) { return try TrailLocation.signer(named: name, in: file) }
     let key = try NoteSignerKey.generate(name: name)

@@ -96,7 +96,9 @@ struct AuditWitnessCommand: ParsableCommand {
     try Self.print(answer.response)
   }
 
-  /// The body of the request, of the length that the web server states, because it need not close the stream.
+  /// Reads the body of the request.
+  ///
+  /// Its length is the one that the web server states, because the web server need not close the stream.
   private static func body() throws -> [UInt8] {
     let limit = CheckpointWitness.maximumRequestByteCount
     let length = variable("CONTENT_LENGTH").flatMap { Int($0) }

@@ -6,15 +6,15 @@ import ReceiptCodec
 import ReceiptCrypto
 import TransparencyLog
 
-/// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that it
-/// cosigned.
+/// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that the
+/// witness cosigned.
 struct AuditWitnessFolder {
   let path: String
 
   private var privateKeyFile: String { "\(path)/witness.key" }
   private var publicKeyFile: String { "\(path)/witness.pub" }
 
-  /// Creates the folder, if it does not exist, and a key.
+  /// Creates a key, and the folder if it does not exist.
   ///
   /// - Returns: The public key.
   func create(name: String) throws -> NoteVerifierKey {
@@ -35,7 +35,9 @@ struct AuditWitnessFolder {
     return key.cosignatureVerifierKey
   }
 
-  /// The witness for logs with these keys; keys with the same name belong to the same log.
+  /// The witness for logs with these keys.
+  ///
+  /// Keys with the same name belong to the same log.
   func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
     let publicKey = try publicKey()
     let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)

@@ -53,7 +53,7 @@ struct AuditWitnessOptions: ParsableArguments {
     }
   }
 
-  /// The options to open the trail with.
+  /// The options for opening the trail.
   func logOptions() throws -> AuditLog.Options {
     var options = AuditLog.Options()
     guard let policyFile else { return options }
@@ -84,7 +84,7 @@ struct AuditWitnessOptions: ParsableArguments {
   }
 }
 
-/// Sends requests to witnesses by the tool's HTTP client.
+/// Sends requests to witnesses with the tool's HTTP client.
 private struct RemoteWitnessTransport: WitnessTransport {
   let transport: CurlTransport
   let allowsPlainHTTP: Bool

@@ -5,9 +5,9 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// The text of an entry for a person, and the line of the command.
+/// The human-readable text of an entry, and its line of JSON.
 extension EntryReport {
-  /// A few lines for a person.
+  /// Several lines of human-readable text.
   func text() -> String {
     var lines = ["entry \(index)  \(Self.instant(entry.time))  \(entry.kind.rawValue)"]
     func add(_ name: String, _ value: String?) {
@@ -46,7 +46,7 @@ extension EntryReport {
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
-  /// One line for a person.
+  /// One line of human-readable text.
   func summary() -> String {
     var parts = ["\(index)", Self.instant(entry.time), entry.verdict?.rawValue ?? entry.kind.rawValue]
     if let reason = entry.reason { parts.append("(\(reason))") }
@@ -61,7 +61,9 @@ extension EntryReport {
     return ShownText.plain(parts.joined(separator: "  ")) + "\n"
   }
 
-  /// One JSON object and a line feed. Absent fields are left out.
+  /// One JSON object and a line feed.
+  ///
+  /// Absent fields are left out.
   func jsonLine() -> [UInt8] {
     var object = JSONWriter(.auditEntry)
     append(to: &object)

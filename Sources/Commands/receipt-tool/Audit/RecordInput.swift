@@ -5,7 +5,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// Reads a record in JSON, with the members that ``EntryReport`` prints.
+/// Reads a record from JSON, with the members that ``EntryReport`` prints.
 enum RecordInput {
   struct Failure: Error {
     let message: String
@@ -31,12 +31,13 @@ enum RecordInput {
     guard !record.kind.rawValue.isEmpty else {
       throw Failure(message: "The record has no \"kind\", such as \"verdict\".")
     }
-    // Times never decrease along a trail: after such an entry, later ones could not have their own time.
+    // Times never decrease along a trail. Later entries would get the time of an entry from the future instead of their
+    // own.
     guard record.facts.time <= Int64(now.millisecondsSince1970) + 3_600_000 else {
       throw Failure(message: "\"time\" lies in the future.")
     }
     do throws(MalformedEntry) {
-      // The greatest length of an entry in a trail.
+      // The longest encoding of the entry in any trail.
       let longest = AuditEntry(record.facts, previous: .max, commitment: SHA256Digest(of: []))
       _ = try longest.encoded()
     } catch {
@@ -45,8 +46,10 @@ enum RecordInput {
     return record
   }
 
-  /// Sets the receipt digest as recording a verdict does, if the record has none: the digest of the signed content if
-  /// the record states a valid signature (by its verdict or its signer), otherwise that of the receipt's bytes.
+  /// Sets the receipt digest if the record does not have it, in the same way as recording a verdict does.
+  ///
+  /// It is the digest of the signed content if the record's verdict or signer states a valid signature; otherwise that
+  /// of the receipt's bytes.
   private static func name(_ receipt: [UInt8], in facts: inout EntryFacts) {
     let digests = ReceiptDigests(of: receipt)
     let isSignatureValid = facts.verdict == .valid || facts.signer != nil
@@ -134,7 +137,7 @@ enum RecordInput {
     return digest
   }
 
-  /// A digest in hexadecimal or base64.
+  /// Parses a digest in hexadecimal or base64.
   static func digest(_ text: String) -> SHA256Digest? {
     SHA256Digest(hexadecimal: text) ?? SHA256Digest(base64: text)
   }

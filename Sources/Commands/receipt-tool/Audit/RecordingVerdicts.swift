@@ -99,7 +99,9 @@ struct RecordingVerdictOptions: ParsableArguments {
       options: RecordingOptions(keepsReceipt: !discardsReceipts, customer: customer))
   }
 
-  /// The checker that refuses replays early; `nil` without rules. The recorder makes the final decision.
+  /// The checker that refuses replays early; `nil` without rules.
+  ///
+  /// The recorder makes the final decision.
   func replayChecker(_ recorder: VerdictRecorder?) -> ReplayChecker? {
     guard let recorder, !replayRules.isEmpty else { return nil }
     return ReplayChecker(
@@ -107,7 +109,7 @@ struct RecordingVerdictOptions: ParsableArguments {
   }
 }
 
-/// Records verdicts.
+/// Records verdicts in an audit trail.
 struct VerdictRecorder: Sendable {
   let log: AuditLog
   let name: String
@@ -116,11 +118,12 @@ struct VerdictRecorder: Sendable {
   let consumables: Set<String>
   let options: RecordingOptions
 
-  /// A recorded verdict with its entry.
+  /// A verdict, with the acknowledgement of its entry if it was recorded.
   typealias Recorded = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
-  /// Records verdicts in one step, which also applies the replay rules: refused receipts become invalid. It waits while
-  /// the trail is busy.
+  /// Records verdicts in one step, which also applies the replay rules: receipts that the rules refuse become invalid.
+  ///
+  /// It waits while the trail is busy.
   func record(_ verdicts: [(verdict: Verdict, receipt: [UInt8])]) async throws(AuditError) -> [Recorded] {
     let now = SystemClock.now()
     guard rules.isEmpty else {
@@ -137,12 +140,12 @@ struct VerdictRecorder: Sendable {
     return zip(verdicts, try await log.append(groups: groups)).map { ($0.verdict, $1) }
   }
 
-  /// Signs a checkpoint that includes the recorded verdicts, and closes the trail.
+  /// Closes the trail, which signs a checkpoint that includes the recorded verdicts.
   func close() throws {
     do throws(AuditError) { try log.close() } catch { throw TrailLocation.checkpointFailure(error, name) }
   }
 
-  /// An error of the trail must not have the exit code of an invalid receipt.
+  /// The exit code for an error of the trail, which must differ from that of an invalid receipt.
   static func failure(_ error: AuditError, _ name: String) -> ExitCode {
     ToolExit.failure(
       ToolExit.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")

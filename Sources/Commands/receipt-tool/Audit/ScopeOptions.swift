@@ -4,7 +4,8 @@ import ArgumentParser
 import AuditTrail
 import ReceiptCodec
 
-/// Which of several purchases with the same identifier is meant: identifiers are unique within an app and an environment.
+/// Options that select one of several purchases with the same identifier: identifiers are unique within an app and an
+/// environment.
 struct ScopeOptions: ParsableArguments {
   @Option(
     name: .customLong("bundle-id"),
@@ -16,13 +17,13 @@ struct ScopeOptions: ParsableArguments {
     help: "Only entries of this environment, or that name none.")
   var environment: ReceiptEnvironment.Category?
 
-  /// `nil` where nothing is asked for.
+  /// The scope; `nil` if no option is given.
   var scope: PurchaseScope? {
     guard bundle != nil || environment != nil else { return nil }
     return PurchaseScope(bundle: bundle, environment: environment)
   }
 
-  /// Refuses the options where they have no effect.
+  /// Refuses the options if they have no effect.
   func validate(isByPurchase: Bool, _ needs: String) throws {
     try refuse(
       ["--bundle-id": bundle != nil, "--environment": environment != nil], unless: isByPurchase, needs)

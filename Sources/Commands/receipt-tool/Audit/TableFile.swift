@@ -5,7 +5,9 @@ import AuditTrail
 import AuditTrailSQLite
 import ReceiptCodec
 
-/// A file with a row for each entry of a trail. The file name extension selects the format.
+/// A file with a row for each entry of a trail.
+///
+/// The file name extension selects the format.
 struct TableFile {
   enum Form: String, CaseIterable {
     case csv, jsonl, sqlite
@@ -14,7 +16,7 @@ struct TableFile {
   let path: String
   let form: Form
 
-  /// `nil` for another extension.
+  /// Creates a file for a path; `nil` if the extension is unknown.
   init?(path: String) {
     guard let dot = path.lastIndex(of: "."),
       let form = Form(rawValue: String(path[path.index(after: dot)...]))
@@ -92,7 +94,9 @@ private struct BufferedFile {
   }
 }
 
-/// RFC 4180, with a header. An empty cell is an absent value; there are no empty values.
+/// Writes CSV (RFC 4180) with a header.
+///
+/// An empty cell is an absent value; empty values do not occur.
 private final class CSVWriter: RowWriter {
   private var file: BufferedFile
   private var hasHeader = false
@@ -119,7 +123,7 @@ private final class CSVWriter: RowWriter {
     try file.write((cells.map(Self.quoted).joined(separator: ",") + "\r\n").utf8)
   }
 
-  /// RFC 4180 section 2, rules 5 to 7.
+  /// Quotes a cell if necessary (RFC 4180 section 2, rules 5 to 7).
   private static func quoted(_ cell: String) -> String {
     let isQuoted = cell.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
     guard isQuoted else { return cell }
@@ -127,7 +131,7 @@ private final class CSVWriter: RowWriter {
   }
 }
 
-/// The lines of `audit show --json`.
+/// Writes the same lines as `audit show --json`.
 private final class JSONLinesWriter: RowWriter {
   private var file: BufferedFile
 
@@ -137,7 +141,7 @@ private final class JSONLinesWriter: RowWriter {
   func finish() throws { try file.flush() }
 }
 
-/// The table `entries`, with indexes on the columns for look-ups.
+/// Writes the table `entries` of a SQLite database, with indexes on the columns for look-ups.
 private final class DatabaseWriter: RowWriter {
   private let table: SQLiteTable
   private let path: String

@@ -14,7 +14,9 @@ struct TrailLocation {
   let privateKeyFile: String
   let publicKey: String
   let checkpointFile: String
-  /// Indicates whether the private key was given as an option, and must exist.
+  /// Indicates whether the private key was given as an option.
+  ///
+  /// It must exist then.
   let namesPrivateKey: Bool
 
   init(_ trail: String, privateKey: String?, publicKey: String?, checkpoint: String?) {
@@ -32,7 +34,7 @@ struct TrailLocation {
 
   var isServer: Bool { Self.isURL(trail) }
 
-  /// The trail, without a password in its URL.
+  /// The trail's name for messages, without a password in its URL.
   var name: String {
     guard isServer, let scheme = trail.firstRange(of: "://"), let at = trail.lastIndex(of: "@"),
       scheme.upperBound < at, let colon = trail[scheme.upperBound..<at].firstIndex(of: ":")
@@ -44,8 +46,10 @@ struct TrailLocation {
     trail.hasPrefix("postgresql://") || trail.hasPrefix("postgres://")
   }
 
-  /// The prefix of the other files' names. For a trail on a server: its database, and its schema if given, in the
-  /// current directory.
+  /// The path prefix of the key files.
+  ///
+  /// For a trail on a server, they are in the current directory, and are named after its database and, if given, its
+  /// schema.
   private static func base(of trail: String) -> String {
     guard isURL(trail) else { return trail }
     let parts = trail.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -60,7 +64,7 @@ struct TrailLocation {
 
   func verifierKey() throws -> NoteVerifierKey { try Self.verifierKey(publicKey) }
 
-  /// The key in a text, or in the file that it names.
+  /// Reads a key from a text, or from the file that the text names.
   static func verifierKey(_ text: String) throws -> NoteVerifierKey {
     if let key = try? NoteVerifierKey(text) { return key }
     let contents = try InputFile.contents(of: text, limit: 1 << 16)
@@ -74,7 +78,7 @@ struct TrailLocation {
     }
   }
 
-  /// The private key; `nil` if none is beside the trail and none was given.
+  /// The private key; `nil` if no key was given and none is stored beside the trail.
   func signer(named name: String) throws -> NoteSignerKey? {
     guard namesPrivateKey || NewFile.exists(privateKeyFile) else { return nil }
     return try Self.signer(named: name, in: privateKeyFile)
@@ -95,7 +99,7 @@ struct TrailLocation {
     }
   }
 
-  /// The private key, which is required.
+  /// The private key; fails without one.
   func requiredSigner() throws -> NoteSignerKey {
     guard let signer = try signer(named: verifierKey().name) else {
       throw ToolExit.failure(
@@ -107,7 +111,7 @@ struct TrailLocation {
 
   // MARK: Storage
 
-  /// The store of the last checkpoint: a file, or a table on a PostgreSQL server, which holds those of many trails.
+  /// The store of the last checkpoint: a file, or a table on a PostgreSQL server with the checkpoints of many trails.
   func checkpoints(of origin: String) throws -> any CheckpointStore {
     guard Self.isURL(checkpointFile) else { return FileCheckpointStore(path: checkpointFile) }
     #if PostgreSQL
@@ -122,7 +126,9 @@ struct TrailLocation {
       ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
   }
 
-  /// The storage of an existing trail, for a command that only reads. It may be write-protected.
+  /// The storage of an existing trail for a command that only reads.
+  ///
+  /// It may be write-protected.
   func storageForReading() throws -> any TrailStorage {
     let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
     let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
@@ -130,7 +136,7 @@ struct TrailLocation {
     do {
       return try storage(creating: false)
     } catch let error as StorageError where !isServer && [.full, .inputOutput].contains(error.code) {
-      // On a full disk SQLite cannot make its files beside the trail. To read it may not need them.
+      // On a full disk SQLite cannot create its files beside the trail. Reading may not need them.
       guard let storage = try? SQLiteReadOnlyStorage(openingAt: trail) else { throw error }
       return storage
     }

@@ -41,14 +41,14 @@ struct TrailOptions: ParsableArguments {
       trail, privateKey: files.privateKey, publicKey: files.publicKey, checkpoint: files.checkpoint)
   }
 
-  /// The trail, for a command that only reads it.
+  /// The location of the trail, for a command that only reads it.
   func readOnlyLocation() throws -> TrailLocation {
     try refuse(
       ["--private-key": files.privateKey != nil], unless: false, "has no effect: nothing is signed here")
     return location
   }
 
-  /// Reads a snapshot of the trail, without its private key.
+  /// Opens a snapshot of the trail for reading, without its private key.
   func read<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
     let location = try readOnlyLocation()
     let log = try location.open(writing: false)
@@ -61,7 +61,7 @@ struct TrailOptions: ParsableArguments {
     }
   }
 
-  /// Changes the trail.
+  /// Opens the trail for writing.
   func write<Result>(
     options: AuditLog.Options = AuditLog.Options(), _ body: (AuditLog) async throws -> Result
   ) async throws -> Result {

@@ -12,7 +12,7 @@ enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   case rsa2048SHA1 = "rsa2048-sha1"
   case rsa3072SHA256 = "rsa3072-sha256"
 
-  /// The algorithm of an identity with certificates; `nil` for the key of an app, which has none.
+  /// The algorithm of an identity with certificates; `nil` for an app's key, which has no certificates.
   var certified: CertificateAuthority.Algorithm? {
     switch self {
     case .es256: .es256
@@ -25,7 +25,7 @@ enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   var appKeyBits: Int { self == .rsa3072SHA256 ? 3072 : 2048 }
 }
 
-/// `receipt-tool identity`: keys and certificates to sign with.
+/// `receipt-tool identity`: signing keys and certificates.
 struct IdentityCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity", abstract: "Create and show identities that sign receipts.",

@@ -8,7 +8,7 @@ import ReceiptCrypto
 struct IdentityReport {
   let directory: String
   let chain: [Certificate]
-  /// Shown where there are no certificates.
+  /// The public key, which is shown if the identity has no certificates.
   let publicKey: PublicKey?
 
   func write(json: Bool) throws { try writeAll(json ? jsonLine() : Array(text().utf8)) }

@@ -4,21 +4,21 @@ import ArgumentParser
 import Dispatch
 import Glibc
 
-/// Takes POST requests of HTTP/1.1 (RFC 9112), one a connection: what a web server that terminates TLS passes on.
+/// Accepts HTTP/1.1 POST requests (RFC 9112), one a connection, as a web server that terminates TLS forwards them.
 ///
-/// A body has a `Content-Length`; chunked ones are refused with 411, as section 6.3 permits. Connections that are slow,
-/// or send too much, are closed.
+/// A body needs a `Content-Length`; chunked bodies are refused with 411, as section 6.3 permits. Connections that are
+/// too slow or send too much are closed.
 struct HTTPListener {
-  /// A request, as far as it matters.
+  /// The parts of a request that matter here.
   struct Request {
     /// The path, without a query.
     let path: String
-    /// The header `Authorization`, where there is one.
+    /// The value of the header field `Authorization`; `nil` unless there is exactly one.
     let authorization: String?
     let body: [UInt8]
   }
 
-  /// The answer to a request.
+  /// The error response to a request.
   struct Refusal: Error {
     let status: Int
     let message: String
@@ -26,15 +26,17 @@ struct HTTPListener {
 
   private static let maximumHeadByteCount = 16 << 10
   private static let requestDeadline: Duration = .seconds(15)
-  /// Connections that are served at once; others wait in the system's queue.
+  /// The maximum number of connections served at once.
+  ///
+  /// Others wait in the kernel's queue.
   static let maximumConnectionCount = 64
 
   let port: UInt16
   private let descriptor: Int32
 
-  /// Listens at a numeric address.
+  /// Listens on a numeric address.
   ///
-  /// - Throws: Exit code 64 for an invalid address, 73 if the port is taken or may not be used.
+  /// - Throws: Exit code 64 for an invalid address, 73 if the port is taken or not permitted.
   init(host: String, port: UInt16) throws {
     var hints = unsafe addrinfo()
     unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV
@@ -66,12 +68,14 @@ struct HTTPListener {
       guard let start = buffer.baseAddress,
         unsafe getsockname(descriptor, start.assumingMemoryBound(to: sockaddr.self), &count) == 0
       else { return 0 }
-      // The port of both families stands at the same place, in network order.
+      // IPv4 and IPv6 addresses have the port at the same offset, in network byte order.
       return unsafe UInt16(buffer[2]) << 8 | UInt16(buffer[3])
     }
   }
 
-  /// Serves for ever. `respond` gets each request, or the fault of what arrived, and returns the status.
+  /// Serves forever.
+  ///
+  /// `respond` gets each request, or the reason to refuse it, and returns the status.
   func serve(
     bodyLimit: Int, _ respond: @escaping @Sendable (Result<Request, Refusal>) async -> Int
   ) async -> Never {
@@ -79,8 +83,10 @@ struct HTTPListener {
     while true { try? await Task.sleep(for: .seconds(86_400)) }
   }
 
-  /// Runs what blocks on a thread of its own. Swift's threads are as many as processors: with one processor, one that
-  /// blocks stops everything. The threads of a concurrent queue are as few; a serial queue always gets one.
+  /// Runs blocking work on a thread of its own.
+  ///
+  /// Swift has one thread for each processor, so on a single processor one blocked thread would stop everything. The
+  /// threads of a concurrent queue are equally limited, but each serial queue gets a thread.
   private static func onThread(_ label: String, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue(label: label).async(execute: body)
   }
@@ -94,7 +100,7 @@ struct HTTPListener {
       let accepted = accept(descriptor, nil, nil)
       guard accepted >= 0 else {
         slots.signal()
-        // Without descriptors the next try would fail at once.
+        // If no descriptors are left, the next attempt would fail at once.
         if errno != EINTR, errno != ECONNABORTED { usleep(100_000) }
         continue
       }
@@ -113,7 +119,9 @@ struct HTTPListener {
     }
   }
 
-  /// One connection, on a descriptor that it closes.
+  /// A connection.
+  ///
+  /// It closes its descriptor.
   private final class Connection: Sendable {
     private let descriptor: Int32
     private let deadline = ContinuousClock.now + requestDeadline
@@ -148,7 +156,9 @@ struct HTTPListener {
       var expectsContinue: Bool { values("expect").contains { $0.lowercased() == "100-continue" } }
     }
 
-    /// Reads to the empty line after the head; what came after it stays in `bytes`.
+    /// Reads up to the empty line that ends the head.
+    ///
+    /// Bytes after it stay in `bytes`.
     private func readHead(_ bytes: inout [UInt8]) throws(Refusal) -> Head {
       let end: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
       var searched = 0
@@ -168,7 +178,7 @@ struct HTTPListener {
 
     private static func head(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Head {
       let malformed = Refusal(status: 400, message: "The request is no HTTP/1.1.")
-      // One line is one CR LF, and the rest is visible, spaces and tabs (RFC 9112 section 2.2).
+      // Lines end with CR LF, and otherwise contain only visible characters, spaces and tabs (RFC 9112 section 2.2).
       guard let text = String(validating: bytes, as: UTF8.self) else { throw malformed }
       var head = Head()
       for (index, line) in text.split(separator: "\r\n", omittingEmptySubsequences: false).enumerated() {
@@ -244,8 +254,10 @@ struct HTTPListener {
 
     private func send(_ text: String) { _ = writeAll(Array(text.utf8), to: descriptor) }
 
-    /// Answers and closes. What still comes is read for a while: to close before would destroy the answer on its way
-    /// (RFC 9112 section 9.6).
+    /// Sends the response and closes the connection.
+    ///
+    /// First it reads further input for a while, since closing earlier could destroy the response in transit (RFC 9112
+    /// section 9.6).
     func finish(status: Int) {
       let reasons = [
         200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 405: "Method Not Allowed",

@@ -8,22 +8,23 @@ import ReceiptVerification
 import SQLite
 import Synchronization
 
-/// The steps of each request: verify, forward, record. The order makes it safe: the work is done before it is
-/// recorded, and it is recorded before the sender is told.
+/// Processes each request in three steps: verify, forward, record.
+///
+/// The order makes it safe: the work is done before it is recorded, and recorded before it is acknowledged.
 final class NotificationDelivery: Sendable {
   /// The outcome of a delivery.
   enum Outcome: String {
-    /// Its work is done, now, and recorded.
+    /// The work is done, and was recorded now.
     case done
-    /// It was recorded before; nothing was done.
+    /// The notification was recorded earlier; nothing was done.
     case `repeated`
-    /// It is not accepted, and will not be.
+    /// The notification is refused permanently.
     case refused
-    /// It could not be checked; to be delivered again.
+    /// The notification could not be checked; the sender must deliver it again.
     case undetermined
-    /// Its work, or recording it, failed; to be delivered again.
+    /// The work, or recording it, failed; the sender must deliver it again.
     case failed
-    /// The same is being dealt with; to be delivered again.
+    /// Another delivery of the same notification is being processed; the sender must deliver it again.
     case busy
   }
 
@@ -33,25 +34,30 @@ final class NotificationDelivery: Sendable {
     case googlePlay(DeveloperMessage, PlayEntitlement?)
   }
 
-  /// A delivery, as it is reported.
+  /// The report of a delivery.
   struct Report {
     let outcome: Outcome
     let status: Int
     var subject: Subject?
     var message: String?
-    /// Indicates whether what is stored is not known; then the process ends.
+    /// Indicates whether the state of the storage is unknown.
+    ///
+    /// The process must end then.
     var isFatal = false
   }
 
-  /// The path of Google Play's notifications, apart from the App Store's.
+  /// The path for Google Play's notifications.
+  ///
+  /// The App Store's may use any other path.
   static let playPath = "/play"
 
   private let appStore: NotificationReceiver?
   private let googlePlay: DeveloperNotificationReceiver?
   private let store: EntitlementStore
   private let forward: NotificationForward?
-  /// The notifications that are being dealt with, by their keys; those of Google Play begin with a zero byte, which no
-  /// key of the App Store does.
+  /// The keys of the notifications being processed.
+  ///
+  /// Those of Google Play begin with a zero byte; no key of the App Store does.
   private let current = Mutex<Set<[UInt8]>>([])
 
   init(
@@ -110,7 +116,7 @@ final class NotificationDelivery: Sendable {
     }
   }
 
-  /// Deals with a notification, unless the same is being dealt with.
+  /// Processes a notification, unless another delivery of it is being processed.
   private func deal(
     with key: [UInt8], _ subject: Subject, _ work: () async throws -> Report
   ) async -> Report {
@@ -131,7 +137,7 @@ final class NotificationDelivery: Sendable {
     }
   }
 
-  /// The object that is handed over: the notification and its signed parts, decoded, and the whole as it was signed.
+  /// The JSON object to forward: the decoded notification and its signed parts, and the whole notification as signed.
   private static func document(_ notification: AppStoreNotification) -> [UInt8] {
     let signed = String(decoding: notification.receipt.encoded, as: UTF8.self)
     let members: [(String, [UInt8]?)] = [
@@ -144,7 +150,7 @@ final class NotificationDelivery: Sendable {
     return object(members)
   }
 
-  /// The object for a message of Google Play: the notification, and the purchase as Google Play answers it.
+  /// The JSON object for a message of Google Play: the notification, and the purchase as Google Play returned it.
   private static func document(_ update: DeveloperUpdate) -> [UInt8] {
     object([
       ("developerNotification", update.message.notification.encodedJSON()),
@@ -176,7 +182,9 @@ extension NotificationDelivery.Report {
     Self(outcome: .repeated, status: NotificationReceiver.acceptedHTTPStatus, subject: subject)
   }
 
-  /// One JSON object. Absent members are left out.
+  /// One JSON object.
+  ///
+  /// Absent members are left out.
   func json(at instant: Timestamp) -> JSONWriter {
     var object = JSONWriter(.notificationDelivery)
     object.member("time", instant)

@@ -5,22 +5,22 @@ import Glibc
 import ReceiptCodec
 import ReceiptHTTP
 
-/// The work that is done for each notification: a program, or a server that is sent it.
+/// The work for each notification: a program to run, or a server to send it to.
 enum NotificationForward: Sendable {
   case program(String, timeout: Duration)
   case server(RemoteURL, any HTTPTransport, timeout: Duration)
 
-  /// Why the work was not done.
+  /// The reason why the work was not done.
   struct Failure: Error {
     let message: String
   }
 
-  /// Hands a document over, and returns when the work was done.
+  /// Passes a document to the program or server, and returns when the work is done.
   func send(_ document: [UInt8], uuid: String) async throws(Failure) {
     switch self {
     case .program(let command, let timeout):
       let failure = await withCheckedContinuation { continuation in
-        // Waiting for a program blocks a thread, and a serial queue gets one of its own.
+        // Waiting for a program blocks its thread; a serial queue has a thread of its own.
         DispatchQueue(label: "receipt-tool.forward").async {
           continuation.resume(returning: Self.run(command, input: document, timeout: timeout))
         }
@@ -43,9 +43,11 @@ enum NotificationForward: Sendable {
     }
   }
 
-  /// Runs a shell command with the document as its standard input; what it prints goes to standard error.
+  /// Runs a shell command with the document as its standard input.
+  ///
+  /// Its output goes to standard error.
   private static func run(_ command: String, input: [UInt8], timeout: Duration) -> Failure? {
-    // A file, as a pipe would block for a program that does not read.
+    // Use a file: writing to a pipe would block if the program does not read.
     guard let file = unsafe tmpfile() else {
       return Failure(message: "No temporary file: \(systemMessage(errno))")
     }
@@ -62,7 +64,7 @@ enum NotificationForward: Sendable {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // A group of its own, so that what it started ends with it; and signals as any program expects them.
+    // The program gets a process group, so that its children can be ended with it, and the default signal actions.
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     var defaults = sigset_t()
@@ -97,7 +99,7 @@ enum NotificationForward: Sendable {
       usleep(pause)
       pause = min(pause * 2, 20_000)
     }
-    // wait(2): the low seven bits are the signal, the next byte is the exit code.
+    // In the status of wait(2), the low seven bits are the signal, and the next byte is the exit code.
     let signal = status & 0x7F
     if signal != 0 { return Failure(message: "Signal \(signal) ended the program.") }
     let code = status >> 8 & 0xFF

@@ -8,7 +8,7 @@ import ReceiptCodec
 import ReceiptVerification
 import SQLite
 
-/// `receipt-tool notifications`: the notifications of the App Store and of Google Play, received.
+/// `receipt-tool notifications`: receives the notifications of the App Store and of Google Play.
 struct NotificationsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notifications",

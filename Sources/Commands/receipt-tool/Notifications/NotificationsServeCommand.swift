@@ -10,7 +10,7 @@ import ReceiptHTTPCurl
 import ReceiptVerification
 import Synchronization
 
-/// `receipt-tool notifications serve`: receives notifications and acknowledges those whose work is done.
+/// `receipt-tool notifications serve`: receives notifications, and acknowledges each one when its work is done.
 struct NotificationsServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
@@ -103,7 +103,7 @@ struct NotificationsServeCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
-    // Apple signs notifications of every app.
+    // Apple signs notifications for all apps with the same key.
     guard !policy.bundleIds.isEmpty || play.isUsed else {
       throw ValidationError("Name the app with --bundle-id, or --play-package.")
     }

@@ -7,7 +7,7 @@ import GooglePlay
 import ReceiptCodec
 import ReceiptHTTPCurl
 
-/// The service account that calls the Google Play Developer API, and where it is.
+/// The service account for the Google Play Developer API, and the API's servers.
 struct PlayAccountOptions: ParsableArguments {
   @Option(
     name: .customLong("service-account"),
@@ -28,7 +28,7 @@ struct PlayAccountOptions: ParsableArguments {
     help: ArgumentHelp("Request access tokens here, not where the key file says.", valueName: "URL"))
   var token: String?
 
-  /// Indicates whether any of them was given.
+  /// The options, each with whether it was given.
   var given: KeyValuePairs<String, Bool> {
     ["--service-account": keyFile != nil, "--play-base-url": base != nil, "--play-token-url": token != nil]
   }
@@ -101,7 +101,7 @@ struct PlayOptions: ParsableArguments {
     try APIResponse(endpoint: endpoint.rawValue, body: response).write(json: json)
   }
 
-  /// Prints what was done by a call that answers nothing.
+  /// Prints the result of a call whose response has no content.
   func showDone(_ member: String, _ value: String, _ result: String, by endpoint: GooglePlayEndpoint) throws {
     var object = JSONWriter()
     object.beginObject()

@@ -2,8 +2,10 @@
 
 import ReceiptCodec
 
-/// Prints what a store answered: as it is, for programs that know the store's formats, or with `--json` in an object of
-/// the tool's output. It cannot be one itself: the stores have members `type` and `version` of their own.
+/// Prints a store's response: unchanged, for programs that know the store's formats, or with `--json` as a member of an
+/// output object.
+///
+/// The response cannot be an output object itself, because the stores use members `type` and `version` of their own.
 struct APIResponse {
   /// Method and path.
   let endpoint: String

@@ -8,10 +8,10 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// The connections to the sources of ``CheckerOptions``.
+/// The option groups with the connections of ``CheckerOptions`` to remote sources.
 ///
-/// These are option groups of the command itself and not of ``CheckerOptions``: a debug build of the argument parser checks
-/// each group again at every level above it, which took most of the time of a verification.
+/// They are groups of the command itself and not of ``CheckerOptions``: a debug build of the argument parser validates
+/// each group again at every enclosing level, which took most of the time of a verification.
 struct CheckerAccess {
   let credentials: CredentialOptions
   let play: PlayAccountOptions
@@ -80,7 +80,7 @@ struct CheckerOptions: ParsableArguments {
     }
   }
 
-  /// Refuses what has no effect on the sources that are named.
+  /// Refuses options that have no effect on the selected sources.
   func validate(_ access: CheckerAccess) throws {
     let (credentials, servers) = (access.credentials, access.servers)
     let (asksAPI, asksOCSP) = (asks("app-store"), asks("ocsp"))
@@ -114,7 +114,8 @@ struct CheckerOptions: ParsableArguments {
 
   private var serviceCount: Int { specifications.count { $0.hasPrefix("receiptkit=") } }
 
-  /// Every appAccountToken is a UUID; only purchases of other stores name accounts by any text.
+  /// Requires a UUID, as every appAccountToken is, unless purchases of other stores are accepted, which identify
+  /// accounts by any text.
   func requireAccountToken(isText: Bool) throws {
     guard let accountToken, !isText, UUIDString(rawValue: accountToken).uuid == nil else { return }
     throw ValidationError(
@@ -127,7 +128,8 @@ struct CheckerOptions: ParsableArguments {
       requiresCurrentSubscription: requiresCurrent)
   }
 
-  /// Checks the receipt's own content against the requirements, if no store is asked; `nil` without requirements.
+  /// The checker of the receipt's own content against the requirements, if no store is asked; `nil` without
+  /// requirements.
   func signedContentChecker(_ policy: VerificationPolicy) -> SignedContentChecker? {
     let asksNoStore = !["app-store", "google-play", "huawei"].contains(where: asks)
     guard asksNoStore, accountToken != nil || requiresCurrent else { return nil }
@@ -139,7 +141,7 @@ struct CheckerOptions: ParsableArguments {
     { policy.instant }
   }
 
-  /// The checkers, in the order named.
+  /// The checkers, in the order of the options.
   func checkers(
     _ access: CheckerAccess, over transport: any HTTPTransport, policy: VerificationPolicy,
     trust: TrustOptions.Resolved
@@ -149,7 +151,7 @@ struct CheckerOptions: ParsableArguments {
       switch specification {
       case "app-store": return try appStore(access, over: transport, policy: policy, trust: trust)
       case "google-play":
-        // It names the app of each receipt.
+        // The checker names the app of each receipt.
         let client = try access.play.client(
           packageName: "", over: transport, retry: servers.retry, allowsPlainHTTP: servers.allowsPlainHTTP)
         return GooglePlayChecker(client: client, requirements: requirements)

@@ -9,7 +9,7 @@ import ReceiptSigning
 
 /// The credentials for the App Store: an API key of App Store Connect, and the older shared secret.
 ///
-/// A flag has precedence over a file, and a file over an environment variable.
+/// A flag takes precedence over a file, and a file over an environment variable.
 struct CredentialOptions: ParsableArguments {
   @Option(
     name: .customLong("api-key"),
@@ -54,7 +54,7 @@ struct CredentialOptions: ParsableArguments {
     var serviceKey: String?
   }
 
-  /// Signs tokens for the app that a flag names, or for the one in the credentials.
+  /// The signer of tokens for the app that a flag names, or for the one in the credentials.
   func signer(bundleId: String?) throws -> DeveloperSigner {
     let file = try readFile()
     let keyPath =
@@ -92,7 +92,7 @@ struct CredentialOptions: ParsableArguments {
     (try readFile().sharedSecret ?? Self.environment("RECEIPTKIT_SHARED_SECRET")).map { Secret($0) }
   }
 
-  /// The key of the receipt-server that is asked, if any.
+  /// The key for the `receipt-server` to ask, if any.
   func serviceKey() throws -> Secret? {
     (try readFile().serviceKey ?? Self.environment("RECEIPTKIT_SERVICE_KEY")).map { Secret($0) }
   }

@@ -6,7 +6,7 @@ import ReceiptHTTPCurl
 import ReceiptVerification
 import RemoteChecks
 
-/// The app's client at Huawei AppGallery, and the servers that know its purchases.
+/// The app's client at Huawei AppGallery, and the servers with its purchases.
 struct HuaweiOptions: ParsableArguments {
   @Option(
     name: .customLong("huawei-client-id"),
@@ -27,7 +27,7 @@ struct HuaweiOptions: ParsableArguments {
     help: ArgumentHelp("Use this server instead of Huawei's, also for access tokens.", valueName: "URL"))
   var base: String?
 
-  /// Options that have no effect unless Huawei is asked.
+  /// The options that have no effect unless Huawei is asked, each with whether it was given.
   var given: KeyValuePairs<String, Bool> {
     [
       "--huawei-client-id": clientId != nil, "--huawei-site": siteName != nil,
@@ -44,7 +44,9 @@ struct HuaweiOptions: ParsableArguments {
     try refuse(["--huawei-base-url": base != nil], unless: siteName == nil, "cannot go with --huawei-site")
   }
 
-  /// Asks Huawei. The purchase in an answer is verified with the app's keys.
+  /// The checker that asks Huawei.
+  ///
+  /// It verifies the purchase in an answer with the app's keys.
   func checker(
     over transport: any HTTPTransport, servers: ServerOptions, credentials: CredentialOptions,
     policy: VerificationPolicy, requirements: PurchaseRequirements

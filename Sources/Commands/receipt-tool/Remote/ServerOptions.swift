@@ -45,7 +45,7 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// The caller shuts it down.
+  /// Creates a transport, which the caller must shut down.
   func transport() -> CurlTransport {
     CommandInputs.add(paths: [certificateAuthorities].compactMap(\.self))
     return CurlTransport(certificateAuthorities: certificateAuthorities)
@@ -66,7 +66,7 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// The App Store Server API of an environment.
+  /// The address of the App Store Server API for an environment.
   func address(_ environment: ReceiptEnvironment.Category) throws -> AppStoreServerAddress {
     if let override = try overridden(environment) { return AppStoreServerAddress(environment, at: override) }
     return environment == .production ? .production : .sandbox
@@ -84,7 +84,7 @@ struct ServerOptions: ParsableArguments {
     return endpoints
   }
 
-  /// The server that replaces the certificates' OCSP responders.
+  /// The server that replaces the OCSP responders named in certificates.
   func responder() throws -> RemoteURL? { try base.map { try url($0).appending(pathSegments: ["ocsp"]) } }
 
   private func overridden(_ environment: ReceiptEnvironment.Category) throws -> RemoteURL? {

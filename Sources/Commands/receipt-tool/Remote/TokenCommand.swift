@@ -5,7 +5,7 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool token`: a token for the App Store Server API, for use by other tools.
+/// `receipt-tool token`: creates a token for the App Store Server API, for use by other tools.
 struct TokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",

@@ -7,7 +7,7 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool sign`: make a receipt.
+/// `receipt-tool sign`: creates a receipt.
 struct SignCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign",

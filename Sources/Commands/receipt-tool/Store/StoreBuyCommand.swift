@@ -56,7 +56,7 @@ struct StoreBuyCommand: AsyncParsableCommand {
       productIdentifier: product, quantity: quantity, applicationUsername: username,
       offer: offerCode.map { .code($0) } ?? winBackOffer.map { .winBack($0) })
     let transaction = try await OpenStore.withQueue(options) { _, queue in
-      // Before anything is bought.
+      // Check the output file before buying.
       if let file { try CommandInputs.refuse(asOutput: file) }
       let id = try await queue.add(payment)
       try await queue.synchronize()

@@ -42,7 +42,7 @@ struct StoreCommand: ParsableCommand {
     ])
 }
 
-/// The store.
+/// The store's folder.
 struct StoreFolderOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: ArgumentHelp("The store's folder.", valueName: "DIR"))
   var directory: String

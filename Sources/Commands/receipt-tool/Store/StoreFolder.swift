@@ -15,7 +15,7 @@ extension StoreFolder {
   /// Opens the store.
   func open() throws -> OpenStore {
     addToInputs()
-    // A folder without settings is no store.
+    // A folder without settings is not a store.
     _ = try settings()
     let identity: SigningIdentity
     do throws(SigningError) {
@@ -27,7 +27,7 @@ extension StoreFolder {
     do {
       let storage = try Self.storage(ledgerFile, creating: false)
       do {
-        // Only one process has the storage open, so that nobody changes the settings from here on.
+        // Only one process can have the storage open, so no other process changes the settings from here on.
         let settings = StoredSettings(try settings(), in: settingsFile)
         let store = try LocalStore(
           catalog: catalog, identity: identity, storage: storage, options: settings.current.options(),
@@ -42,7 +42,7 @@ extension StoreFolder {
     }
   }
 
-  /// No output may replace a file of the store.
+  /// Marks the store's files as inputs, so that no output replaces one of them.
   private func addToInputs() {
     CommandInputs.add(identity: path)
     CommandInputs.add(paths: [settingsFile, ownCatalogFile, storeKitCatalogFile])
@@ -83,7 +83,9 @@ extension StoreFolder {
   static func failure(_ error: any Error) -> any Error { ToolExit.failure(for: error) }
 }
 
-/// The settings of an open store, which nobody else changes. They have the store's clock.
+/// The settings of an open store, which no other process changes.
+///
+/// They include the store's clock.
 final class StoredSettings: Sendable {
   private let path: String
   private let settings: Mutex<StoreSettings>
@@ -98,7 +100,7 @@ final class StoredSettings: Sendable {
   /// The store's time.
   var now: Timestamp { SystemClock.now().addingSeconds(current.clockOffset / 1000) }
 
-  /// Sets the clock forward, and says whose charges fail; then writes the settings.
+  /// Sets the clock forward, and sets the account whose charges fail; then writes the settings.
   func set(time: Timestamp? = nil, billingIssueOf account: String?) throws(ExitCode) {
     var changed = current
     changed.billingIssueOf = account
@@ -131,8 +133,9 @@ struct OpenStore {
     }
   }
 
-  /// Ends what a process began that failed, or was killed, while it advanced the clock: the clock shows at least the time
-  /// of the last event, and charges succeed again.
+  /// Completes an advance of the clock that failed, or whose process was killed.
+  ///
+  /// Afterwards the clock shows at least the time of the last event, and charges succeed again.
   func endAdvance() async throws {
     if let account = settings.current.billingIssueOf {
       try await store.perform(.setBillingIssue(false, of: account))
@@ -142,7 +145,8 @@ struct OpenStore {
       time: reached > settings.now.addingSeconds(Self.tolerance) ? reached : nil, billingIssueOf: nil)
   }
 
-  /// Events of one millisecond are dated one after the other, so that the last may be a little later than the clock.
+  /// The number of seconds that the last event may be ahead of the clock: events of the same millisecond get
+  /// consecutive times.
   private static let tolerance: Double = 1
 
   /// Opens a store, runs an operation and closes it.
@@ -161,7 +165,7 @@ struct OpenStore {
     }
   }
 
-  /// The same with the customer's queue, after synchronizing it.
+  /// Opens a store and a customer's queue, runs an operation, synchronizes the queue and closes both.
   static func withQueue<Result>(
     _ options: StoreOptions, _ body: (OpenStore, PaymentQueue) async throws -> Result
   ) async throws -> Result {
@@ -169,7 +173,7 @@ struct OpenStore {
       let queue = try open.queue(options.account)
       do {
         let result = try await body(open, queue)
-        // Send finishes to the store.
+        // Synchronizing sends finished transactions to the store.
         try await queue.synchronize()
         try await queue.close()
         return result

@@ -89,7 +89,8 @@ struct StoreInitCommand: AsyncParsableCommand {
     let settings = try settings()
     var authority = CertificateAuthority.Options(
       organization: bundle, algorithm: .es256, start: SystemClock.now(), days: 3650)
-    // Like 'identity create': valid from an earlier date, so that receipts verify even if the clock is set back.
+    // As with `identity create`, the certificates are valid from an earlier date, so that receipts verify even if the
+    // clock is set back.
     authority.validFrom = Timestamp(secondsSince1970: 1_199_145_600)
     do throws(SigningError) {
       let identity = try SigningIdentity.create(authority)
@@ -103,7 +104,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     } catch {
       throw StoreFolder.failure(error)
     }
-    // Written last: a folder without it is not a store.
+    // The settings are written last: a folder without them is not a store.
     try NewFile.write(settings.encoded(), to: folder.settingsFile)
     try await report(folder)
   }

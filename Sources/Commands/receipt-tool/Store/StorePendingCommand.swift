@@ -110,7 +110,7 @@ struct StoreDeclineCommand: AsyncParsableCommand {
 
   func run() async throws {
     let failed = try await OpenStore.withQueue(options) { open, queue in
-      // Earlier answers of the store do not belong to this request.
+      // Receive the store's earlier answers first, since they do not belong to this request.
       try await queue.synchronize()
       let before = Set(await queue.transactions.filter { $0.transactionState == .failed }.map(\.id))
       try await open.store.decline(request, account: options.account)

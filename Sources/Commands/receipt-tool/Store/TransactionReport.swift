@@ -10,7 +10,7 @@ struct TransactionReport {
 
   init(_ transaction: PaymentTransaction) { self.transaction = transaction }
 
-  /// A few lines for a person.
+  /// Several lines of human-readable text.
   func text() -> String {
     var lines = [
       "\(state)  \(transaction.payment.productIdentifier)"
@@ -29,7 +29,9 @@ struct TransactionReport {
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
-  /// One JSON object and a line feed. Absent fields are left out.
+  /// One JSON object and a line feed.
+  ///
+  /// Absent fields are left out.
   func jsonLine(receipt: [UInt8]? = nil) -> [UInt8] {
     var object = JSONWriter(.storeTransaction)
     object.member("id", transaction.id.rawValue)

@@ -5,18 +5,20 @@ import Glibc
 import ReceiptBytes
 import ReceiptInspection
 
-/// Colours words in text for a person.
+/// Colours words in human-readable text.
 struct Colors: Sendable {
   static let off = Colors(isOn: false)
 
   let isOn: Bool
 
-  /// The word, coloured. It must not have control characters of its own.
+  /// The word, coloured.
+  ///
+  /// It must not contain control characters.
   func callAsFunction(_ word: String, _ emphasis: Emphasis) -> String {
     isOn ? "\u{1B}[1;\(Self.parameter(of: emphasis))m\(word)\u{1B}[0m" : word
   }
 
-  /// The colour's parameter of ECMA-48 (SGR).
+  /// The colour as a parameter of SGR (ECMA-48).
   private static func parameter(of emphasis: Emphasis) -> String {
     switch emphasis {
     case .good: "32"
@@ -36,21 +38,22 @@ extension Colors {
     "EXPIRED": .bad, "REVOKED": .bad, "UPGRADED": .caution, "NOTE": .caution,
   ]
 
-  /// A report with the word coloured that begins a line at the margin, and those that state what became of a purchase.
-  /// Control characters must be escaped already.
+  /// Colours a report: a verdict at the beginning of a line, and the words for the state of a purchase.
+  ///
+  /// Control characters must already be escaped.
   func painted(_ report: String) -> String {
     guard isOn else { return report }
     return report.split(separator: "\n", omittingEmptySubsequences: false).map(painted(line:)).joined(
       separator: "\n")
   }
 
-  /// Writes a line with control characters escaped, and painted.
+  /// Escapes the control characters of a line, colours it, and writes it.
   func writeLine(_ line: String) throws(ExitCode) { try writeAll(painted(ShownText.plain(line)) + "\n") }
 
   private func painted(line: Substring) -> String {
     var words = line.split(separator: " ", omittingEmptySubsequences: false)
     if let first = words.first, let emphasis = Self.verdicts[first] {
-      // NOT PROVEN and NOT INTACT are one.
+      // NOT PROVEN and NOT INTACT are coloured as one.
       let count = first == "NOT" && words.count > 1 ? 2 : 1
       words.replaceSubrange(..<count, with: [self(words[..<count].joined(separator: " "), emphasis)[...]])
     }

@@ -6,16 +6,17 @@ import ReceiptBytes
 import ReceiptSigning
 import Synchronization
 
-/// The files that the command reads or works on. No output may replace one of them: not even with `--overwrite`, under
-/// another name, or through a link.
+/// The files that the command reads or works on.
 ///
-/// ``InputFile`` adds each file that it opens. What is read in another way is added by the type that names it, such as
-/// ``TrailLocation`` and `StoreFolder`. ``NewFile`` and ``PendingFile`` check.
+/// No output may replace one of them: not even with `--overwrite`, under another name, or through a link.
+///
+/// ``InputFile`` adds each file that it opens. The types that name other files, such as ``TrailLocation`` and
+/// `StoreFolder`, add those. ``NewFile`` and ``PendingFile`` check.
 enum CommandInputs {
   private struct Known {
-    /// Names of files that were opened, by file.
+    /// The names of the opened files, by file identity.
     var opened: [File.Identity: String] = [:]
-    /// Paths of files that exist, or will.
+    /// The paths of files that exist or will be created.
     var named: Set<String> = []
   }
 
@@ -26,7 +27,9 @@ enum CommandInputs {
     known.withLock { $0.opened[identity] = name }
   }
 
-  /// Adds files by their paths, whether or not they exist yet.
+  /// Adds files by their paths.
+  ///
+  /// They need not exist yet.
   static func add(paths: [String]) { known.withLock { $0.named.formUnion(paths) } }
 
   /// Adds a SQLite database: its file, and the files that SQLite keeps beside it.
@@ -39,7 +42,9 @@ enum CommandInputs {
     add(paths: IdentityDirectory.fileNames.map { "\(directory)/\($0)" })
   }
 
-  /// Adds standard input, if it is a file, which a closed stream is not.
+  /// Adds standard input if it is a regular file.
+  ///
+  /// A closed stream is not.
   static func addStandardInput() {
     if let status = FileSystem.status(ofDescriptor: STDIN_FILENO), status.isRegularFile {
       add(status.identity, name: "standard input")
@@ -61,7 +66,7 @@ enum CommandInputs {
   private static func input(at path: String) -> String? {
     let known = known.withLock { $0 }
     guard let status = try? FileSystem.status(path) else {
-      // Nothing is there yet. The same name in the same folder will be the same file.
+      // The output does not exist yet. The same name in the same folder will be the same file.
       let place = Place(path)
       return place == nil ? nil : known.named.first { Place($0) == place }
     }
@@ -70,7 +75,7 @@ enum CommandInputs {
     return known.named.sorted().first { (try? FileSystem.status($0))?.identity == status.identity }
   }
 
-  /// A name in a folder.
+  /// A name in a folder, which identifies a file that does not exist yet.
   private struct Place: Equatable {
     let folder: File.Identity
     let name: Substring

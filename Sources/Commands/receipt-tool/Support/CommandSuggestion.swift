@@ -3,9 +3,10 @@
 import ArgumentParser
 import ReceiptBytes
 
-/// Finds a misspelt command, for which the argument parser reports no more than an unexpected argument.
+/// Finds a misspelled command, which the argument parser reports only as an unexpected argument.
 enum CommandSuggestion {
-  /// The message for the first word that names no subcommand where one is required; `nil` where all do.
+  /// The error message for the first word that is not a subcommand although one is required; `nil` if there is no such
+  /// word.
   static func message(for arguments: [String], of root: any ParsableCommand.Type) -> String? {
     var command = root
     for argument in arguments {
@@ -25,7 +26,7 @@ enum CommandSuggestion {
     return nil
   }
 
-  /// The Levenshtein distance, where two neighbours that are swapped count as one edit.
+  /// The Levenshtein distance, with a swap of two neighbours as one edit.
   private static func distance(_ first: String, _ second: String) -> Int {
     let (left, right) = (Array(first.utf8), Array(second.utf8.prefix(64)))
     var rows = [Array(0...right.count)]

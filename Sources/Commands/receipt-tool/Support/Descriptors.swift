@@ -3,21 +3,23 @@
 import ArgumentParser
 import Glibc
 
-/// The file descriptors that the process may still open.
+/// The number of file descriptors that the process may still open.
 enum Descriptors {
-  /// The greatest need of a command: a trail with its readers, another trail or a table, and some for libdispatch, which
-  /// traps when it cannot open a file of `/proc`.
+  /// The maximum number of descriptors that a command needs: for a trail with its readers, another trail or a table,
+  /// and some for libdispatch, which traps if it cannot open a file of `/proc`.
   private static let neededByCommand = 32
 
-  /// Refuses to begin with fewer than a command needs: it would fail half-way.
+  /// Fails if fewer descriptors are left than a command needs.
   ///
-  /// - Parameter more: Those that this command needs besides.
+  /// It would fail later otherwise, with part of the work done.
+  ///
+  /// - Parameter more: The number that this command needs in addition.
   /// - Throws: Exit code 74.
   static func require(_ more: Int = 0) throws(ExitCode) {
     let count = neededByCommand + more
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-    // Opening some to see whether it works would leave none to other threads meanwhile.
+    // Opening files as a test would take descriptors away from other threads meanwhile.
     var free = 0
     var descriptor: Int32 = 0
     while free < count, rlim_t(descriptor) < limit.rlim_cur {

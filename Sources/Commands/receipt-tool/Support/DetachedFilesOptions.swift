@@ -26,7 +26,7 @@ struct DetachedFilesOptions: ParsableArguments {
 
   var isGiven: Bool { dataFile != nil }
 
-  /// Checks that the options make sense together with the paths of a command.
+  /// Checks that the options are compatible with a command's paths and other options.
   func validate(paths: [String], _ others: KeyValuePairs<String, Bool> = [:]) throws {
     try refuse(
       ["--signature": signatureFile != nil, "--signature-algorithm": algorithm != nil], unless: isGiven,
@@ -45,11 +45,11 @@ struct DetachedFilesOptions: ParsableArguments {
     try refuse(others, unless: false, "reads receipts from a path, not from --data")
   }
 
-  /// The JSON object that both files make; `nil` without the options.
+  /// The JSON object with the contents of both files; `nil` without the options.
   ///
-  /// - Parameter limit: The longest receipt, in bytes.
-  /// - Returns: The object, whose data is longer than the limit where the file is.
-  /// - Throws: An exit code, where a file cannot be read.
+  /// - Parameter limit: The maximum length of a receipt, in bytes.
+  /// - Returns: The name of the data file, and the object. If the data exceeds the limit, the object does, too.
+  /// - Throws: An exit code if a file cannot be read.
   func receipt(limit: Int) throws -> (name: String, bytes: [UInt8])? {
     guard let dataFile, let signatureFile else { return nil }
     let data = try InputFile.contents(of: dataFile, limit: limit)

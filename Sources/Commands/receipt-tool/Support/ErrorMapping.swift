@@ -10,21 +10,21 @@ import SQLite
 import Storefront
 import TransparencyLog
 
-// The exit code of every error that a command may throw. An error that has no code here ends the command with that of an
-// internal fault: never with 1, which says that something was checked and is not as it should be.
+// The exit code of every error that a command may throw. An error without one ends the command with the code of an
+// internal fault, and never with 1, which means that a check failed.
 extension ToolExit {
-  /// The error to throw: an exit code, after the sentence was written to standard error.
+  /// Writes the error to standard error, and returns the exit code to throw.
   ///
   /// - Parameters:
-  ///   - error: What was thrown.
-  ///   - name: What the command worked on; `nil` if the error says so itself.
-  /// - Returns: The exit code; errors of the command line, and those without a code, as they are.
+  ///   - error: The thrown error.
+  ///   - name: The file or trail that the command worked on; `nil` if the error itself names it.
+  /// - Returns: The exit code. Errors of the command line, and errors without a code, are returned unchanged.
   static func failure(for error: any Error, _ name: String? = nil) -> any Error {
     guard let (code, message, own) = description(of: error) else { return error }
     return failure(code, name.map { "\($0): \(message)" } ?? message, code: own)
   }
 
-  /// The exit code, the sentence and the error's own code; `nil` if the error has none.
+  /// The exit code, the message and the error's own code; `nil` if the error has no exit code.
   private static func description(of error: any Error) -> (ExitCode, message: String, code: String?)? {
     switch error {
     case let error as AuditError: (code(for: error.code), error.description, error.code.rawValue)
@@ -68,7 +68,7 @@ extension ToolExit {
     }
   }
 
-  /// Errors that no storage gave a code of its own.
+  /// The exit code of a SQLite error that no storage has translated to its own.
   private static func code(for code: SQLiteError.Code) -> ExitCode {
     switch code {
     case .notFound, .occupied, .corrupt, .unsupported: unreadableInput

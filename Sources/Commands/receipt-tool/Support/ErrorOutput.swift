@@ -5,12 +5,12 @@ import ReceiptBytes
 import ReceiptCodec
 import Synchronization
 
-/// Why a command, or one of its inputs, failed, for the object of type `error`.
+/// The reason why a command or one of its inputs failed, for the output object of type `error`.
 struct OutputError: Sendable {
   var exitCode: ExitCode
-  /// A stable code in kebab-case. It is that of the exit code, unless the failing part has a code of its own.
+  /// A stable code in kebab-case: that of the exit code, or a more specific one of the failing component.
   var code: String
-  /// The sentence that standard error has, too.
+  /// The message, the same as on standard error.
   var message: String
   /// The option that is wrong.
   var option: String?
@@ -19,7 +19,9 @@ struct OutputError: Sendable {
   /// The place in the input.
   var place: String?
 
-  /// The error of an exit code. The code of the failing part is in camel case, as enumerations have it.
+  /// Creates the error of an exit code.
+  ///
+  /// A component's `code` is in camel case, as its enumeration spells it.
   init(
     _ exitCode: ExitCode, _ message: String, code: String? = nil, source: String? = nil, place: String? = nil
   ) {
@@ -44,7 +46,7 @@ struct OutputError: Sendable {
     try writeLine(object)
   }
 
-  /// Indicates whether errors are printed as JSON, also those of a command line that cannot be parsed.
+  /// Indicates whether errors are printed as JSON, including those of a command line that cannot be parsed.
   static let isWanted = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
 
   private static func name(of code: ExitCode) -> String {
@@ -60,12 +62,12 @@ struct OutputError: Sendable {
     }
   }
 
-  /// `notFound` as `not-found`.
+  /// Converts `notFound` to `not-found`.
   private static func kebabCase(_ name: String) -> String {
     name.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
   }
 
-  /// The option that the message begins with or quotes.
+  /// The option that the message begins with, or that it quotes.
   private static func option(in message: String) -> String? {
     let start = message.hasPrefix("--") ? message.startIndex : message.firstRange(of: "'--")?.upperBound
     guard var start else { return nil }
@@ -75,12 +77,16 @@ struct OutputError: Sendable {
 }
 
 extension OutputError {
-  /// The error for which the command ends; set by ``ToolExit/failure(_:_:code:)``, printed by the entry point.
+  /// The error that ends the command.
+  ///
+  /// ``ToolExit/failure(_:_:code:)`` sets it, and the entry point prints it.
   private static let last = Mutex<OutputError?>(nil)
 
   static func keep(_ error: OutputError?) { last.withLock { $0 = error } }
 
-  /// Prints the error with which a command ends. Without one, what was printed says what is wrong, such as a verdict.
+  /// Prints the error that ends a command.
+  ///
+  /// Without an error, the command's own output, such as a verdict, gives the reason.
   static func writeLast(_ exitCode: ExitCode) throws(ExitCode) {
     guard let error = last.withLock({ $0 }), error.exitCode == exitCode else { return }
     try error.write()

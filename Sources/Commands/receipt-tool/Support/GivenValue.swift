@@ -4,17 +4,18 @@ import ArgumentParser
 import ReceiptBytes
 import ReceiptCodec
 
-/// A value of the command line, for messages.
+/// Describes values of the command line for messages.
 enum GivenValue {
-  /// The value with the option that it was given for, such as `--trust root.cer`; alone if it is an argument, or the value
-  /// of several options. Also a file in a folder that was given, or beside a file (`trail.pub`), and what follows the name
-  /// of an app (`--play-key com.example.app=key.txt`).
+  /// The value with its option, such as `--trust root.cer`.
+  ///
+  /// It is the value alone for an argument, or if several options have this value. It also describes a file in or
+  /// beside a given path (`trail.pub`), and the part after an app's name (`--play-key com.example.app=key.txt`).
   static func described(_ value: String, in arguments: [String] = CommandLine.arguments) -> String {
     let shown = ShownText.plain(value)
     return option(of: value, in: arguments).map { "\($0) \(shown)" } ?? shown
   }
 
-  /// The one option whose value it is.
+  /// The option with this value; `nil` unless there is exactly one.
   private static func option(of value: String, in arguments: [String]) -> String? {
     var options: Set<String> = []
     for (index, argument) in arguments.enumerated() where argument.hasPrefix("-") && argument.count > 1 {
@@ -27,8 +28,9 @@ enum GivenValue {
     return options.count == 1 ? options.first : nil
   }
 
-  /// Indicates whether an option of the command takes a value: after a flag, such as `--json`, stands an argument of
-  /// its own.
+  /// Indicates whether an option of the command takes a value.
+  ///
+  /// After a flag, such as `--json`, comes an independent argument.
   private static func takesValue(_ option: String, in arguments: [String]) -> Bool {
     var command: any ParsableCommand.Type = ReceiptTool.self
     for argument in arguments.dropFirst() {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The width of help, whatever that of the terminal: the texts are written for it, so that examples can be copied.
+/// The layout of help.
+///
+/// It has the same width in every terminal: its texts are written for that width, so that examples can be copied.
 enum HelpText {
   static let columnCount = 80
 
-  /// Help whose line of usage, which the argument parser does not wrap, is wrapped between arguments.
+  /// Wraps the usage line between arguments, since the argument parser does not wrap it.
   static func wrapped(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.hasPrefix("USAGE: ") && $0.count > columnCount ? wrapped(usage: $0) : String($0) }
@@ -27,7 +29,9 @@ enum HelpText {
     return (lines + [line]).joined(separator: "\n")
   }
 
-  /// The words of a line, where an option in brackets or with its value is one.
+  /// Splits a usage line into words.
+  ///
+  /// An option in brackets, or with its value, is one word.
   private static func arguments(of usage: Substring) -> [String] {
     var arguments: [String] = []
     for word in usage.split(separator: " ").map(String.init) {

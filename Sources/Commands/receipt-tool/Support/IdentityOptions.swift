@@ -25,7 +25,7 @@ struct PassphraseOptions: ParsableArguments {
       guard let value = unsafe getenv(variable) else {
         throw ToolExit.failure(ToolExit.usage, "the environment variable \(variable) is not set")
       }
-      // The bytes as they are: as a String, what is not UTF-8 would become something else.
+      // Keep the bytes unchanged: a String would replace bytes that are not UTF-8.
       return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     case (.some, .some):
       throw ToolExit.failure(ToolExit.usage, "give --passphrase-file or --passphrase-env, not both")
@@ -60,7 +60,9 @@ struct IdentityOptions: ParsableArguments {
     }
   }
 
-  /// Apple's kinds are signed with certificates; the key of an app has none.
+  /// Requires certificates for Apple's kinds of receipts.
+  ///
+  /// An app's key has no certificates.
   func requireChain(isNeeded: Bool) throws {
     guard directory == nil else { return }
     if isNeeded, chainFile == nil {

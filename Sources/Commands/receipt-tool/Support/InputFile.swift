@@ -4,7 +4,9 @@ import ArgumentParser
 import Glibc
 import ReceiptBytes
 
-/// A file named on the command line, or standard input for `-`, read in pieces.
+/// A file named on the command line, or standard input for `-`.
+///
+/// It is read in pieces.
 struct InputFile: ~Copyable {
   let name: String
   /// The length in bytes; `nil` unless it is a regular file.
@@ -12,9 +14,9 @@ struct InputFile: ~Copyable {
   private let descriptor: Int32
   private let isOwned: Bool
 
-  /// Opens it.
+  /// Opens a file.
   ///
-  /// - Throws: ``ReadFailure`` when it does not exist, may not be read or is a directory.
+  /// - Throws: ``ReadFailure`` if the file does not exist, may not be read or is a directory.
   init(_ path: String) throws(ReadFailure) {
     let isStandardInput = path == "-"
     let opened = isStandardInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -44,7 +46,7 @@ struct InputFile: ~Copyable {
     }
   }
 
-  /// Indicates whether standard output appends to the file: reading it line by line would never end.
+  /// Indicates whether the file is not empty and is also standard output: reading it line by line would never end.
   private static func isOutput(_ status: File.Status?) -> Bool {
     guard let status, status.isRegularFile, status.byteCount > 0 else { return false }
     return FileSystem.status(ofDescriptor: STDOUT_FILENO)?.identity == status.identity
@@ -66,13 +68,13 @@ struct InputFile: ~Copyable {
     }
   }
 
-  /// Indicates whether a read would not block: bytes are available, or it is the end.
+  /// Indicates whether a read would not block, because bytes are available or the end is reached.
   var hasMoreNow: Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&state, 1, 0) > 0
   }
 
-  /// All bytes, or the first `limit + 1`, which is enough to detect a file that is too large.
+  /// Reads all bytes, or the first `limit + 1`, which is enough to detect that a file is too large.
   func readAll(limit: Int) throws(ReadFailure) -> [UInt8] {
     var all: [UInt8] = []
     if let byteCount { all.reserveCapacity(min(byteCount, limit) + 1) }
@@ -100,7 +102,7 @@ struct ReadFailure: Error, CustomStringConvertible {
   let message: String
   var description: String { "cannot read \(GivenValue.described(path)): \(message)" }
 
-  /// Says on standard error, and under `--json` as an object, that one of several inputs cannot be read.
+  /// Reports on standard error, and with `--json` as an object, that one of several inputs cannot be read.
   func report() throws(ExitCode) {
     note("receipt-tool: \(self)")
     try OutputError(ToolExit.unreadableInput, description, source: path).write()

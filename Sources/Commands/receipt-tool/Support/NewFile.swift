@@ -4,10 +4,14 @@ import ArgumentParser
 import ReceiptBytes
 import Synchronization
 
-/// Atomic file writes: when the call returns, the file is complete on disk; after an error the old file is unchanged.
+/// Atomic file writes.
+///
+/// When a call returns, the file is complete on disk; after an error, the old file is unchanged.
 enum NewFile {
-  /// Writes a file, which has these permissions from the beginning. An existing file is only replaced if `overwriting`.
-  /// It then keeps its permissions, a symbolic link is followed, and a device or pipe is written to.
+  /// Writes a file, which has the given permissions from the beginning.
+  ///
+  /// An existing file is replaced only if `overwriting` is `true`. It then keeps its permissions; a symbolic link is
+  /// followed; a device or pipe is written to.
   ///
   /// - Throws: Exit code 73 if the file cannot be created, exists already or is an input of the command; 74 if it
   ///   cannot be written.
@@ -18,9 +22,9 @@ enum NewFile {
     try writeAny(contents, to: path, mode: mode, overwriting: overwriting)
   }
 
-  /// Replaces a file of the command's own, such as the settings of a store, which it has read.
+  /// Replaces a file that the command itself manages, such as the settings of a store, although it has read the file.
   ///
-  /// - Throws: As ``write(_:to:mode:overwriting:)``.
+  /// - Throws: The same as ``write(_:to:mode:overwriting:)``.
   static func replaceOwn(_ path: String, by contents: [UInt8]) throws(ExitCode) {
     let file = try PendingFile(own: path)
     try file.write(contents)
@@ -46,8 +50,9 @@ enum NewFile {
 
   static func remove(_ path: String) { try? FileSystem.remove(path) }
 
-  /// Replaces a file by another one in the same folder, and keeps the old one under a third name. The path always has a
-  /// file.
+  /// Replaces a file by another one in the same folder, and keeps the old file under a third name.
+  ///
+  /// At any time there is a file at the path.
   ///
   /// - Throws: Exit code 74.
   static func replace(_ path: String, by new: String, keepingAs old: String) throws(ExitCode) {
@@ -62,7 +67,7 @@ enum NewFile {
     }
   }
 
-  /// Locks a file for as long as the result exists; `nil` if another process has locked or moved it.
+  /// Locks a file for the lifetime of the result; `nil` if another process has locked or moved it.
   static func lock(_ path: String) -> File? {
     guard let file = try? File(path, .reading), (try? file.lock()) == true,
       let identity = file.status?.identity, identity == (try? FileSystem.status(path))?.identity
@@ -88,9 +93,10 @@ enum NewFile {
   }
 }
 
-/// A new file that is written under a temporary name in the same folder, and renamed when it is finished. Otherwise it
-/// is removed, also if SIGHUP, SIGINT or SIGTERM ends the process. What a killed process left is removed when the same
-/// file is written again.
+/// A new file that is written under a temporary name in the same folder, and renamed when it is finished.
+///
+/// If it is not finished, it is removed, also if SIGHUP, SIGINT or SIGTERM ends the process. The file that a killed
+/// process left is removed when the same file is written again.
 final class PendingFile {
   let path: String
   private let target: String
@@ -103,12 +109,12 @@ final class PendingFile {
 
   /// Creates an empty file.
   ///
-  /// - Throws: As ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
+  /// - Throws: The same as ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
   convenience init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool) throws(ExitCode) {
     try self.init(path, mode: mode, overwriting: overwriting, isOwn: false)
   }
 
-  /// Creates an empty file that replaces one of the command's own.
+  /// Creates an empty file that will replace one that the command itself manages.
   fileprivate convenience init(own path: String) throws(ExitCode) {
     try self.init(path, mode: 0o644, overwriting: true, isOwn: true)
   }
@@ -131,7 +137,9 @@ final class PendingFile {
     self.isOwn = isOwn
   }
 
-  /// The path that gets the file: that of the file to which a symbolic link leads.
+  /// The path that the file is renamed to.
+  ///
+  /// A symbolic link is followed.
   private static func target(of path: String, exists: Bool) throws(ExitCode) -> String {
     guard exists, let own = try? FileSystem.linkStatus(path), !own.isRegularFile else { return path }
     guard let target = FileSystem.resolved(path) else {
@@ -147,7 +155,7 @@ final class PendingFile {
 
   /// Syncs the file and renames it.
   func finish() throws(ExitCode) {
-    // Also what the command read since the file was created.
+    // The command may have opened more inputs since the file was created.
     if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
     try NewFile.perform(path) { () throws(SystemError) in try unfinished.file.synchronize() }
     try NewFile.perform(path, creating: true) { () throws(SystemError) in
@@ -159,15 +167,16 @@ final class PendingFile {
   }
 }
 
-/// A file under a temporary name, `FILE.NUMBER.new`, which is removed at the end. It is locked, which says that it is no
-/// leftover.
+/// A file under a temporary name, `FILE.NUMBER.new`, which is removed at the end.
+///
+/// While its process lives, the file is locked; an unlocked one is a leftover.
 private struct TemporaryFile: ~Copyable {
   let path: String
   let file: File
   private let unfinished: UnfinishedFile
 
   private static let suffix = ".new"
-  /// The names of unfinished files that were in a folder when the first file was written there, by folder.
+  /// The names of unfinished files by folder, as found when the first file was written there.
   private static let found = Mutex<[String: [String]]>([:])
 
   static func create(beside target: String, mode: UInt16) throws(SystemError) -> TemporaryFile {
@@ -181,7 +190,8 @@ private struct TemporaryFile: ~Copyable {
         unfinished.finish()
         throw error
       }
-      // Another process may have taken it for a leftover before it was locked. Not every file system has locks.
+      // Before it was locked, another process may have removed it as a leftover. Some file systems do not support
+      // locks.
       let isLocked = (try? file.lock()) ?? true
       if isLocked, let identity = file.status?.identity, identity == (try? FileSystem.status(path))?.identity
       {
@@ -196,7 +206,9 @@ private struct TemporaryFile: ~Copyable {
     unfinished.finish()
   }
 
-  /// Removes the unfinished files of processes that were killed. A process that lives has its file locked.
+  /// Removes the unfinished files of processes that were killed.
+  ///
+  /// The file of a living process is locked.
   static func removeLeftovers(of target: String) {
     let folder = FileSystem.directory(of: target)
     let prefix = (target.split(separator: "/").last.map(String.init) ?? "") + "."

@@ -6,8 +6,8 @@ import ReceiptBytes
 import ReceiptCodec
 import Synchronization
 
-// Commands print only by these functions. A failed write ends the command with exit code 74, so that truncated output
-// never looks complete: always propagate the error.
+// Commands print only with these functions. A failed write ends the command with exit code 74, so that truncated output
+// never looks complete. Always propagate the error.
 
 /// Writes bytes to standard output, unchanged.
 func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
@@ -17,7 +17,7 @@ func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
 /// Writes text to standard output, unchanged.
 func writeAll(_ text: String) throws(ExitCode) { try writeAll(Array(text.utf8)) }
 
-/// Ends an object of the output, and writes it as a line to standard output.
+/// Ends an output object, and writes it as a line to standard output.
 func writeLine(_ object: JSONWriter) throws(ExitCode) {
   var object = object
   try writeAll(object.line())
@@ -28,10 +28,12 @@ func writeLine(_ lines: String...) throws(ExitCode) {
   try writeAll(lines.map { ShownText.plain($0) + "\n" }.joined())
 }
 
-/// Writes a line to standard error, for notes and progress, with control characters escaped. If that fails, an otherwise successful command fails
-/// (``StandardStreams/finish(succeeded:)``); a failed one keeps its exit code.
+/// Writes a line to standard error, for notes and progress, with control characters escaped.
+///
+/// If writing fails, an otherwise successful command fails (``StandardStreams/finish(succeeded:)``); a failed command
+/// keeps its exit code.
 func note(_ line: String) {
-  // A closed standard error means that no notes are wanted.
+  // If standard error is closed, notes are not wanted.
   if !writeAll(Array((ShownText.plain(line) + "\n").utf8), to: STDERR_FILENO), errno != EBADF {
     StandardStreams.isNoteLost.store(true, ordering: .relaxed)
   }
@@ -39,7 +41,7 @@ func note(_ line: String) {
 
 /// Writes all bytes to a file descriptor.
 ///
-/// - Returns: Whether it succeeded; otherwise `errno` has the reason.
+/// - Returns: `true` if it succeeded; otherwise `errno` has the reason.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   var offset = 0
   while offset < bytes.count {
@@ -59,8 +61,10 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
 enum StandardStreams {
   static let isNoteLost = Atomic(false)
 
-  /// Makes writes report a closed pipe and an exceeded file size limit, instead of a signal. Opens `/dev/null` for a
-  /// closed stream, whose descriptor the next opened file would get.
+  /// Prepares the streams.
+  ///
+  /// A write to a closed pipe, or beyond the file size limit, becomes an error instead of a signal. A closed stream is
+  /// opened at `/dev/null`; otherwise the next file would get its descriptor.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
@@ -70,7 +74,9 @@ enum StandardStreams {
     for number in [SIGHUP, SIGINT, SIGTERM] { removeUnfinishedFiles(on: number) }
   }
 
-  /// Removes unfinished files when a signal ends the process. An ignored signal, as under `nohup`, stays ignored.
+  /// Removes unfinished files when a signal ends the process.
+  ///
+  /// A signal that is ignored, as under `nohup`, stays ignored.
   private static func removeUnfinishedFiles(on number: Int32) {
     let before = signal(number) { number in
       UnfinishedFile.removeAll()
@@ -90,7 +96,7 @@ enum StandardStreams {
 
   static func outputFailure() -> ExitCode {
     note("receipt-tool: cannot write to standard output: \(systemMessage(errno))")
-    // Nor could an object say so.
+    // Standard output is lost, so the error cannot be printed as an object either.
     OutputError.keep(nil)
     return ToolExit.inputOutput
   }

@@ -3,8 +3,9 @@
 import ReceiptCodec
 import ReceiptCrypto
 
-/// The types of the objects that commands print with `--json`: the member `type`, which each object begins with.
-/// `Schemas/receipt-tool` has a schema for each.
+/// The types of the objects that commands print with `--json`: the value of the first member, `type`.
+///
+/// `Schemas/receipt-tool` has a schema for each type.
 enum OutputType: String {
   case apiResponse = "api-response"
   case auditAcknowledgement = "audit-acknowledgement"
@@ -51,16 +52,16 @@ enum OutputType: String {
 }
 
 extension JSONWriter {
-  /// Begins an object of the output, with `type` and `version`; ``line()`` ends it.
+  /// Begins an output object with `type` and `version`; ``line()`` ends it.
   init(_ type: OutputType) { self.init(type: type.rawValue) }
 
-  /// Ends an object of the output: the object and a line feed.
+  /// Ends an output object, and returns it with a line feed.
   mutating func line() -> [UInt8] {
     endObject()
     endLine()
     return bytes
   }
 
-  /// An optional digest: hexadecimal.
+  /// Writes an optional digest in hexadecimal.
   mutating func member(_ name: String, _ value: SHA256Digest?) { member(name, value?.hexadecimal) }
 }

@@ -6,19 +6,19 @@ import ReceiptSigning
 public import ReceiptVerification
 
 extension ReceiptEnvironment.Category: ExpressibleByArgument {
-  /// Takes a name in any case: Apple writes `Production` in receipts and `PRODUCTION` in its interfaces.
+  /// Accepts a name in any case: Apple writes `Production` in receipts and `PRODUCTION` in its APIs.
   public init?(argument: String) { self.init(rawValue: argument.lowercased()) }
 }
 extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
 
 extension VerificationPolicy {
-  /// The instant of `--time`, if it is one.
+  /// The instant of `--time`, if it states one.
   var statedInstant: Timestamp? {
     if case .at(let instant) = timeRule { instant } else { nil }
   }
 
-  /// The instant at which subscriptions are evaluated: that of `--time`, or now.
+  /// The instant at which subscriptions are evaluated: that of `--time`, or the current time.
   var instant: Timestamp { statedInstant ?? SystemClock.now() }
 }
 

@@ -3,7 +3,7 @@
 import Glibc
 import Synchronization
 
-/// The progress of long work: a bar on standard error while that is a terminal, and at the end the total and the rate.
+/// The progress of long work: a bar while standard error is a terminal, and the total and the rate at the end.
 final class Progress: Sendable {
   private let verb: String
   private let unit: String
@@ -12,8 +12,8 @@ final class Progress: Sendable {
   private let state = Mutex<(done: UInt64, lastShown: ContinuousClock.Instant?)>((0, nil))
 
   /// - Parameters:
-  ///   - verb: What is done, such as `checked`.
-  ///   - unit: What is counted.
+  ///   - verb: The action in the past tense, such as `checked`.
+  ///   - unit: The unit that is counted.
   init(_ verb: String, _ unit: String = "entries") {
     self.verb = verb
     self.unit = unit
@@ -24,8 +24,8 @@ final class Progress: Sendable {
   }
 
   /// - Parameters:
-  ///   - done: How many are done.
-  ///   - share: How much of the work is done, 0 to 1; `nil` where nobody knows.
+  ///   - done: The number of units that are done.
+  ///   - share: The share of the work that is done, 0 to 1; `nil` if unknown.
   func show(_ done: UInt64, share: Double?) {
     let now = ContinuousClock.now
     let isDue = state.withLock { state in
@@ -45,7 +45,7 @@ final class Progress: Sendable {
       line += "] \(Int(share * 100)) %  "
     }
     line += "\(verb) \(done) \(unit), \(Self.rate(done, elapsed))/s"
-    // A forecast from the first moments would be a guess.
+    // An estimate from the first moments would be a guess.
     if let share, share > 0.02, elapsed > 2 { line += ", \(Int(elapsed * (1 - share) / share) + 1) s left" }
     _ = writeAll(Array(line.utf8), to: STDERR_FILENO)
   }
@@ -56,14 +56,14 @@ final class Progress: Sendable {
     _ = writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 
-  /// Removes the bar, and notes the total and the rate.
+  /// Removes the bar, and prints the total and the rate.
   ///
-  /// - Parameter detail: What else is to be said.
+  /// - Parameter detail: Text to add.
   func finish(_ detail: String = "") {
     clear()
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     let done = state.withLock(\.done)
-    // Nobody waited for less.
+    // A total is not worth printing if the work took less than a second.
     guard elapsed >= 1, done > 0 else { return }
     let seconds = (elapsed * 10).rounded() / 10
     note("receipt-tool: \(verb) \(done) \(unit) in \(seconds) s, \(Self.rate(done, elapsed))/s\(detail)")

@@ -14,13 +14,14 @@ enum ToolExit {
   /// Output, a file or a storage could not be written.
   static let inputOutput = ExitCode(74)
 
-  /// Writes the error to standard error, and returns the exit code to throw. With `--json` the error is also the last
-  /// object of the output.
+  /// Writes the error to standard error, and returns the exit code to throw.
+  ///
+  /// With `--json` the error is also the last output object.
   ///
   /// - Parameters:
   ///   - exitCode: The exit code.
-  ///   - message: The sentence.
-  ///   - code: The failing part's own code.
+  ///   - message: The message.
+  ///   - code: The failing component's own code.
   /// - Returns: The exit code.
   static func failure(_ exitCode: ExitCode, _ message: String, code: String? = nil) -> ExitCode {
     note("receipt-tool: \(message)")
@@ -33,7 +34,7 @@ enum ToolExit {
 ///
 /// - Parameters:
 ///   - options: The options, each with whether it is given.
-///   - isUsed: Whether they have an effect.
+///   - isUsed: `true` if they have an effect.
 ///   - reason: The message after the option's name, such as `needs --check ocsp`.
 /// - Throws: `ValidationError`, for exit code 64, that names the first option given.
 func refuse(

@@ -52,8 +52,8 @@ struct TrustOptions: ParsableArguments {
           ToolExit.usage,
           "--trust \(file): there is no root (self-issued) certificate in it; use --intermediate for others")
       }
-      // Xcode's certificate is self-signed, and may or may not be a certificate authority. If pinned, it is trusted
-      // only for test data; as a root, only for certificates that it issued.
+      // Xcode's certificate is self-signed, and may or may not be a certificate authority. As a pinned certificate, it
+      // is trusted only for test data; as a root, only for certificates that it issued.
       let authorities = roots.filter(\.isCertificateAuthority)
       guard admitsXcode || authorities.count == roots.count else {
         throw ToolExit.failure(
@@ -73,7 +73,8 @@ struct TrustOptions: ParsableArguments {
       selfSignedTesting: admitsXcode ? .pinned(certificates: pinned) : .refused)
   }
 
-  /// The file, or the certificate files of a folder, by their extension, in the order of their names.
+  /// The path itself if it is a file; for a folder, its certificate files, which are found by extension and sorted by
+  /// name.
   private static func certificateFiles(at path: String) throws -> [String] {
     var isFolder = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {

@@ -7,7 +7,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
-/// Verifies a stream of one receipt a line, on all cores, in constant memory, with results in input order.
+/// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
 struct LineVerification: Sendable {
   let verifier: ReceiptVerifier
   let checkers: [any RemoteChecker]
@@ -17,7 +17,9 @@ struct LineVerification: Sendable {
   let output: VerdictOutput
   let colors: Colors
   let progress: Progress
-  /// Indicates whether each line is a key, a tab and a receipt; see ``KeyedLine``.
+  /// Indicates whether each line is a key, a tab and a receipt.
+  ///
+  /// See ``KeyedLine``.
   var isKeyed = false
 
   /// The batch size of one task: large enough to make the task switch cheap, small enough to bound memory.
@@ -29,9 +31,9 @@ struct LineVerification: Sendable {
     var tally = VerdictTally()
   }
 
-  /// - Throws: `AuditError` if a verdict could not be recorded, an exit code if one could not be printed: then nothing
-  ///   more is read, recorded or printed, so that the output has no gaps. `ReadFailure`, or an exit code for a line
-  ///   without a key, after printing the results of all lines before it.
+  /// - Throws: `AuditError` if a verdict could not be recorded; an exit code if a verdict could not be printed. In both
+  ///   cases nothing more is read, recorded or printed, so that the output has no gaps. `ReadFailure`, or an exit code
+  ///   for a line without a key, is thrown after printing the results of all lines before it.
   func run(_ input: borrowing InputFile, maximumLineLength: Int, _ tally: inout VerdictTally) async throws {
     var pending: [Task<Outcome, any Error>] = []
     do {
@@ -80,11 +82,11 @@ struct LineVerification: Sendable {
       var piece: [UInt8] = []
       do throws(ReadFailure) { piece = try input.read(atMost: 1 << 18) } catch { failure = error }
       byteCount += piece.count
-      // Ignore a line that the failure truncated.
+      // Ignore a line that the read failure truncated.
       let lines = !piece.isEmpty ? splitter.split(piece) : failure == nil ? splitter.finish() : []
       for line in lines {
         if isKeyed {
-          // A byte order mark in front of the input is no part of the first key.
+          // A byte order mark at the start of the input is not part of the first key.
           let line = isFirst ? ByteOrderMark.dropped(from: line) : line
           isFirst = false
           guard let keyed = KeyedLine(line) else {
@@ -133,16 +135,18 @@ struct LineVerification: Sendable {
   }
 }
 
-/// A line of `--keyed`: a key, a tab, and a receipt, which ends with the line.
+/// A line of `--keyed` input: a key, a tab, and a receipt up to the end of the line.
 struct KeyedLine {
-  /// The longest key, in bytes of UTF-8.
+  /// The maximum length of a key, in bytes of UTF-8.
   static let maximumKeyLength = 1024
 
   let key: String
   let receipt: [UInt8]
 
-  /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab. A key with
-  /// control characters is refused, and so is one that is not UTF-8: two keys must never become the same in the output.
+  /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab.
+  ///
+  /// A key with control characters is refused, and so is one that is not UTF-8: two different keys must never look the
+  /// same in the output.
   init?(_ line: [UInt8]) {
     guard let tab = line.prefix(Self.maximumKeyLength + 1).firstIndex(of: UInt8(ascii: "\t")), tab > 0,
       !line[..<tab].contains(where: { $0 < 0x20 || $0 == 0x7F }),
@@ -152,7 +156,9 @@ struct KeyedLine {
     receipt = Array(line[(tab + 1)...])
   }
 
-  /// The fault that ends the command: nothing says where in such an input a receipt begins and ends.
+  /// The error for a line without a key.
+  ///
+  /// It ends the command: the boundaries of the receipts in such an input are unknown.
   static func failure(source: String, index: Int) -> ExitCode {
     ToolExit.failure(
       ToolExit.malformedInput,

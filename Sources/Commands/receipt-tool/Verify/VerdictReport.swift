@@ -9,7 +9,7 @@ import ReceiptVerification
 /// The output for each receipt.
 enum VerdictOutput {
   case text, json
-  /// The payload of a valid one.
+  /// The payload of a valid receipt.
   case payload
 }
 
@@ -18,15 +18,18 @@ struct VerdictReport {
   let source: String
   let index: Int?
   let verdict: Verdict
-  /// When subscriptions are evaluated: the instant of `--time`, or when the command began. `nil` where what is printed
-  /// must not depend on the clock.
+  /// The instant at which subscriptions are evaluated: that of `--time`, or the start of the command.
+  ///
+  /// `nil` if the output must not depend on the clock.
   let instant: Timestamp?
-  /// The key of the line, which stands in place of `source` and `index`: what is printed then depends on the line alone.
+  /// The key of the line, which is printed instead of `source` and `index`.
+  ///
+  /// The output then depends on the line alone.
   var key: String?
-  /// The entry that records it.
+  /// The entry that records the verdict.
   var recorded: AuditAcknowledgement?
 
-  /// The output for a line of the input: exactly one line, except as text.
+  /// The output for a line of the input: exactly one line, except in text form.
   func line(_ output: VerdictOutput, _ colors: Colors) throws -> [UInt8] {
     switch (output, verdict) {
     case (.text, _): Array(colors.painted(text()).utf8)
@@ -35,7 +38,9 @@ struct VerdictReport {
     }
   }
 
-  /// The payload on one line: line feeds in it can only be white space between the values.
+  /// The payload on one line.
+  ///
+  /// A payload can contain line feeds only as white space between values.
   private func payloadLine(of receipt: VerifiedReceipt) throws -> [UInt8] {
     var line = try receipt.payloadJSON()
     for lineBreak: UInt8 in [0x0A, 0x0D] {
@@ -49,7 +54,7 @@ struct VerdictReport {
     return line
   }
 
-  /// A few lines for a person.
+  /// Several lines of human-readable text.
   func text() -> String {
     let place = key ?? index.map { "\(source):\($0)" } ?? source
     var lines = ["\(verdict.word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"]
@@ -110,7 +115,9 @@ struct VerdictReport {
     value.map { value in meaning.map { "\(value): \($0)" } ?? value }
   }
 
-  /// One JSON object and a line feed. Absent fields are left out.
+  /// One JSON object and a line feed.
+  ///
+  /// Absent fields are left out.
   func jsonLine() -> [UInt8] {
     var object = JSONWriter(.verdict)
     if let key {
@@ -128,9 +135,9 @@ struct VerdictReport {
   }
 }
 
-/// The text of each part for a person.
+/// The human-readable text of each part.
 extension PurchaseReport {
-  /// One line for a person.
+  /// One line of human-readable text.
   var text: String {
     var parts = [transaction.transactionId ?? "(no identifier)"]
     if let productId = transaction.productId { parts.append(productId) }
@@ -160,7 +167,7 @@ extension PurchaseReport {
 }
 
 extension RenewalReport {
-  /// One line for a person.
+  /// One line of human-readable text.
   var text: String {
     var parts: [String] = []
     switch renewal.autoRenewStatus {
@@ -179,7 +186,7 @@ extension RenewalReport {
 }
 
 extension DetachedReport {
-  /// Names and values for a person.
+  /// Names and values for human-readable text.
   var lines: [(name: String, value: String)] {
     switch content {
     case .googlePlayLicense(let license):

@@ -127,7 +127,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var policy = try policy.policy(resolved)
     try appKeys.apply(to: &policy, kinds: self.policy.kinds)
     if checks.offlineSuffices { policy.offlineRule = .sufficient }
-    // Created only for remote checks: other verifications need no network.
+    // The transport is created only for remote checks: other verifications need no network.
     let transport = checks.specifications.isEmpty ? nil : servers.transport()
     defer { transport?.shutdown() }
     var checkers =
@@ -212,7 +212,7 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// The number of verdicts of each value.
+/// The number of verdicts of each kind.
 struct VerdictTally: Sendable {
   var valid = 0
   var invalid = 0

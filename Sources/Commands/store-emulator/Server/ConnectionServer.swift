@@ -7,11 +7,11 @@
   import NIOPosix
   import ReceiptHTTP
 
-  /// Serves one connection: reads a request, sends what the delivery says, and so on.
+  /// Serves a connection: reads each request, and performs the steps of the delivery that answers it.
   struct ConnectionServer {
     let connection: Listener.Connection
     let apps: EmulatedApps
-    /// For how long the client may send nothing, or not yet a whole request.
+    /// The time for the head of a request to arrive, and then for its body.
     let idleTimeout: TimeAmount
     let log: RequestLog?
 
@@ -21,7 +21,9 @@
     private static let longestTarget = 16 << 10
     private static let longestFields = 64 << 10
     private static let longestBody = 64 << 20
-    /// For how long the rest of a refused request is read: closing before that could take the answer back.
+    /// The time for which the rest of a refused request is read.
+    ///
+    /// Closing earlier could destroy the response in transit.
     private static let refusalTimeout = TimeAmount.seconds(1)
 
     func run() async throws {
@@ -31,7 +33,7 @@
       }
     }
 
-    /// - Returns: Whether the connection serves further requests.
+    /// - Returns: `true` if the connection serves further requests.
     private func serveRequest(_ parts: inout Parts, _ outbound: Output) async throws -> Bool {
       var deadline = closeConnection(in: idleTimeout)
       defer { deadline.cancel() }
@@ -55,7 +57,7 @@
           headers: head.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
         var delivery = await apps.deliver(request)
         if head.method == .HEAD { delivery.dropBody() }
-        // The decoder reads nothing after a request for another protocol.
+        // After a request for another protocol, the decoder reads nothing more.
         let keepsOpen = head.isKeepAlive && !head.headers.contains(name: "Upgrade")
         if !keepsOpen { delivery.announceClose() }
         return try await perform(delivery, &parts, outbound) {
@@ -67,7 +69,8 @@
       }
     }
 
-    /// Checks what the decoder does not, and tells a waiting client to send the body (RFC 9110 section 10.1.1).
+    /// Checks what the decoder does not check, and sends 100 (Continue) if the client expects it (RFC 9110 section
+    /// 10.1.1).
     private func check(_ head: HTTPRequestHead, _ outbound: Output) async throws {
       let fields = head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
       guard head.uri.utf8.count <= Self.longestTarget else {
@@ -78,7 +81,7 @@
       }
       let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
       guard length <= Self.longestBody else { throw Self.longBody }
-      // RFC 9112 section 3.2.
+      // HTTP/1.1 requires exactly one Host field (RFC 9112 section 3.2).
       let mustNameHost = head.version.minor >= 1
       guard head.headers["Host"].count == 1 || !mustNameHost && head.headers["Host"].isEmpty else {
         throw RequestRefusal(400, "There is not one Host.")
@@ -107,7 +110,7 @@
 
     private static let longBody = RequestRefusal(413, "The body has more than \(longestBody) bytes.")
 
-    /// - Returns: `false`: the connection serves no further requests.
+    /// - Returns: `false`, because the connection serves no further requests.
     private func refuse(
       _ refusal: RequestRefusal, _ head: HTTPRequestHead?, since start: ContinuousClock.Instant,
       _ parts: inout Parts, _ outbound: Output
@@ -124,20 +127,23 @@
       return false
     }
 
-    /// Closes the connection unless the result is cancelled before.
+    /// Schedules closing the connection.
+    ///
+    /// The caller cancels the result to keep it open.
     private func closeConnection(in time: TimeAmount) -> Scheduled<Void> {
       let channel = connection.channel
       return channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
     }
 
-    /// - Returns: Whether the connection serves further requests.
+    /// - Returns: `true` if the connection serves further requests.
     private func perform(
       _ delivery: EmulatorDelivery, _ parts: inout Parts, _ outbound: Output, record: () -> Void
     ) async throws -> Bool {
       var isRecorded = false
       defer { if !isRecorded { record() } }
       for (index, step) in delivery.steps.enumerated() {
-        // Before the last step: a client that has the answer finds it in the log, and that step may not end.
+        // Record the request before the last step: a client that has the response must find it in the log, and the last
+        // step may never end.
         if index == delivery.steps.count - 1 {
           record()
           isRecorded = true
@@ -149,8 +155,9 @@
           let buffer = ByteBuffer(bytes: bytes)
           while !Task.isCancelled {
             try await outbound.write(buffer)
-            // The writer only hands the bytes to the event loop, and suspends once that has found the socket full.
-            // A faster writer fills the loop with tasks, which it empties before it looks at any connection again.
+            // Wait for the event loop. The writer only passes the bytes to the loop, and suspends once the loop has
+            // found the socket full. A faster writer would fill the loop with tasks, which it runs before it serves any
+            // connection.
             try await connection.channel.eventLoop.submit {}.get()
           }
         case .waitForEnd: while try await parts.next() != nil {}
@@ -160,7 +167,7 @@
       case .keepOpen: return true
       case .close: return false
       case .reset:
-        // Lingering for no time makes the kernel send RST in place of FIN.
+        // A linger time of zero makes the kernel send RST instead of FIN.
         if let channel = connection.channel as? any SocketOptionProvider {
           try await channel.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         }
@@ -168,7 +175,9 @@
       }
     }
 
-    /// Waits, but not for somebody who has gone.
+    /// Waits for a time.
+    ///
+    /// Fails if the client closes the connection meanwhile.
     private func wait(_ milliseconds: Int) async throws {
       let end = ContinuousClock.now + .milliseconds(milliseconds)
       while ContinuousClock.now < end {

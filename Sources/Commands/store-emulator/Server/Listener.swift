@@ -7,7 +7,7 @@
   import NIOPosix
   import NIOSSL
 
-  /// An open port and who answers there.
+  /// An open port, which accepts connections.
   struct Listener {
     typealias Connection = NIOAsyncChannel<RequestPart, ByteBuffer>
 
@@ -16,7 +16,7 @@
     var port: Int { channel.channel.localAddress?.port ?? 0 }
 
     private static let backlog: Int32 = 256
-    /// The most that the decoder keeps: a head that is not complete yet.
+    /// The maximum number of bytes that the decoder buffers for an incomplete head.
     private static let longestHead = 256 << 10
 
     /// Opens a port.
@@ -30,7 +30,7 @@
         .bind(host: host, port: port) { [limits] channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-            // Requests are decoded, responses are bytes: faults need their say about each of them.
+            // Requests are decoded, but responses are written as bytes, because faults control each byte.
             let decoder = HTTPRequestDecoder(limitConfiguration: limits)
             try channel.pipeline.syncOperations.addHandlers(
               ByteToMessageHandler(decoder, maximumBufferSize: 2 * longestHead), RequestPartHandler())
@@ -43,7 +43,7 @@
     /// Closes the port without serving.
     func close() async { try? await channel.executeThenClose { _, _ in } }
 
-    /// Serves until the task is cancelled; connections then end with it.
+    /// Serves until the task is cancelled, which also ends the connections.
     func serve(
       _ apps: EmulatedApps, _ options: ServingOptions
     ) async throws {
@@ -52,7 +52,7 @@
           for try await connection in connections {
             group.addTask {
               apps.stores[0].statistics.connectionOpened()
-              // The end of a connection is the client's affair, and often the test's.
+              // Errors of a connection are ignored: clients, often tests, end connections as they like.
               try? await ConnectionServer(
                 connection: connection, apps: apps,
                 idleTimeout: .seconds(Int64(options.idleTimeout)), log: options.log ? RequestLog() : nil

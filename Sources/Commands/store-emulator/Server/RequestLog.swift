@@ -5,7 +5,7 @@
   import ReceiptCodec
   import ReceiptVerification
 
-  /// A line on standard error for each request: time, method, path, status, milliseconds, and the fault.
+  /// Writes a line to standard error for each request: time, method, path, status, milliseconds, and the fault.
   struct RequestLog: Sendable {
     func record(
       _ method: String, _ target: String, status: Int?, fault: String?, since start: ContinuousClock.Instant

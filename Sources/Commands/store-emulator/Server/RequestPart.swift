@@ -4,7 +4,7 @@
   import NIOCore
   import NIOHTTP1
 
-  /// A part of a request, or a fault: the bytes that arrived are not a request.
+  /// A part of a request, or the reason to refuse bytes that are not a request.
   enum RequestPart: Sendable {
     case head(HTTPRequestHead)
     case body(ByteBuffer)
@@ -12,7 +12,7 @@
     case malformed(RequestRefusal)
   }
 
-  /// Why a request is answered by the server, and the connection closed.
+  /// The reason why the server itself answers a request and closes the connection.
   struct RequestRefusal: Error {
     let status: Int
     let reason: String
@@ -41,7 +41,7 @@
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      // After its first error the decoder reports what else comes as another one.
+      // After its first error, the decoder reports further input as further errors.
       if hasFailed { return }
       let refusal: RequestRefusal
       switch error as? HTTPParserError {

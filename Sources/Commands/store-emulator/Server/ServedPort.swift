@@ -10,7 +10,9 @@
     let isProduction: Bool
     let listener: Listener
 
-    /// Opens all ports, the plain one of the sandbox first.
+    /// Opens all ports.
+    ///
+    /// The first one is the plain port of the sandbox.
     static func open(_ options: ServingOptions, _ certificates: ServerCertificates) async throws
       -> [ServedPort]
     {

@@ -12,11 +12,11 @@
     import Darwin
   #endif
 
-  /// The certificates of the server, valid and flawed, issued by an authority that is created at start.
+  /// The server's valid and flawed certificates, issued by an authority that is created at start.
   struct ServerCertificates {
     /// The flaw of a server certificate.
     enum Kind: String, CaseIterable {
-      /// None: it is for `localhost`, `127.0.0.1`, `::1` and the host by which clients reach the process.
+      /// No flaw: it is for `localhost`, `127.0.0.1`, `::1` and the host by which clients reach the process.
       case trusted
       /// Another authority issued it.
       case untrusted
@@ -32,15 +32,15 @@
     private let host: String
 
     private static let day: Int64 = 86_400
-    private static let serverAuthentication = ObjectIdentifiers.serverAuthentication
-
     init(now: Int64, host: String) throws(CryptoError) {
       self.now = now
       self.host = host
       (authority, authorityKey) = try Self.makeAuthority(now)
     }
 
-    /// A certificate with its key, both in PEM; the authority's follows the server's.
+    /// Issues a certificate.
+    ///
+    /// The result is in PEM; the chain contains the authority's certificate after the server's.
     func issue(_ kind: Kind) throws(CryptoError) -> (chain: String, key: String) {
       var (issuer, issuerKey) = (authority, authorityKey)
       if kind == .untrusted { (issuer, issuerKey) = try Self.makeAuthority(now) }
@@ -50,7 +50,7 @@
         notBefore: now - 10 * Self.day, notAfter: kind == .expired ? now - Self.day : now + 30 * Self.day)
       template.basicConstraints = .endEntity
       template.keyUsage = .digitalSignature
-      template.extendedKeyUsages = [Self.serverAuthentication]
+      template.extendedKeyUsages = [ObjectIdentifiers.serverAuthentication]
       let names =
         kind == .wrongHost ? ["other.example.com"] : Set(["localhost", "127.0.0.1", "::1", host]).sorted()
       template.additionalExtensions = [Self.subjectAlternativeName(names)]

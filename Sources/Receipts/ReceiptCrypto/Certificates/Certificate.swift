@@ -119,3 +119,12 @@ extension Certificate {
     return certificates
   }
 }
+
+extension Certificate {
+  /// RSA PKCS#1 v1.5 and ECDSA with SHA-256, SHA-384 or SHA-512 (RFC 8017, RFC 5758), as dotted object identifiers.
+  package static let sha2SignatureOIDs: Set<String> = [
+    ObjectIdentifiers.sha256WithRSAEncryption, ObjectIdentifiers.sha384WithRSAEncryption,
+    ObjectIdentifiers.sha512WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA256,
+    ObjectIdentifiers.ecdsaWithSHA384, ObjectIdentifiers.ecdsaWithSHA512,
+  ]
+}

@@ -84,24 +84,17 @@ public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConve
 
 /// The algorithms with which revocation statements may be signed, as dotted object identifiers.
 enum RevocationSignature {
-  /// RSA and ECDSA with SHA-2.
-  private static let strong: Set<String> = [
-    ObjectIdentifiers.sha256WithRSAEncryption, ObjectIdentifiers.sha384WithRSAEncryption,
-    ObjectIdentifiers.sha512WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA256,
-    ObjectIdentifiers.ecdsaWithSHA384, ObjectIdentifiers.ecdsaWithSHA512,
-  ]
-
-  private static let rsaWithSHA1 = ObjectIdentifiers.sha1WithRSAEncryption
-
   /// Returns `true` if an OCSP response may be signed with the algorithm.
   ///
   /// SHA-1 is rejected: a responder signs the nonces of strangers, who could prepare two responses with the same SHA-1
   /// digest.
-  static func acceptsInResponse(oid: String) -> Bool { strong.contains(oid) }
+  static func acceptsInResponse(oid: String) -> Bool { Certificate.sha2SignatureOIDs.contains(oid) }
 
   /// Returns `true` if a revocation list may be signed with the algorithm.
   ///
   /// SHA-1 is accepted, because a list contains no data that a stranger chose. Apple's first root, from 2006, signs
   /// with it.
-  static func acceptsInList(oid: String) -> Bool { strong.contains(oid) || oid == rsaWithSHA1 }
+  static func acceptsInList(oid: String) -> Bool {
+    Certificate.sha2SignatureOIDs.contains(oid) || oid == ObjectIdentifiers.sha1WithRSAEncryption
+  }
 }

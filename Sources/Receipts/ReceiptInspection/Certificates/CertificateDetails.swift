@@ -27,7 +27,7 @@ package struct CertificateDetails: Sendable, Hashable {
 
   /// The name of the signature algorithm; its object identifier if the name is unknown.
   package var signatureAlgorithmName: String {
-    ObjectIdentifierNames.name(of: signatureAlgorithm) ?? signatureAlgorithm
+    ObjectIdentifiers.names[signatureAlgorithm] ?? signatureAlgorithm
   }
 
   /// Describes a certificate.

@@ -133,7 +133,7 @@ struct ExtensionDecoder {
   private mutating func objectIdentifier() throws -> String {
     let bytes = bytes
     let identifier = try reader.readObjectIdentifier(bytes.span).description
-    return ObjectIdentifierNames.name(of: identifier) ?? identifier
+    return ObjectIdentifiers.names[identifier] ?? identifier
   }
 
   private mutating func contents(_ tag: ASN1Tag) throws -> ArraySlice<UInt8> {

@@ -19,7 +19,7 @@ package struct ExtensionDetails: Sendable, Hashable {
 
   init(_ found: Certificate.Extension, of certificate: Certificate) {
     type = found.oid
-    name = ObjectIdentifierNames.name(of: found.oid)
+    name = ObjectIdentifiers.names[found.oid]
     isCritical = found.isCritical
     value = Self.text(found, of: certificate)
     hex = Hexadecimal.encode(found.value)

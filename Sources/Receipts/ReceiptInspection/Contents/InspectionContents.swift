@@ -101,7 +101,7 @@ enum InspectionContents {
               .object([
                 JSONMember(name: "type", value: .string(attribute.type)),
                 JSONMember(
-                  name: "name", value: .string(ObjectIdentifierNames.name(of: attribute.type) ?? "unknown")),
+                  name: "name", value: .string(ObjectIdentifiers.names[attribute.type] ?? "unknown")),
                 JSONMember(
                   name: "hex",
                   value: .string(attribute.values.map { Hexadecimal.encode($0) }.joined(separator: " "))),

@@ -93,12 +93,22 @@ package struct InspectedField: Sendable, Hashable {
       ShownText.plain(value.string ?? String(decoding: value.encoded(), as: UTF8.self))
     }
 
+    /// Returns `true` if a member of a report is an object identifier.
+    ///
+    /// Both its name and its form are checked, because version numbers of apps have the same form.
+    private static func isObjectIdentifier(_ text: String, in member: String) -> Bool {
+      let members = ["digestAlgorithm", "signatureAlgorithm", "type"]
+      guard members.contains(member) || member.hasPrefix("[") else { return false }
+      let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+      return parts.count > 3 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { "0"..."9" ~= $0 } }
+    }
+
     /// Returns the name of an object identifier, or the date of an instant.
     private func decoded(_ value: JSONValue, named name: String, isNoted: Bool) -> String? {
       switch value {
       case .string(let text):
-        guard ObjectIdentifierNames.isObjectIdentifier(text, in: name) else { return nil }
-        return ObjectIdentifierNames.name(of: text) ?? "unknown"
+        guard Self.isObjectIdentifier(text, in: name) else { return nil }
+        return ObjectIdentifiers.names[text] ?? "unknown"
       case .number(let number):
         guard !isNoted, FieldMeanings.isInstant(name), abs(number.double) < Timestamp.greatestMagnitude else {
           return nil

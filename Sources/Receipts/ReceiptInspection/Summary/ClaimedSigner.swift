@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 package import ReceiptCodec
 internal import ReceiptCrypto
 
@@ -86,7 +87,7 @@ package struct ClaimedSigner: Sendable {
     self.chain = chain
     name = chain.signer?.subject ?? info.map { _ in "a certificate that does not come along" }
     algorithm = info.map { info in
-      [info.signatureAlgorithm, info.digestAlgorithm].map { ObjectIdentifierNames.name(of: $0) ?? $0 }
+      [info.signatureAlgorithm, info.digestAlgorithm].map { ObjectIdentifiers.names[$0] ?? $0 }
         .joined(separator: " with ")
     }
     if info == nil { problem = Problem(word: "NOT SIGNED", explanation: ": there is no signature") }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// Builds the paths leaf → intermediate → trusted root (RFC 5280 section 6).
@@ -96,7 +95,7 @@ struct SigningPathBuilder {
     for (index, certificate) in certificates.enumerated() {
       let algorithm = certificate.signatureAlgorithmOID
       let isAccepted =
-        Self.strongAlgorithms.contains(algorithm)
+        Certificate.sha2SignatureOIDs.contains(algorithm)
         || acceptsSHA1 && SigningPath.sha1SignatureOIDs.contains(algorithm)
       guard isAccepted else {
         throw .invalid(
@@ -106,13 +105,6 @@ struct SigningPathBuilder {
       }
     }
   }
-
-  /// RSA PKCS#1 v1.5 and ECDSA with SHA-256, SHA-384 or SHA-512 (RFC 8017, RFC 5758).
-  private static let strongAlgorithms = [
-    ObjectIdentifiers.sha256WithRSAEncryption, ObjectIdentifiers.sha384WithRSAEncryption,
-    ObjectIdentifiers.sha512WithRSAEncryption,
-    ObjectIdentifiers.ecdsaWithSHA256, ObjectIdentifiers.ecdsaWithSHA384, ObjectIdentifiers.ecdsaWithSHA512,
-  ]
 
   /// Requires the marker extensions, which dedicate these certificates to receipts; RFC 5280 alone cannot.
   private func requirePurposes(leaf: Certificate, intermediate: Certificate) throws(ValidationError) {

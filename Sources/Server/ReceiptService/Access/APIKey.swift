@@ -4,20 +4,24 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// A permission of a key. No scope includes another.
+  /// A permission of a key.
+  ///
+  /// No scope includes another.
   public enum Scope: String, Sendable, Hashable, CaseIterable {
-    /// To have receipts verified and inspected.
+    /// Permission to have receipts verified and inspected.
     case verify
-    /// To read entitlements, changes and the audit trail.
+    /// Permission to read entitlements, changes and the audit trail.
     case read
-    /// To manage keys and webhooks, and to erase.
+    /// Permission to manage keys and webhooks, and to erase customers.
     case admin
-    /// To control the emulated stores.
+    /// Permission to control the emulated stores.
     case emulator
   }
 
-  /// A key of the API, as it is shown once: `rk_ID_SECRET`, an identifier of 12 hexadecimal digits and 32 random bytes
-  /// in base64url. The server stores the SHA-256 of the secret. 256 random bits need neither salt nor key stretching.
+  /// The text of an API key, which is shown once: `rk_ID_SECRET`.
+  ///
+  /// The identifier has 12 hexadecimal digits; the secret is 32 random bytes in base64url. The server stores the
+  /// SHA-256 of the secret. 256 random bits need neither salt nor key stretching.
   package struct APIKeyText: Sendable, Hashable, CustomStringConvertible {
     package let id: String
     let secret: String
@@ -41,28 +45,28 @@
       self.init(id: String(parts[1]), secret: String(parts[2]))
     }
 
-    /// The SHA-256 hash of the secret, which is stored in its place.
+    /// The SHA-256 hash of the secret, which is stored instead of the secret.
     package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
 
-    /// The key as its user presents it.
+    /// The key in the form that clients present.
     package var description: String { "rk_\(id)_\(secret)" }
   }
 
-  /// The key that authenticates a request: presented with the request, or used for the console's login.
+  /// The key that authenticates a request, either presented with it or used for the console's login.
   public struct Principal: Sendable, Hashable {
     /// The identifier of the key.
     public let keyID: String
-    /// The name that it was given.
+    /// The name of the key.
     public let name: String
-    /// The app that it is confined to; `nil` for all.
+    /// The app that the key is confined to; `nil` for all apps.
     public let app: String?
     /// The scopes of the key.
     public let scopes: Set<Scope>
 
-    /// Returns `true` if it may see and change what belongs to an app.
+    /// Returns `true` if the key may read and change the data of an app.
     func mayUse(app name: String) -> Bool { app == nil || app == name }
 
-    /// Returns `true` if it has a scope.
+    /// Returns `true` if the key has a scope.
     func may(_ scope: Scope) -> Bool { scopes.contains(scope) }
   }
 #endif

@@ -8,11 +8,11 @@
 
   /// A recorded action of an administrator.
   package struct AdministrativeAct: Sendable, Hashable {
-    /// Counts up.
+    /// The number of the action, which increases with each.
     package let sequence: Int64
-    /// Milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     package let time: Int64
-    /// The identifier of a key, or `command line`.
+    /// The identifier of the key that was used, or `command line`.
     package let actor: String
     package let act: String
     package let details: String
@@ -25,7 +25,7 @@
         .integer(time), .text(actor), .text(act), .text(ShownText.plain(details, limit: 1000)))
     }
 
-    /// The newest, newest first.
+    /// The latest actions, latest first.
     package static func newest(
       _ limit: Int, before sequence: Int64 = .max, in session: any DatabaseSession
     ) throws -> [AdministrativeAct] {

@@ -6,11 +6,12 @@
   internal import NIOHTTP1
   public import NIOHTTPTypes
 
-  /// Has clients that wait for it send the body (RFC 9110, 10.1.1): curl waits a second with bodies of more than a
-  /// megabyte. It waits until the answers to the requests before are written. Clients of HTTP/1.0, which know no 100,
-  /// get answers of HTTP/1.0.
+  /// Sends 100 (Continue) to clients that wait for it before they send the body (RFC 9110, 10.1.1).
   ///
-  /// It belongs before handlers that look at answers.
+  /// curl waits for a second with bodies of more than a megabyte. The handler sends 100 only after the answers to
+  /// earlier requests are written. Clients of HTTP/1.0, which does not define 100, get answers of HTTP/1.0.
+  ///
+  /// Add it before handlers that look at answers.
   public final class ExpectContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
@@ -21,10 +22,11 @@
     /// Parts of answers.
     public typealias OutboundOut = HTTPResponsePart
 
-    /// The requests that have no whole answer yet.
+    /// The number of requests whose answer is not complete yet.
     private var unansweredCount = 0
-    /// `true` if the client waits for 100 (Continue) to its last request. 100 must not be written in the middle of the
-    /// response to an earlier request.
+    /// `true` if the client of the last request still waits for 100 (Continue).
+    ///
+    /// It must not be written in the middle of the answer to an earlier request.
     private var isOwed = false
 
     /// Creates a handler for one connection.
@@ -39,7 +41,7 @@
       try? pipeline.addHandler(HTTP10Handler(), position: .after(decoder))
     }
 
-    /// Answers a head that expects it with 100, or notes that it has to.
+    /// Sends 100 if a head expects it and no earlier answer is outstanding; otherwise notes that it must be sent later.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       isOwed = false
       if case .head(let request) = unwrapInboundIn(data) {
@@ -51,7 +53,7 @@
       context.fireChannelRead(data)
     }
 
-    /// Notes the end of an answer.
+    /// Notes the end of an answer, and sends a delayed 100.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       context.write(data, promise: promise)
       guard case .end = unwrapOutboundIn(data) else { return }

@@ -10,7 +10,7 @@
   /// An earlier close would cut off the part of the answer that a slow client has not read yet. An answer that
   /// announces `Connection: close` is the last (RFC 9112, 9.6).
   ///
-  /// It belongs behind a ``RequestDeadlineHandler``, which closes the connection of a client that takes nothing.
+  /// Add it behind a ``RequestDeadlineHandler``, which closes the connection of a client that reads nothing.
   public final class GracefulCloseHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
@@ -23,7 +23,7 @@
 
     private var isRequestComplete = false
     private var isLast = false
-    /// The end of the last answer.
+    /// Completes when the end of the last answer is written.
     private var answer: EventLoopFuture<Void>?
 
     /// Creates a handler for one connection.
@@ -35,7 +35,7 @@
       context.fireChannelRead(data)
     }
 
-    /// Notes the end of an answer, and closes after the last.
+    /// Notes the end of an answer, and closes the connection after the last one.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       switch unwrapOutboundIn(data) {
       case .head(let head):
@@ -54,7 +54,7 @@
       }
     }
 
-    /// Closes when the answer has been taken.
+    /// Closes the connection when the last answer has been sent.
     public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
       guard mode == .all, let answer else { return context.close(mode: mode, promise: promise) }
       let context = NIOLoopBound(context, eventLoop: context.eventLoop)

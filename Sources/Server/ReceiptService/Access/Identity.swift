@@ -6,8 +6,8 @@
 
   /// Identifies the key that makes a request, and decides whether the key allows the request.
   ///
-  /// Every door asks this type: the routes, the handler that answers before the router, streams and batches under way,
-  /// the console, and the controls of an emulated store.
+  /// Everything that needs a key uses this type: the routes, the handler that answers before the router, streams and
+  /// batches under way, the console, and the controls of an emulated store.
   struct Identity: Sendable {
     let keys: KeyRing
 
@@ -30,8 +30,9 @@
       return principal
     }
 
-    /// Returns the principal of a request if that can be decided without waiting for the database. `nil` decides
-    /// nothing.
+    /// Returns the principal of a request if the keys in memory suffice, without waiting for the database.
+    ///
+    /// `nil` does not mean that the request is refused.
     func knownPrincipal(of request: Request, needing scope: Scope) -> Principal? {
       guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
         principal.may(scope)
@@ -47,7 +48,8 @@
       return try await keys.principal(id: principal.keyID)?.may(scope) == true
     }
 
-    /// The text of the key that a request presents (RFC 6750 section 2.1). A second `Authorization` field is refused.
+    /// The key in the `Authorization` field of a request (RFC 6750 section 2.1); `nil` if the field occurs more than
+    /// once.
     private static func presentedKey(_ request: Request) -> Substring? {
       let values = request.headers[values: .authorization]
       guard values.count == 1, let value = values.first, value.utf8.count > 7,

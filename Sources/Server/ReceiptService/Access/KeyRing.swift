@@ -6,25 +6,29 @@
   internal import ReceiptCrypto
   internal import Synchronization
 
-  /// The keys of the API. They live in the database; each process keeps them in memory for a few seconds, so that a
-  /// request costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the
-  /// database is unreachable within ``maximumAgeWhileUnavailable``.
+  /// The keys of the API.
+  ///
+  /// The keys are stored in the database. Each process caches them in memory for a few seconds, so that a request needs
+  /// no query. A key that another process revoked is refused after at most twice ``maximumAge``, and while the database
+  /// is unreachable, after at most ``maximumAgeWhileUnavailable``.
   package final class KeyRing: Sendable {
-    /// The age after which the keys in memory are read again.
+    /// The age after which the cached keys are read again.
     package static let maximumAge: Duration = .seconds(5)
-    /// The age up to which they are used while the database is unreachable: verification needs no database.
+    /// The maximum age of the cached keys while the database is unreachable.
+    ///
+    /// Verification itself needs no database.
     package static let maximumAgeWhileUnavailable: Duration = .seconds(60)
 
     /// A key, without its secret.
     package struct Key: Sendable, Hashable {
       package let principal: Principal
       package let created: Int64
-      /// When it was revoked, in milliseconds since 1970.
+      /// The time of its revocation, in milliseconds since 1970; `nil` if it was not revoked.
       package let revoked: Int64?
       fileprivate let hash: [UInt8]
     }
 
-    /// Why a key is not created.
+    /// The error for a key that cannot be created.
     package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
       /// The invalid member: `name`, `app` or `scopes`.
       package let member: String
@@ -51,8 +55,8 @@
     /// - Parameters:
     ///   - database: The database with the keys.
     ///   - apps: The apps that keys may be confined to; `nil` for any.
-    ///   - maximumAge: The age after which the keys in memory are read again.
-    ///   - maximumAgeWhileUnavailable: The age up to which they are used while the database is unreachable.
+    ///   - maximumAge: The age after which the cached keys are read again.
+    ///   - maximumAgeWhileUnavailable: The maximum age of the cached keys while the database is unreachable.
     ///   - clock: The current time.
     package init(
       _ database: any ServiceDatabase, apps: Set<String>? = nil, maximumAge: Duration = maximumAge,
@@ -74,14 +78,14 @@
       try await refresh(after: maximumAge)
       var key = state.withLock { $0.keys[presented.id] }
       if key == nil {
-        // Another process may have created it a moment ago.
+        // Another process may have just created it.
         try await refresh(after: .milliseconds(100))
         key = state.withLock { $0.keys[presented.id] }
       }
       return principal(key, presenting: presented)
     }
 
-    /// Authenticates a presented key with the keys in memory, if they are recent enough.
+    /// Authenticates a presented key with the cached keys, if they are recent enough.
     ///
     /// `nil` does not mean that the key is invalid.
     func knownPrincipal(presenting text: some StringProtocol) -> Principal? {
@@ -98,7 +102,7 @@
       return key.principal
     }
 
-    /// The key with an identifier, unless it was revoked: for logins that were made with it.
+    /// The key that a login was made with, by its identifier; `nil` if it was revoked.
     func principal(id: String) async throws -> Principal? {
       try await refresh(after: maximumAge)
       return state.withLock { state in
@@ -106,7 +110,7 @@
       }
     }
 
-    /// Creates a key, whose text cannot be had again.
+    /// Creates a key, whose text cannot be retrieved later.
     ///
     /// - Throws: ``InvalidKey``, ``DatabaseError``.
     package func create(
@@ -137,7 +141,7 @@
       return text
     }
 
-    /// Revokes a key, and ends the logins that were made with it; `false` if there is no such key.
+    /// Revokes a key, and ends the logins that were made with it; returns `false` if the key does not exist.
     ///
     /// - Throws: ``DatabaseError``.
     package func revoke(id: String, by actor: String) async throws -> Bool {
@@ -181,8 +185,8 @@
         let age = state.loaded.map { now - $0 }
         let isFresh = age.map { $0 < maximumAge } ?? false
         let mayWait = age.map { $0 < maximumAgeWhileUnavailable } ?? false
-        // While one request reads the keys, which takes a moment or else finds the database unreachable, others use the
-        // old ones.
+        // While one request reads the keys, other requests use the cached keys. Reading is fast, unless the database is
+        // unreachable.
         let loads = !isFresh && !(mayWait && state.isLoading)
         if loads { state.isLoading = true }
         return (age, loads)

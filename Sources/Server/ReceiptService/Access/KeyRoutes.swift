@@ -67,9 +67,9 @@
       return .json(object, status: .created)
     }
 
-    /// Creates a key as an administrator may.
+    /// Creates a key, if the principal may.
     ///
-    /// - Throws: ``Problem`` for a key that is not allowed; ``DatabaseError``.
+    /// - Throws: ``Problem`` if the key is not allowed; ``DatabaseError``.
     func createKey(
       named name: String, app: String?, scopes: Set<Scope>, for principal: Principal?
     ) async throws -> APIKeyText {
@@ -85,9 +85,9 @@
       }
     }
 
-    /// Revokes a key as an administrator may.
+    /// Revokes a key, if the principal may.
     ///
-    /// - Throws: ``Problem`` if there is no such key; ``DatabaseError``.
+    /// - Throws: ``Problem`` if the key does not exist; ``DatabaseError``.
     func revokeKey(_ id: String, for principal: Principal?) async throws {
       let own = principal?.app
       let known = try await keys.keys().first { $0.principal.keyID == id }
@@ -96,7 +96,7 @@
       else { throw Problem.notFound }
     }
 
-    /// The object that a request sends.
+    /// Parses the body of a request as JSON.
     func jsonBody(of request: Request) async throws -> JSONValue {
       let bytes = try await contentBody(of: request)
       do throws(MalformedReceipt) {
@@ -112,7 +112,7 @@
   }
 
   extension KeyRing.Key {
-    /// Writes an object: the key without its secret.
+    /// Writes the key as an object, without its secret.
     package func write(to object: inout JSONWriter) {
       object.beginObject()
       writeMembers(to: &object)

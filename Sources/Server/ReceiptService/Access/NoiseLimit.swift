@@ -5,8 +5,8 @@
 
   /// A rate limit for log lines that unauthenticated clients can cause: a burst of 20 lines, then one a second.
   ///
-  /// The next line that is written states how many were omitted. So such clients can neither fill the log nor hide in
-  /// it.
+  /// The next line that is written states the number of omitted lines. Such clients can therefore neither fill the log
+  /// nor hide in it.
   final class NoiseLimit: Sendable {
     private struct State {
       var room: Double

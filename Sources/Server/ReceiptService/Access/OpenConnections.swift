@@ -6,15 +6,17 @@
 
   /// The open client connections, limited by the file descriptors.
   ///
-  /// When few places are left, connections whose client keeps the server waiting are closed, oldest first. So clients
-  /// that open connections and send nothing do not lock out others.
+  /// When few places are left, connections whose client keeps the server waiting are closed, oldest first. Clients that
+  /// open connections and send nothing therefore do not lock out others.
   package final class OpenConnections: Sendable {
-    /// Asks a connection to close if it keeps the server waiting.
+    /// The event that asks a connection to close if its client keeps the server waiting.
     struct Scarcity: Sendable {}
 
     private struct State {
       var channels: [Int: any Channel] = [:]
-      /// From the one that was asked least recently. Those that were closed are still in it.
+      /// The connections by the time when they were last asked, oldest first.
+      ///
+      /// It may contain closed ones.
       var order = CircularBuffer<Int>()
       var next = 0
       var isAsking = false
@@ -50,14 +52,14 @@
     func remove(_ id: Int) {
       state.withLock { state in
         state.channels[id] = nil
-        // A connection that stays open long does not keep all that came and went after it in the list.
+        // Remove closed connections: otherwise the list would grow for as long as one connection stays open.
         if state.order.count > 2 * state.channels.count + 64 {
           state.order = CircularBuffer(state.order.filter { state.channels[$0] != nil })
         }
       }
     }
 
-    /// Has connections closed while there are too many, once in a second.
+    /// Asks connections to close while too few places are free, a batch every 100 ms.
     private func makeRoom(from channel: any Channel) {
       let asked = state.withLock { state -> [any Channel] in
         guard !state.isAsking, state.channels.count > maximum - reserve else { return [] }

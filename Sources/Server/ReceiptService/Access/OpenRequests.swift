@@ -38,17 +38,17 @@
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - maximumByteCount: The most bytes of all of them together.
-    ///   - maximumCount: The most of one address.
+    ///   - maximumByteCount: The maximum number of bytes of all these requests together.
+    ///   - maximumCount: The maximum number of requests from one address.
     init(maximumByteCount: Int, maximumCount: Int) {
       self.maximumByteCount = maximumByteCount
       self.maximumCount = maximumCount
     }
 
-    /// The number of bytes received so far of all these requests.
+    /// The number of bytes of all these requests received so far.
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// A request from an address begins to arrive.
+    /// Notes that a request from an address begins to arrive, and returns its identifier.
     func begin(from address: String, on channel: (any Channel)?) -> Int {
       let (id, displaced) = state.withLock { state -> (Int, Arriving?) in
         var displaced: Arriving?
@@ -66,7 +66,7 @@
       return id
     }
 
-    /// More of a request has arrived.
+    /// Notes that more bytes of a request have arrived.
     ///
     /// - Throws: ``Problem`` if the request was given up in favor of others.
     func add(_ byteCount: Int, to id: Int) throws(Problem) {
@@ -87,7 +87,7 @@
       guard isThere else { throw Self.overloaded }
     }
 
-    /// A request has arrived, or will not.
+    /// Notes that a request has arrived completely, or will not.
     ///
     /// - Returns: `true` if it was not given up.
     @discardableResult

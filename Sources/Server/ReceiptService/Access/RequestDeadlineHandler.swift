@@ -6,9 +6,9 @@
 
   /// Closes connections whose client takes too long:
   ///
-  /// - for the head of a request, from when the connection is open or the answer before it has been taken;
-  /// - for the body. Each 16 KiB that arrive give a second more, up to the deadline from now. A client that sends a
-  ///   byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
+  /// - for the head of a request, from the opening of the connection or the end of the previous answer;
+  /// - for the body. Each 16 KiB received extend the time by a second, up to the deadline from now. A client that sends
+  ///   a byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
   ///   nothing, no time passes;
   /// - to read an answer. While bytes wait for the client, it must read 1 KiB for each second of the deadline.
   public final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -23,8 +23,9 @@
 
     private static let receivedBytesPerSecond: Int64 = 16 << 10
     private static let takenBytesPerSecond: Int64 = 1 << 10
-    /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent. The default is
-    /// megabytes, with which a slow client cannot be distinguished from one that reads nothing.
+    /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent.
+    ///
+    /// The default is megabytes, with which a slow client cannot be distinguished from one that reads nothing.
     private static let unsentByteCount = 64 << 10
     /// The time that a client may keep the server waiting when connections are scarce.
     private static let scarceTime = TimeAmount.seconds(1)
@@ -32,14 +33,14 @@
     private let deadline: TimeAmount
     private let connections: OpenConnections?
     private var connection: Int?
-    /// The requests whose answer has not been taken whole.
+    /// The number of requests whose answer the client has not read completely.
     private var unansweredCount = 0
     /// `true` between the head and the end of a request.
     private var isArriving = false
-    /// When the server began to wait for a head or for the rest of a request, adjusted by the time that received bytes
-    /// give.
+    /// The time at which the server began to wait for a head or for the rest of a request, moved forward by the
+    /// received bytes.
     private var waitingSince = NIODeadline.distantPast
-    /// Since when the server reads nothing of a request that is arriving.
+    /// The time since when the server has read nothing of an arriving request; `nil` while it reads.
     private var heldBackSince: NIODeadline?
     private var writtenByteCount: Int64 = 0
     /// The last sufficient progress of the client: the number of bytes it had read, and when; `nil` while nothing
@@ -50,13 +51,13 @@
     /// Creates a handler for one connection.
     public convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
 
-    /// Creates a handler for one connection among others.
+    /// Creates a handler for a connection that counts among others.
     package init(deadline: TimeAmount, among connections: OpenConnections?) {
       self.deadline = deadline
       self.connections = connections
     }
 
-    /// Begins to wait for the first request.
+    /// Starts waiting for the first request.
     public func handlerAdded(context: ChannelHandlerContext) {
       let options = context.channel.syncOptions
       try? options?.setOption(
@@ -83,7 +84,7 @@
 
     // MARK: Requests
 
-    /// Notes how far a request has arrived.
+    /// Notes the progress of a request.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head:
@@ -108,7 +109,7 @@
       context.fireChannelReadComplete()
     }
 
-    /// Notes that more is wanted.
+    /// Notes that the server wants to read more.
     public func read(context: ChannelHandlerContext) {
       if let since = heldBackSince {
         waitingSince = waitingSince + (context.eventLoop.now - since)
@@ -129,7 +130,7 @@
 
     // MARK: Answers
 
-    /// Notes how much of an answer is written, and when its end has been taken.
+    /// Counts the written bytes of an answer, and notes when the client has read its end.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       switch unwrapOutboundIn(data) {
       case .head: context.write(data, promise: promise)
@@ -168,7 +169,9 @@
 
     // MARK: Time
 
-    /// One timer for a connection, which looks again when it comes too early.
+    /// Schedules the connection's only timer.
+    ///
+    /// If it fires before the deadline, it is scheduled again.
     private func schedule(_ context: ChannelHandlerContext, at time: NIODeadline) {
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       timer = context.eventLoop.scheduleTask(deadline: time) {

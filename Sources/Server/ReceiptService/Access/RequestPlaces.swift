@@ -4,7 +4,7 @@
   internal import HTTPTypes
   internal import Synchronization
 
-  /// The places for requests that are served at once.
+  /// A limit on the number of requests that are served at once.
   final class RequestPlaces: Sendable {
     private let maximum: Int
     private let count = Atomic<Int>(0)

@@ -105,7 +105,7 @@
       return .app(try app(of: request, principal))
     }
 
-    /// An entry that an audience may see.
+    /// Returns an entry if an audience may see it; otherwise `nil`.
     static func visible(
       _ view: TrailView, _ index: UInt64, _ audience: EntryAudience
     ) throws -> RecordedEntry {
@@ -122,7 +122,7 @@
       return object
     }
 
-    /// The entries of an original transaction, for an app's eyes.
+    /// The entries of an original transaction that an app may see.
     func auditEntries(original: String, app: ServedApp) async throws -> [JSONWriter] {
       guard let log = configuration.auditLog else { return [] }
       return try await log.read { view in
@@ -237,7 +237,9 @@
     var before = UInt64.max
     var limit = 100
 
-    /// A page of entries for which `isWanted` is true, newest first. No more than ten thousand are looked at.
+    /// A page of entries for which `isWanted` is true, latest first.
+    ///
+    /// At most ten thousand entries are examined.
     ///
     /// - Returns: The entries, and the start of the next page, if there is one.
     func page(
@@ -258,7 +260,7 @@
       return (found, search.before)
     }
 
-    /// The next entries that have the key, of any app.
+    /// The next entries with the key, of any app.
     private func candidates(in view: TrailView) throws -> [RecordedEntry] {
       switch key {
       case (.original, let value)?:

@@ -3,20 +3,20 @@
 #if Server
   internal import AuditTrail
 
-  /// The recorded name of receipts that name another account.
+  /// Another name under which receipts that name an account are recorded.
   ///
-  /// A backend may name a customer differently than the receipt does. The trail finds entries only by the recorded
-  /// name. To erase an account, the aliases therefore list the other names under which its receipts are recorded.
+  /// A backend may name a customer differently than the receipt does, and the trail finds entries only by the recorded
+  /// name. Aliases therefore list the other names, so that an erasure of the account finds all its receipts.
   struct CustomerAlias: Sendable, Hashable {
     let app: String
-    /// The account that the receipts name.
+    /// The account in the receipts.
     let account: String
-    /// The customer that is recorded.
+    /// The recorded customer.
     let customer: String
   }
 
   extension ServiceEntitlements {
-    /// Stores the aliases that are not known yet, before receipts are recorded.
+    /// Stores aliases that are not stored yet, before the receipts are recorded.
     ///
     /// - Throws: ``DatabaseError``. The receipts must not be recorded under the other name then.
     func note(_ aliases: Set<CustomerAlias>) async throws {
@@ -41,7 +41,7 @@
       }
     }
 
-    /// The names under which receipts are recorded that name an account.
+    /// The names under which the receipts of an account are recorded.
     func aliases(of account: String, app: String) async throws -> [String] {
       try await database.read { session in
         try session.run(

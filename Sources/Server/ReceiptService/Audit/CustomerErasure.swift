@@ -5,7 +5,9 @@
   internal import ReceiptCodec
 
   extension ReceiptAPI {
-    /// Erases a customer. If the erasure fails, a job repeats it until it is complete.
+    /// Erases a customer.
+    ///
+    /// If the erasure fails, a job repeats it until it is complete.
     func eraseCustomer(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let outcome = try await erasures.erase(
         customer: try pathParameter("id", context), app: try app(of: request, context),

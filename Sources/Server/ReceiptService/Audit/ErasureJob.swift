@@ -4,7 +4,9 @@
   package import Logging
   internal import ServiceLifecycle
 
-  /// Ends erasures that were begun, for as long as a `ServiceGroup` runs. Several processes may do so on one database.
+  /// Completes unfinished erasures while a `ServiceGroup` runs.
+  ///
+  /// Several processes may do so on one database.
   package struct ErasureJob: Service {
     private static let interval = Duration.seconds(5)
 

@@ -7,25 +7,30 @@
   internal import ReceiptCrypto
   internal import ReceiptVerification
 
-  /// Erasures of customers. Each is in the database until it is done, so that what one process began another one ends.
-  /// It is named by a keyed digest (``ServiceSecret``): what is left of it must not name the customer, nor let them be
-  /// guessed.
+  /// Erasures of customers.
+  ///
+  /// Each erasure is in the database until it is complete, so that another process can finish it. It is identified by a
+  /// keyed digest (``ServiceSecret``): its remaining traces must neither name the customer nor allow guessing them.
   package struct ErasureQueue: Sendable {
-    /// For how long an erasure is left to the process that began it, in seconds. Two that do the same do no harm.
+    /// The time, in seconds, for which an erasure belongs to the process that began it.
+    ///
+    /// Two processes that perform the same erasure do no harm.
     static let lease: Double = 60
 
     /// The numbers of erased purchases and entries.
     package struct Outcome: Sendable, Hashable {
-      /// Original transactions and purchase tokens.
+      /// The number of original transactions and purchase tokens.
       package var purchases = 0
-      /// Entries of the audit trail.
+      /// The number of entries of the audit trail.
       package var entries = 0
     }
 
     private struct Erasure: Sendable {
       let id: String
       let app: String
-      /// `nil` once the rows are deleted. Remnants of them may still be in the files.
+      /// The customer; `nil` after the rows were deleted.
+      ///
+      /// The files may still contain remnants of the rows.
       let customer: String?
       let actor: String
       var outcome = Outcome()
@@ -42,7 +47,7 @@
       self.apps = apps
     }
 
-    /// Erases a customer of an app: entitlements, changes, webhooks that wait, and the erasable parts of the trail's
+    /// Erases a customer of an app: entitlements, changes, waiting webhooks, and the erasable parts of the trail's
     /// entries.
     ///
     /// - Parameters:
@@ -50,8 +55,7 @@
     ///   - app: The app.
     ///   - actor: The administrator who requests it.
     /// - Returns: The numbers of erased purchases and entries.
-    /// - Throws: ``DatabaseError``, `AuditError`. The erasure is not complete then, and ``resume()`` continues it
-    ///   later.
+    /// - Throws: ``DatabaseError``, `AuditError`. The erasure is incomplete then, and ``resume()`` completes it later.
     func erase(customer: String, app: ServedApp, by actor: String) async throws -> Outcome {
       let customer = RecordingOptions.canonicalCustomer(customer)
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
@@ -62,7 +66,7 @@
       if !isUnderWay, try await !entitlements.isKnown(customer, app: app.name),
         try await entries(of: customer, app: app.name).isEmpty
       {
-        // For an unknown customer, no job is entered and no table rewritten.
+        // For an unknown customer, no job is stored and no table is rewritten.
         try await note(Outcome(), app: app.name, id: id, by: actor)
         return Outcome()
       }
@@ -77,10 +81,10 @@
       return try await perform(Erasure(id: id, app: app.name, customer: customer, actor: actor))
     }
 
-    /// Goes on with erasures that were begun and not ended, as by a process that was killed.
+    /// Completes unfinished erasures, such as that of a process that was killed.
     ///
     /// - Returns: The number of completed erasures.
-    /// - Throws: ``DatabaseError``, `AuditError`: what is left is tried again a minute later.
+    /// - Throws: ``DatabaseError``, `AuditError`. The remaining work is tried again a minute later.
     @discardableResult
     package func resume() async throws -> Int {
       var count = 0
@@ -93,7 +97,7 @@
 
     private func next() async throws -> Erasure? {
       let now = entitlements.clock()
-      // A lease that ends later than any does was made by a clock that was ahead.
+      // A lease that ends later than any valid one was made by a clock that was ahead.
       let latest = now.addingSeconds(Self.lease + ClockCheck.tolerance)
       let isDue = try await database.read { session in
         try !session.run(
@@ -122,7 +126,8 @@
     private func perform(_ erasure: Erasure) async throws -> Outcome {
       var outcome = erasure.outcome
       if let customer = erasure.customer {
-        // The trail first: the entitlements identify the customer's entries, and a repetition needs them, too.
+        // Erase from the trail first: the entitlements identify the customer's entries, and a repeated erasure needs
+        // them, too.
         outcome.entries = try await eraseEntries(of: customer, app: erasure.app)
         let entries = Int64(outcome.entries)
         outcome.purchases = try await entitlements.erase(
@@ -136,7 +141,8 @@
         try await database.scrub(ServiceSchema.personalTables)
       }
       try await note(outcome, app: erasure.app, id: erasure.id, by: erasure.actor) { session in
-        // Another process may have done the same, or the customer is to be erased once more.
+        // Record it only once: another process may have completed the same erasure, or a new one of the customer may
+        // have begun.
         try !session.run(
           "DELETE FROM erasures WHERE id = ?1 AND customer IS NULL RETURNING id", .text(erasure.id)
         ).isEmpty
@@ -144,7 +150,7 @@
       return outcome
     }
 
-    /// Notes an erasure among the administrative acts.
+    /// Records an erasure as an administrative act.
     private func note(
       _ outcome: Outcome, app: String, id: String, by actor: String,
       if isEnded: @escaping @Sendable (any DatabaseSession) throws -> Bool = { _ in true }
@@ -159,12 +165,12 @@
 
     // MARK: Digests
 
-    /// The keyed digest that stands for a customer, from the digest of app and customer.
+    /// The keyed digest that identifies a customer, computed from a digest of app and customer.
     private static func id(_ digest: String, in session: any DatabaseSession) throws -> String {
       Hexadecimal.encode(try ServiceSecret(in: session).digest("erased customer", digest))
     }
 
-    /// Replaces the digests that earlier versions stored without a key, which could be guessed, by keyed ones.
+    /// Replaces unkeyed digests, which earlier versions stored and which could be guessed, by keyed ones.
     static func keyDigests(in session: any DatabaseSession) throws {
       for row in try session.run("SELECT id FROM erasures") {
         try session.run(
@@ -192,8 +198,10 @@
       return entries.count
     }
 
-    /// The entries whose erasable parts are a customer's: those that were recorded under their name, those of their
-    /// purchases that were recorded without a name, and those with a receipt in which their name can be read.
+    /// The entries whose erasable parts belong to a customer.
+    ///
+    /// These are entries recorded under their name, entries of their purchases recorded without a name, and entries
+    /// with a receipt that contains their name.
     private func entries(of customer: String, app name: String) async throws -> [UInt64] {
       guard let auditLog else { return [] }
       guard let app = apps[name] else {
@@ -207,7 +215,7 @@
       return try await auditLog.read { view in
         var found: Set<UInt64> = []
         var originals = purchases
-        // Includes entries that were erased before and whose key came back.
+        // These include entries that were erased before and whose key was restored.
         func recorded(under name: String) throws -> [RecordedEntry] {
           try view.entriesToErase(customer: name).map { try view.entry(at: $0) }
         }
@@ -243,7 +251,7 @@
       guard entry.bundle == nil else { return app.isAbout(entry) }
       guard let digest = entry.policy else { return false }
       if app.policies.values.contains(where: { $0.recorder?.policyDigest == digest }) { return true }
-      // A policy from before a change of the configuration is recognized by the apps that it admits.
+      // A policy from before a change of the configuration is recognized by the bundle identifiers that it accepts.
       let admitted = try (view.policy(digest) ?? "").split(separator: "\n").filter { $0.hasPrefix("bundle ") }
         .map { String($0.dropFirst("bundle ".count)) }
       return app.configuration.policies.values.contains { verifier in

@@ -5,16 +5,19 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  /// The names of customers that can be read in a receipt, verified or not, whole or damaged: in its bytes, or in what
-  /// they are the base64 of, as the parts of a JWS, also within one another.
+  /// Finds the names of customers in a receipt, which may be unverified or damaged.
+  ///
+  /// It searches the bytes, and the bytes decoded from base64 in them, such as the parts of a JWS, also if they are
+  /// nested.
   enum ReceiptNames {
-    /// The members by which receipts name an account: those of the App Store's signed data and of Google Play's.
+    /// The members that name an account: in the App Store's signed data and in Google Play's.
     private static let members = ["appAccountToken", "obfuscatedAccountId"].map { Array($0.utf8) }
-    /// The greatest number of accounts that are taken from one receipt.
+    /// The maximum number of accounts that are taken from one receipt.
     private static let maximumAccountCount = 64
 
-    /// Returns `true` if a receipt contains a customer's name, also in base64. UUIDs are compared without regard to
-    /// case.
+    /// Returns `true` if a receipt contains a customer's name, in plain text or base64.
+    ///
+    /// UUIDs are compared case-insensitively.
     static func contain(_ customer: String, in receipt: [UInt8]) -> Bool {
       let isUUID = isUUID(customer)
       let name = isUUID ? customer.utf8.map(lowercased) : Array(customer.utf8)
@@ -24,14 +27,14 @@
           return true
         }
       }
-      // As JSON may spell it.
+      // JSON may spell the name with escape sequences.
       return accounts(in: receipt).contains(customer)
     }
 
-    /// The accounts that a receipt names, as ``RecordingOptions/canonicalCustomer(_:)`` spells them, in the order of
-    /// their occurrence.
+    /// The accounts that a receipt names, in canonical spelling (``RecordingOptions/canonicalCustomer(_:)``) and in the
+    /// order of occurrence.
     ///
-    /// If no member names an account by a UUID, perhaps because the receipt is damaged, every UUID is taken for an
+    /// If no member names an account by a UUID, perhaps because the receipt is damaged, every UUID counts as an
     /// account.
     static func accounts(in receipt: [UInt8]) -> [String] {
       var named: [String] = []
@@ -48,7 +51,7 @@
             add(text(after: place + member.count, in: layer), to: &named)
           }
         }
-        // The first dash of a UUID stands after eight of its 36 bytes.
+        // A UUID has 36 bytes, and its first hyphen follows the first eight.
         for dash in occurrences(of: [UInt8(ascii: "-")], in: layer)
         where dash >= 8 && dash + 28 <= layer.count && layer[dash + 5] == UInt8(ascii: "-") {
           let text = String(decoding: layer[dash - 8..<dash + 28], as: UTF8.self)
@@ -58,8 +61,9 @@
       return named.contains(where: isUUID) ? named : named + others.filter { !named.contains($0) }
     }
 
-    /// The string that is the value of a member whose name ends at a place, or what there is of it. All of it may be in
-    /// a string itself, its quotes escaped.
+    /// The string value of the member whose name ends at a place, cut off if the input is.
+    ///
+    /// The object may itself be inside a string, with its quotation marks escaped.
     private static func text(after place: Int, in bytes: [UInt8]) -> String? {
       var rest = bytes[place...]
       rest = rest.drop { $0 == UInt8(ascii: "\\") }
@@ -98,7 +102,7 @@
       }
     }
 
-    /// Returns `true` if the canonical spelling is in lower case, as for UUIDs.
+    /// Returns `true` for a UUID: only the canonical spelling of UUIDs is in lower case.
     private static func isUUID(_ text: String) -> Bool {
       RecordingOptions.canonicalCustomer(text.uppercased()) != text.uppercased()
     }
@@ -110,11 +114,13 @@
 
   /// The layers of nested base64: the bytes themselves, the bytes decoded from them, and so on.
   struct EncodedLayers: IteratorProtocol {
-    /// A notification has transactions in it: a JWS in a JWS, and perhaps the whole in base64.
+    /// The maximum nesting: a notification contains transactions, which is a JWS in a JWS, and the whole may be in
+    /// base64.
     private static let maximumNesting = 4
-    /// The maximum number of bytes decoded for each input byte, so that the work is linear in the size of any input.
+    /// The maximum number of decoded bytes for each input byte, so that the work is linear in the size of any input.
     ///
-    /// Base64 of base64 that is tried at four places takes 4 × (1 + 3/4 + 9/16 + 27/64) at four nestings.
+    /// Base64 nested four times, tried at four offsets, decodes to 4 × (1 + 3/4 + 9/16 + 27/64) bytes for each input
+    /// byte.
     static let maximumDecodedBytesPerByte = 11
 
     private var pending: [(bytes: [UInt8], nesting: Int)]
@@ -132,7 +138,7 @@
       guard let (bytes, nesting) = pending.popLast() else { return nil }
       guard nesting < Self.maximumNesting else { return bytes }
       var decoded: [(bytes: [UInt8], nesting: Int)] = []
-      // Base64 may be in lines.
+      // Base64 may be split into lines.
       let text = bytes.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
       for run in text.split(whereSeparator: { !Self.isBase64($0) }) where run.count >= minimumRunByteCount {
         // After a lost or added digit, the base64 groups begin at another offset. Plain text is not affected.
@@ -157,7 +163,9 @@
       }
     }
 
-    /// Decodes base64 of both alphabets, without padding; of a damaged text as much as whole groups have.
+    /// Decodes base64 of both alphabets, without padding.
+    ///
+    /// A damaged text is decoded up to its last whole group.
     private static func decode(_ run: ArraySlice<UInt8>) -> [UInt8]? {
       let text = run.map { byte in
         switch byte {

@@ -12,12 +12,13 @@
   public struct ServiceConfiguration: Sendable {
     /// The apps, by their names in URLs and keys.
     public var apps: [AppConfiguration]
-    /// Bounds on requests.
+    /// The limits on requests.
     public var limits = ServiceLimits()
     /// The audit trail for apps that record their verdicts; `nil` without a trail.
     public var auditLog: AuditLog?
-    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links, for the
-    /// description of the API, and for the console's cookies.
+    /// The server's own address for others, such as `https://receipts.example.com`.
+    ///
+    /// Links, the API description and the console's cookies use it.
     public var publicURL: String?
     /// A Boolean value that indicates whether browsers may reach the console over `http://`.
     ///
@@ -27,14 +28,16 @@
     /// A Boolean value that indicates whether the console is served, under `/console`.
     public var servesConsole = true
 
-    /// For how many days notifications and changes are kept, at least ``minimumRetentionDays``; 0 for ever. Changes
-    /// that a webhook waits for or gave up stay.
+    /// The number of days for which notifications and changes are kept, at least ``minimumRetentionDays``; 0 keeps them
+    /// forever.
+    ///
+    /// Changes still queued for a webhook, or given up, are kept.
     public var retentionDays = 0
 
-    /// The fewest days: stores repeat a notification, and webhooks are tried, for some of them.
+    /// The minimum of ``retentionDays``: stores repeat notifications, and webhooks are retried, for several days.
     public static let minimumRetentionDays = 30
 
-    /// Creates a configuration with the defaults for everything but the apps.
+    /// Creates a configuration with default values for everything except the apps.
     public init(apps: [AppConfiguration]) { self.apps = apps }
 
     /// `true` if the console's cookies are sent only over `https://`.
@@ -64,8 +67,10 @@
       }
     }
 
-    /// Fails if two apps accept receipts of one bundle identifier. Entries of the audit trail belong to an app by their
-    /// bundle identifier: with the key of one such app one could see, prove and erase what the other recorded.
+    /// Fails if two apps accept receipts of one bundle identifier.
+    ///
+    /// Entries of the audit trail belong to an app by their bundle identifier. The key of one such app could see, prove
+    /// and erase the records of the other.
     ///
     /// - Throws: ``ServiceConfigurationError``, which names both apps.
     package func requireSeparateApps() throws(ServiceConfigurationError) {
@@ -95,37 +100,45 @@
     }
   }
 
-  /// Bounds on requests.
+  /// Limits on requests.
   public struct ServiceLimits: Sendable, Hashable {
-    /// The longest body of a request for one receipt, in bytes.
+    /// The maximum length of a request body with one receipt, in bytes.
     public var maximumBodyByteCount = 1 << 20
-    /// The longest line of a batch, in bytes. A batch as a whole has no limit: it is streamed.
+    /// The maximum length of a batch's line, in bytes.
+    ///
+    /// The batch as a whole is streamed and has no limit.
     public var maximumLineByteCount = 1 << 20
-    /// The requests that are served at once, and as many without a key; others are answered with 503.
+    /// The maximum number of requests with a key that are served at once; the same number applies to requests without a
+    /// key.
+    ///
+    /// Further requests get 503.
     public var maximumConcurrentRequests = 1024
-    /// The deadline, in seconds, for a request to arrive, for a client that stops reading its response, and for an idle
+    /// The deadline, in seconds, for receiving a request, for a client that stops reading its response, and for an idle
     /// connection.
     public var requestDeadline = 30
-    /// The batches that are served at once.
+    /// The maximum number of batches that are served at once.
     public var maximumConcurrentBatches = 8
-    /// The event streams of one app that are served at once.
+    /// The maximum number of event streams of one app that are served at once.
     public var maximumEventStreamsPerApp = 100
     /// The time, in seconds, within which a webhook endpoint must answer.
     ///
-    /// A delivery belongs to the process that began it for twice this time and four seconds. Then another process takes
-    /// it over.
+    /// A delivery belongs to the process that began it for twice this time plus four seconds. Then another process
+    /// takes it over.
     public var webhookTimeout = 15
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
   }
 
-  /// An app whose receipts are verified: its policies, its notifications, its webhooks. Nothing of it is visible with
-  /// the key of another app.
+  /// An app whose receipts are verified, with its policies, notifications and webhooks.
+  ///
+  /// The key of another app gives no access to it.
   public struct AppConfiguration: Sendable {
     /// The name in URLs and keys: 1 to 64 letters, digits, `-` and `_`.
     public var name: String
-    /// The verifiers by the names of their policies. Requests choose among them by name; `default` is used without one.
+    /// The verifiers by the names of their policies.
+    ///
+    /// Requests select one by name; the default is `default`.
     public var policies: [String: ReceiptVerifier]
     /// The remote checkers to ask after the local checks, in this order.
     public var checkers: [any RemoteChecker] = []
@@ -133,13 +146,13 @@
     public var recordsVerdicts = false
     /// The options of the recording.
     public var recording = RecordingOptions()
-    /// Takes the App Store's notifications; `nil` for an app without.
+    /// The receiver of the App Store's notifications; `nil` if the app does not receive them.
     public var appStoreNotifications: NotificationReceiver?
-    /// Takes Google Play's notifications; `nil` for an app without.
+    /// The receiver of Google Play's notifications; `nil` if the app does not receive them.
     public var googlePlayNotifications: DeveloperNotificationReceiver?
-    /// The endpoints to which changes of entitlements are posted.
+    /// The endpoints that changes of entitlements are posted to.
     public var webhooks: [WebhookEndpoint] = []
-    /// Asks the store about a subscription that went silent; `nil` for an app whose store cannot be asked.
+    /// Asks the store about a silent subscription; `nil` if the app's store cannot be asked.
     package var storeQuestion: StoreQuestion?
 
     /// Creates an app.
@@ -198,16 +211,18 @@
     }
   }
 
-  /// An endpoint to which changes of an app's entitlements are posted, signed according to Standard Webhooks
+  /// An endpoint that changes of an app's entitlements are posted to, signed according to Standard Webhooks
   /// (<https://github.com/standard-webhooks/standard-webhooks>).
   public struct WebhookEndpoint: Sendable {
     /// The name in lists and commands: 1 to 64 letters, digits, `-` and `_`.
     public var name: String
     /// The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
     public var url: String
-    /// The secrets that sign, each 24 to 64 bytes. While several are there, as when they are changed, each signs.
+    /// The signing secrets, each 24 to 64 bytes.
+    ///
+    /// During a change of secrets there are several, and each of them signs.
     public var secrets: [[UInt8]]
-    /// A Boolean value that indicates whether the URL may lead into private networks and to this machine.
+    /// A Boolean value that indicates whether the URL may lead to private networks and to this machine.
     public var allowsPrivateNetworks: Bool
 
     /// Creates an endpoint.
@@ -218,7 +233,8 @@
       self.allowsPrivateNetworks = allowsPrivateNetworks
     }
 
-    /// Why nothing can be posted to the URL, whatever its host's name may lead to; `nil` if it can.
+    /// The reason why nothing can be posted to the URL, regardless of its host's addresses; `nil` if posting is
+    /// possible.
     var obstacle: String? {
       let parsed: RemoteURL
       do throws(RemoteURL.Failure) {

@@ -4,17 +4,17 @@
   /// The names of settings, and the error messages for other names.
   ///
   /// Each setting has one spelling in files and on the command line, such as `app.shop.policy.default.maximumAge`, and
-  /// one in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error: a
-  /// setting that is ignored in silence does not protect.
+  /// one in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error,
+  /// because a silently ignored setting protects nothing.
   package struct SettingNames: Sendable {
-    /// Names of environment variables begin so.
+    /// The prefix of the names of environment variables.
     package static let environmentPrefix = "RECEIPT_SERVER_"
 
     /// The classification of an environment variable.
     package enum Variable: Sendable, Hashable {
       /// A setting.
       case setting
-      /// A variable that is meant as a setting but is not one; with the reason and the remedy.
+      /// A variable that is meant as a setting but is not one, with the reason and the remedy.
       case mistake(String)
       /// Something else, which is ignored.
       case unrelated
@@ -24,13 +24,13 @@
     /// The settings that a variable stands for: more than one if names differ only in case or punctuation.
     private let variables: [String: [String]]
 
-    /// - Parameter names: The settings that there are, with dots between their parts.
+    /// - Parameter names: The names of the existing settings, with dots between their parts.
     package init(_ names: Set<String>) {
       self.names = names
       variables = Dictionary(grouping: names, by: Self.variable)
     }
 
-    /// The error message for a name in a file or on the command line; `nil` if there is such a setting.
+    /// The error message for a name in a file or on the command line; `nil` if the setting exists.
     package func mistake(in name: String) -> String? {
       names.contains(name) ? nil : Self.noSuchSetting + hint(name, among: names)
     }
@@ -47,8 +47,8 @@
 
     /// Classifies a variable whose name begins with ``environmentPrefix``, in any case.
     ///
-    /// A variable that resembles a setting, or begins as settings do, is a mistake. One that Kubernetes sets for a
-    /// service is not: a service named `receipt-server` puts `RECEIPT_SERVER_PORT=tcp://…` into each pod.
+    /// A variable that resembles a setting, or begins as settings do, is a mistake. A variable that Kubernetes sets for
+    /// a service is not a mistake: a service named `receipt-server` sets `RECEIPT_SERVER_PORT=tcp://…` in each pod.
     package func judge(variable: String, value: String) -> Variable {
       if Self.isOfKubernetes(variable, value: value) { return .unrelated }
       if let found = variables[variable] {
@@ -72,7 +72,7 @@
     /// (<https://kubernetes.io/docs/tutorials/services/connecting-applications-service/#environment-variables>).
     package static func isOfKubernetes(_ variable: String, value: String) -> Bool {
       guard variable.hasPrefix(environmentPrefix) else { return false }
-      // The service may have a longer name: RECEIPT_SERVER_METRICS_SERVICE_HOST.
+      // The service may have a longer name, as in RECEIPT_SERVER_METRICS_SERVICE_HOST.
       let words = variable.split(separator: "_", omittingEmptySubsequences: false).dropFirst(2)
       func isAddress(_ text: some StringProtocol) -> Bool {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
@@ -82,7 +82,7 @@
       }
       if words.suffix(2) == ["SERVICE", "HOST"] { return true }
       if let place = words.indices.last(where: { words[$0...].starts(with: ["SERVICE", "PORT"]) }) {
-        // Named ports have their name behind.
+        // The name of a named port follows.
         return words.endIndex - place > 1 && UInt16(value) != nil
       }
       if words.last == "PORT", isAddress(value) { return true }
@@ -99,7 +99,7 @@
       }
     }
 
-    /// The variable of a setting, as swift-configuration derives it: capitals separate the words of a part.
+    /// The environment variable of a setting, as swift-configuration derives it: a capital letter begins a word.
     package static func variable(_ name: String) -> String {
       let parts = name.split(separator: ".", omittingEmptySubsequences: false).map { part in
         var spelled = ""
@@ -128,8 +128,8 @@
       name.lowercased().filter { $0.isLetter || $0.isNumber }.map(\.self)
     }
 
-    /// The edit distance: the number of characters to add, remove or change; greater than `limit` if it exceeds
-    /// `limit`.
+    /// The edit distance, which is the number of characters to add, remove or change; greater than `limit` if it
+    /// exceeds `limit`.
     private static func distance(_ one: [Character], _ other: [Character], limit: Int) -> Int {
       guard abs(one.count - other.count) <= limit else { return limit + 1 }
       var row = Array(0...other.count)

@@ -5,13 +5,15 @@
   internal import HTTPTypes
   internal import ReceiptBytes
 
-  /// The fields of a submitted form, as `multipart/form-data` (RFC 7578), the only encoding that carries files.
+  /// The fields of a submitted form.
+  ///
+  /// Its encoding is `multipart/form-data` (RFC 7578), the only one that carries files.
   struct ConsoleForm: Sendable {
     private var fields: [(name: String, value: [UInt8])] = []
 
     init() {}
 
-    /// - Throws: ``Problem`` for a body that no browser sends.
+    /// - Throws: ``Problem`` for a body that browsers do not send.
     init(_ body: [UInt8], contentType: String?) throws(Problem) {
       let malformed = Problem(.badRequest, "invalid-form", "The form is not multipart/form-data.")
       let prefix = "multipart/form-data; boundary="
@@ -22,7 +24,7 @@
       let boundary = contentType.dropFirst(prefix.count).filter { $0 != "\"" }
       guard 1...70 ~= boundary.utf8.count else { throw malformed }
       let delimiter = Array("\r\n--\(boundary)".utf8)
-      // The first delimiter has no line end before it.
+      // The first delimiter is not preceded by a line end.
       var rest = ([0x0D, 0x0A] + body)[...]
       guard rest.starts(with: delimiter) else { throw malformed }
       rest = rest.dropFirst(delimiter.count)
@@ -37,13 +39,13 @@
       }
     }
 
-    /// The first field of a name with content, as it came.
+    /// The value of the first non-empty field with a name, unchanged.
     func bytes(_ name: String) -> [UInt8]? { fields.first { $0.name == name && !$0.value.isEmpty }?.value }
 
-    /// The first field of a name with content.
+    /// The value of the first non-empty field with a name, as text.
     subscript(name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// All fields of a name.
+    /// The values of all fields with a name.
     func all(_ name: String) -> [String] {
       fields.filter { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
     }

@@ -5,11 +5,13 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// A page of the console, or a form of a page. The router and the access tests are made from one table of routes.
+  /// A page of the console, or a form of a page.
+  ///
+  /// One table of routes defines the router and the access tests.
   package struct ConsoleRoute: Sendable {
     /// The login that a route requires.
     package enum Access: Sendable, Hashable {
-      /// Anybody.
+      /// No login.
       case open
       /// A login with any key.
       case login
@@ -17,9 +19,9 @@
       case scope(Scope)
     }
 
-    /// GET, or POST for forms.
+    /// The method: GET, or POST for forms.
     package let method: HTTPRequest.Method
-    /// With parameters in braces.
+    /// The path, with parameters in braces.
     package let path: String
     package let access: Access
     let respond: @Sendable (ConsoleVisit) async throws -> Response
@@ -35,19 +37,21 @@
     }
   }
 
-  /// A request for a page, with its login.
+  /// A request for a page, with the login that makes it.
   struct ConsoleVisit: Sendable {
     let api: ReceiptAPI
     var request: Request
     let context: ServiceContext
-    /// The key that is logged in; `nil` on pages that are open to all.
+    /// The key of the login; `nil` on pages that are open to all.
     var principal: Principal?
-    /// The secret of the cookie, to which forms are tied.
+    /// The secret in the cookie, which forms are bound to.
     var secret: String
-    /// The submitted form, after the check of its token.
+    /// The submitted form, whose token was checked.
     var form = ConsoleForm()
 
-    /// The token of forms. It cannot be made without reading the cookie.
+    /// The token that forms contain.
+    ///
+    /// Computing it requires the secret in the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
     func may(_ scope: Scope) -> Bool { principal?.may(scope) ?? false }
@@ -67,7 +71,7 @@
       }
     }
 
-    /// The app that was chosen, or the only one; `nil` for all, which a key of one app cannot see.
+    /// The chosen app, or the only one; `nil` for all apps, which requires a key that is not confined to one.
     func chosenApp() throws -> ServedApp? {
       let name = try form["app"] ?? query("app") ?? principal?.app
       guard let name, !name.isEmpty else { return nil }
@@ -75,7 +79,7 @@
       return app
     }
 
-    /// The app that was chosen, otherwise the first.
+    /// The chosen app; otherwise the first one.
     func app() throws -> ServedApp {
       guard let app = try chosenApp() ?? apps.first else { throw Problem.notFound }
       return app
@@ -87,7 +91,7 @@
       return try chosenApp().map { .app($0) } ?? (principal.app == nil ? .all : .nobody)
     }
 
-    /// The choice of an app; `nil` if there is only one.
+    /// The selection of an app; `nil` if there is only one.
     func appChoice(_ chosen: ServedApp?, orAll: Bool = false) -> ChoiceView? {
       guard apps.count > 1 else { return nil }
       return ChoiceView(
@@ -97,14 +101,14 @@
 
     // MARK: Answers
 
-    /// A page.
+    /// Creates a page.
     ///
     /// - Parameters:
     ///   - template: The name of its template.
     ///   - title: Its heading.
-    ///   - status: The status of the answer.
-    ///   - content: The values that the template shows.
-    /// - Returns: The answer.
+    ///   - status: The status of the response.
+    ///   - content: The values for the template.
+    /// - Returns: The response.
     func page(
       _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
     ) -> Response {
@@ -117,7 +121,7 @@
         body: ResponseBody(byteBuffer: ByteBuffer(string: api.templates.render(template, frame))))
     }
 
-    /// A page that shows the error.
+    /// Creates a page that shows an error.
     func page(for problem: Problem) -> Response {
       var response = page(
         "problem", title: problem.status == .notFound ? "Not found" : problem.status.reasonPhrase,
@@ -126,7 +130,7 @@
       return response
     }
 
-    /// Leads the browser to another page.
+    /// Redirects the browser to another page.
     static func redirect(to path: String) -> Response {
       Response(status: .seeOther, headers: [.location: path])
     }

@@ -95,7 +95,7 @@
       return try await route.respond(visit)
     }
 
-    /// Adds headers that allow browsers to run and show only content of this server.
+    /// Adds headers that make browsers execute and show only content of this server.
     private func protect(_ response: inout Response) {
       response.headers[.contentSecurityPolicy] =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
@@ -105,7 +105,7 @@
     }
   }
 
-  /// The pages that a key opens.
+  /// The navigation, with the pages that a key may open.
   enum ConsoleNavigation {
     private static let pages: [(label: String, path: String, scope: Scope, ofAllApps: Bool)] = [
       ("Verify", "/console/verify", .verify, false),

@@ -8,15 +8,15 @@
   /// The templates of the console's pages.
   struct ConsoleTemplates: Sendable {
     private let library: MustacheLibrary
-    /// Stands in the addresses of assets, so that browsers may keep them.
+    /// The version in the URLs of assets, so that browsers can cache them.
     let version: String
 
-    /// - Throws: An error of the parser: the templates are part of the program, and a test reads them all.
+    /// - Throws: An error of the parser. The templates are part of the program, and a test parses all of them.
     init() throws {
       MustacheContentTypes.register(EscapedHTML(), named: "ESCAPED_HTML")
       library = MustacheLibrary(
         templates: try ConsoleAssets.templates.mapValues {
-          // In each, as a partial begins with the library's own content type.
+          // Each template needs this, because a partial starts with the library's own content type.
           try MustacheTemplate(string: "{{% CONTENT_TYPE: ESCAPED_HTML}}\n" + $0)
         })
       let files = ConsoleAssets.files.sorted { $0.key < $1.key }.map(\.value).joined()
@@ -27,11 +27,15 @@
     func render(_ name: String, _ model: Any) -> String { library.render(model, withTemplate: name) ?? "" }
   }
 
-  /// Escapes for text and for attributes in quotation marks, and replaces control and invisible formatting characters other
-  /// than tabs and line breaks. A line break is one for HTML: a carriage return, a line feed, or both.
+  /// Escapes text for HTML text and quoted attributes.
   ///
-  /// Scalar by scalar: swift-mustache compares characters, so that a quotation mark with a combining accent after it would
-  /// pass, and end the attribute; and a carriage return with its line feed is one character.
+  /// Control characters and invisible formatting characters are replaced, except tabs and line breaks.
+  ///
+  /// A carriage return, a line feed, or both together are one line break in HTML.
+  ///
+  /// It works on Unicode scalars. swift-mustache compares characters, so a quotation mark that is followed by a
+  /// combining accent would pass, and end the attribute. Also, a carriage return with its line feed is a single
+  /// character.
   struct EscapedHTML: MustacheContentType {
     func escapeText(_ text: String) -> String {
       var escaped = String.UnicodeScalarView()

@@ -4,15 +4,15 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  // The values that templates show. A nested value has other member names than the value that contains it: a template
-  // that does not find a name in the inner value looks for it in the outer one.
+  // The values that templates show. A nested value must not use the member names of the value that contains it: if a
+  // template does not find a name in the inner value, it looks for it in the outer one.
 
   /// The frame of a page.
   struct PageView {
     let title: String
     let version: String
     let path: String
-    /// The name of the key that is logged in.
+    /// The name of the logged-in key.
     let name: String?
     let navigation: [NavigationItem]
     let formToken: String
@@ -31,19 +31,19 @@
     let caption: String
     let columns: [String]
     let rows: [RowView]
-    // Stored: templates do not see computed properties.
+    // Stored, because templates do not see computed properties.
     let hasRows: Bool
-    /// The text shown if there are no rows.
+    /// The text for a table without rows.
     let emptyText: String
-    /// Which part of a longer list the rows are.
+    /// The position of the rows in a longer list; `nil` if they are the whole list.
     let footer: ListFooter?
 
     /// - Parameters:
     ///   - caption: The caption of the table.
-    ///   - columns: Their headings.
-    ///   - rows: Cells, as many as columns; the first is the heading of the row.
-    ///   - empty: The text shown if there are no rows.
-    ///   - footer: Which part of a longer list the rows are; `nil` if they are all of it.
+    ///   - columns: The headings of the columns.
+    ///   - rows: The cells, one for each column; the first is the heading of the row.
+    ///   - empty: The text for a table without rows.
+    ///   - footer: The position of the rows in a longer list; `nil` if they are the whole list.
     init(
       _ caption: String, _ columns: [String], _ rows: [[CellView]], empty: String = "None.",
       footer: ListFooter? = nil
@@ -73,14 +73,14 @@
   /// A cell.
   struct CellView {
     let value: String
-    /// The address that the value links to.
+    /// The URL that the value links to.
     var cellTarget: String?
-    /// A class of the style sheet: `good`, `bad`, `doubtful`, `depth-2`.
+    /// A class of the style sheet: `good`, `bad`, `doubtful` or `depth-2`.
     var style = ""
     var note: String?
     var isHeading = false
     var columnLabel = ""
-    /// A form in the cell, in place of the value.
+    /// A form that is shown in the cell instead of the value.
     var cellForm: ButtonFormView?
 
     init(_ value: String?, link: String? = nil, style: String = "", note: String? = nil) {
@@ -104,16 +104,20 @@
     }
   }
 
-  /// A form with one button, confirmed by opening it.
+  /// A form with one button.
+  ///
+  /// Opening the form is the confirmation.
   struct ButtonFormView {
     let action: String
-    /// The label that opens the form, with the action to confirm.
+    /// The label that opens the form.
+    ///
+    /// It names the action to confirm.
     let summary: String
     /// The label of the button.
     let button: String
     /// The object of the action.
     let subject: String
-    /// The hidden fields, besides the token.
+    /// The hidden fields, except the token.
     let hidden: [[String: String]]
 
     init(action: String, summary: String, button: String, subject: String, _ fields: [(String, String)]) {
@@ -125,7 +129,7 @@
     }
   }
 
-  /// A choice of one among some.
+  /// A selection of one among several options.
   struct ChoiceView {
     let choiceName: String
     let choiceLabel: String
@@ -162,7 +166,7 @@
     }
   }
 
-  /// A verdict in words and with a symbol, so that nothing depends on colour.
+  /// A verdict in words and with a symbol, so that its meaning does not depend on color.
   struct VerdictView {
     let word: String
     let symbol: String
@@ -170,7 +174,7 @@
     /// The advice for a receipt with this verdict.
     let consequence: String
 
-    /// - Parameter verdict: The word of `verdict` in JSON and of audit entries.
+    /// - Parameter verdict: The value of `verdict` in JSON and of audit entries.
     init(_ verdict: String) {
       word = verdict
       switch verdict {
@@ -189,8 +193,9 @@
   }
 
   extension ShownText {
-    /// The maximum number of Unicode scalars shown of a value, since receipts of unknown origin contain values of any
-    /// length.
+    /// The maximum number of Unicode scalars that are shown of a value.
+    ///
+    /// Untrusted receipts contain values of any length.
     static let longestValue = 2000
 
     /// The text, cut off after ``longestValue`` scalars.
@@ -204,16 +209,16 @@
   }
 
   enum ShownTime {
-    /// `2025-10-01 07:09:12 UTC`.
+    /// Formats an instant as in `2025-10-01 07:09:12 UTC`.
     static func full(_ instant: Timestamp) -> String {
       instant.iso8601Seconds.replacing("T", with: " ").replacing("Z", with: " UTC")
     }
 
-    /// `2025-10-01`.
+    /// Formats the date of an instant as in `2025-10-01`.
     static func day(_ instant: Timestamp) -> String { String(instant.iso8601Seconds.prefix { $0 != "T" }) }
   }
 
-  /// Addresses of pages.
+  /// URLs of pages.
   enum ConsoleURL {
     /// A path with a query; parameters without a value are left out.
     static func make(_ path: String, _ parameters: [(String, String?)] = []) -> String {
@@ -223,7 +228,7 @@
       return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
     }
 
-    /// The text with all but unreserved characters percent-encoded.
+    /// Percent-encodes all characters except unreserved ones.
     static func encoded(_ text: String) -> String {
       text.utf8.reduce(into: "") { result, byte in
         let scalar = Unicode.Scalar(byte)

@@ -3,20 +3,22 @@
 #if Server
   internal import Hummingbird
 
-  /// The part of a list that a page of the console shows. A page costs the same however long the list is.
+  /// The part of a list that a page of the console shows.
+  ///
+  /// The cost of a page does not depend on the length of the list.
   struct ListPage<Element> {
     /// The elements that are shown.
     let elements: [Element]
-    /// The index of the first of them in the list.
+    /// The index of the first shown element in the list.
     let start: Int
     /// The footer below the elements; `nil` if the list fits on one page.
     let footer: ListFooter?
 
     /// - Parameters:
     ///   - list: The whole list.
-    ///   - start: The index of the first element to show; beyond the end, the last page is shown.
+    ///   - start: The index of the first element to show; if it is beyond the end, the last page is shown.
     ///   - limit: The maximum number of elements on a page.
-    ///   - address: The address of the page that begins at an index.
+    ///   - address: Returns the URL of the page that begins at an index.
     init(_ list: [Element], from start: Int, limit: Int, address: (Int) -> String) {
       let lastStart = max(0, (list.count - 1) / limit * limit)
       let start = min(max(0, start), lastStart)
@@ -45,9 +47,9 @@
     ///
     /// - Parameters:
     ///   - list: The whole list.
-    ///   - name: The parameter of the query that has the index of the first element.
+    ///   - name: The query parameter with the index of the first element.
     ///   - limit: The maximum number of elements on a page.
-    /// - Returns: The part, with links that keep the rest of the query.
+    /// - Returns: The part, with links that keep the other query parameters.
     /// - Throws: ``Problem`` if the parameter is not a number.
     func page<Element>(of list: [Element], _ name: String = "from", limit: Int = 100) throws -> ListPage<
       Element

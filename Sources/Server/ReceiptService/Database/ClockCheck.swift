@@ -3,26 +3,31 @@
 #if Server
   internal import ReceiptCodec
 
-  /// Says when stored instants are to be checked against the clock: at the start, when the clock was set back, and once
-  /// a minute, since the clock of another process may have been ahead.
+  /// Decides when to check stored instants against the clock.
+  ///
+  /// That is at the start, when the clock was set back, and once a minute, because the clock of another process may
+  /// have been ahead.
   struct ClockCheck: Sendable {
-    /// By how many seconds the clocks of two processes may differ. What was stored later than that was stored by a
-    /// clock that was wrong.
+    /// The maximum difference of the clocks of two processes, in seconds.
+    ///
+    /// An instant that is stored further in the future comes from a wrong clock.
     static let tolerance: Double = 300
     private static let interval = Duration.seconds(60)
 
     private var latest: Timestamp?
     private var checked: ContinuousClock.Instant?
 
-    /// Creates one; the first check is due at once.
+    /// Creates a check that is due at once.
     init() {}
 
-    /// Makes a check if one is due. One that could not be made stays due.
+    /// Makes a check if one is due.
+    ///
+    /// A check that fails stays due.
     ///
     /// - Parameters:
     ///   - now: The time of the clock.
     ///   - instant: The instant of a monotonic clock.
-    ///   - check: Makes the check, and returns whether it could be made.
+    ///   - check: Makes the check, and returns `false` if it failed.
     mutating func ifDue(
       at now: Timestamp, _ instant: ContinuousClock.Instant = .now, _ check: () async -> Bool
     ) async {

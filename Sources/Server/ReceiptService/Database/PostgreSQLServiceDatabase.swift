@@ -5,9 +5,9 @@
   internal import PostgreSQL
   internal import Synchronization
 
-  /// The database in a schema of a PostgreSQL server, used by any number of processes at once.
+  /// A database in a schema of a PostgreSQL server, for any number of processes at once.
   ///
-  /// It is named by a URL as libpq understands it, TLS and all, with one parameter more, the schema:
+  /// Its URL is that of libpq, including the TLS parameters, with one additional parameter for the schema:
   ///
   ///     postgresql://receipts@db.example.com/service?sslmode=verify-full&schema=receipts
   ///
@@ -16,7 +16,7 @@
   /// session.
   ///
   /// If the connection is lost before the commit, the transaction had no effect and runs again. If it is lost during
-  /// the commit, the outcome is not known, and the error says so. A commit is on the server's disk when it returns.
+  /// the commit, the outcome is unknown, and the error says so. When a commit returns, it is on the server's disk.
   package final class PostgreSQLServiceDatabase: ServiceDatabase {
     /// The maximum number of attempts for a transaction that conflicts with others.
     private static let maximumAttempts = 10
@@ -28,14 +28,16 @@
 
     /// The time that a transaction waits for a connection.
     private static let maximumWait: Duration = .seconds(10)
-    /// The time after which a worker that could not connect tries again, while others are connected.
+    /// The time after which a worker that failed to connect tries again, while others are connected.
     private static let restTime: Duration = .seconds(2)
 
     private struct State {
-      /// Those that could not connect are first, so that they are taken last.
+      /// The idle workers.
+      ///
+      /// Those that failed to connect come first, because workers are taken from the end.
       var idle: [Worker]
       var waiting: [Job] = []
-      /// The workers that could not connect when they last tried, and since when.
+      /// The workers whose last attempt to connect failed, with the time of the failure.
       var unconnected: [ObjectIdentifier: ContinuousClock.Instant] = [:]
       var isClosed = false
 
@@ -47,7 +49,9 @@
         }
       }
 
-      /// An idle worker that has a connection, which may be lost by now.
+      /// Takes an idle worker with a connection.
+      ///
+      /// The connection may be lost by now.
       mutating func takeConnected() -> Worker? {
         let index = idle.lastIndex { worker in
           unconnected[ObjectIdentifier(worker)] == nil && worker.connection.withLock { $0 != nil }
@@ -55,7 +59,7 @@
         return index.map { idle.remove(at: $0) }
       }
 
-      /// Returns the next job of a worker; makes the worker idle if there is no job.
+      /// Returns the next job for a worker; marks the worker as idle if there is no job.
       mutating func next(for worker: Worker) -> Job? {
         if waiting.isEmpty {
           idle.append(worker)
@@ -64,7 +68,7 @@
         return waiting.removeFirst()
       }
 
-      /// The worker for a job; `nil` if the job has to wait.
+      /// Takes a worker for a job; `nil` if the job must wait.
       mutating func takeWorker(of workers: [Worker]) -> Worker? {
         guard let worker = idle.last else { return nil }
         if let since = unconnected[ObjectIdentifier(worker)], .now - since < restTime,
@@ -76,8 +80,9 @@
       }
     }
 
-    /// A thread that may block, with its connection. A serial queue has a thread as soon as it needs one, unlike a
-    /// concurrent one, and unlike the pool that tasks run on.
+    /// A thread that may block, with its connection.
+    ///
+    /// A serial queue gets a thread as soon as it needs one, unlike a concurrent queue and the thread pool of tasks.
     private final class Worker: Sendable {
       let queue = DispatchQueue(label: "receipt-kit.service-database.postgresql")
       let connection = Mutex<ServiceConnection?>(nil)
@@ -86,9 +91,13 @@
     private struct Job: Sendable {
       enum Outcome {
         case done
-        /// There was no connection, and the caller has not been resumed.
+        /// No connection could be made.
+        ///
+        /// The caller has not been resumed.
         case unconnected(DatabaseError)
-        /// The server hangs. The caller was resumed with the error.
+        /// The server does not answer.
+        ///
+        /// The caller was resumed with the error.
         case silent(DatabaseError)
       }
 
@@ -98,7 +107,9 @@
       let fail: @Sendable (DatabaseError) -> Void
     }
 
-    /// Opens a database. Creates its schema and tables if they are missing, also if several processes do so at once.
+    /// Opens a database.
+    ///
+    /// If the schema or its tables are missing, they are created, also if several processes do so at once.
     ///
     /// - Parameters:
     ///   - url: A `postgresql://` URL. The schema is `receiptkit_service` if the URL does not name one.
@@ -129,10 +140,10 @@
       try ServerLocation(url, schema: nil, defaultSchema: "receiptkit_service", orThrow: PostgreSQLFault.self)
     }
 
-    /// Looks whether the database can be reached, and changes nothing.
+    /// Checks that the database can be reached, and changes nothing.
     ///
     /// - Returns: `true` if the schema has the tables of a service.
-    /// - Throws: ``PostgreSQLFault``
+    /// - Throws: ``PostgreSQLFault``.
     static func check(_ url: String) throws -> Bool {
       let location = try location(url)
       let connection = try ServiceConnection(location, answerLimit: .seconds(10))
@@ -154,15 +165,15 @@
       try await perform { try self.transaction(.reading, on: $0, body) }
     }
 
-    /// Rewrites tables, so that nothing that was deleted is left in their files.
+    /// Rewrites tables, so that their files contain no deleted data.
     ///
-    /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is reused. This method has the
-    /// tables rewritten (`VACUUM FULL`), which takes about a second for each gigabyte and blocks other users of the
-    /// tables meanwhile. Copies remain only outside the tables: in the write-ahead log until it is recycled, its
-    /// archive, backups and standbys.
+    /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is reused. This method rewrites
+    /// the tables (`VACUUM FULL`), which takes about a second for each gigabyte and blocks other users of the tables
+    /// meanwhile. Copies remain only outside the tables: in the write-ahead log until it is recycled, its archive,
+    /// backups and standbys.
     ///
     /// - Throws: ``DatabaseError`` with `unavailable` if a transaction that may still see deleted rows does not end
-    ///   within ten seconds, and with `unusable` if the user does not own the tables. The next call makes up for it.
+    ///   within ten seconds, and with `unusable` if the user does not own the tables. The next call completes the work.
     package func scrub(_ tables: Set<String>) async throws {
       try await perform { [location] _ in
         let connection = try ServiceConnection(location, answerLimit: .seconds(3600))
@@ -173,7 +184,7 @@
     package func close() async {
       state.withLock { $0.isClosed = true }
       for worker in workers {
-        // A busy worker also completes the waiting jobs before it runs this.
+        // A busy worker completes the waiting jobs before it runs this.
         await withCheckedContinuation { continuation in
           worker.queue.async {
             worker.connection.withLock { $0 = nil }
@@ -211,7 +222,7 @@
     private func enqueue(_ job: Job) {
       let (isClosed, worker) = state.withLock { state -> (Bool, Worker?) in
         if state.isClosed { return (true, nil) }
-        // The one that was used last, so that no more connections are opened than are needed.
+        // Take the worker that was used last, so that no more connections are opened than needed.
         if let worker = state.takeWorker(of: workers) { return (false, worker) }
         state.waiting.append(job)
         return (false, nil)
@@ -258,7 +269,7 @@
           if let connected { connected.queue.async { self.serve(job, on: connected) } }
           for job in failed { job.fail(error) }
         case .silent(let error):
-          // Those that waited all the while need not find out one after the other.
+          // Waiting jobs fail now, so that they do not each wait for the server in turn.
           let failed = state.withLock { state -> [Job] in
             defer { state.waiting = [] }
             state.idle.append(worker)

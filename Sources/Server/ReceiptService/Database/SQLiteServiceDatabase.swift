@@ -6,19 +6,21 @@
   internal import SQLite
   internal import Synchronization
 
-  /// The database in one SQLite file, used by one process. Transactions that wait at the same time are committed
-  /// together, so that one sync serves all of them; each succeeds or fails by itself.
+  /// A database in one SQLite file, for one process.
+  ///
+  /// Transactions that wait at the same time are committed together, so that one sync serves all of them. Each of them
+  /// succeeds or fails independently.
   package final class SQLiteServiceDatabase: ServiceDatabase {
-    /// "RKSV": the type of the file (`PRAGMA application_id`).
+    /// The application identifier of the file (`PRAGMA application_id`): "RKSV".
     static let applicationID: Int64 = 0x524B_5356
     private static let layout = ServiceSchema.layout(
       applicationID: applicationID, version: ServiceSchema.version)
     private static let maximumBatch = 256
-    // secure_delete: erased data must not remain in free pages.
+    // secure_delete overwrites erased data, so that it does not remain in free pages.
     private static let pragmas =
       "PRAGMA page_size = 4096; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \(Connection.durability)"
 
-    /// For how long a transaction waits for another process that has locked the file, before it fails.
+    /// The time for which a transaction waits for another process's lock of the file before it fails.
     private static let busyTimeout = Duration.seconds(3)
 
     private let path: String
@@ -30,19 +32,24 @@
     private let reading = DispatchQueue(
       label: "receipt-kit.service-database.reading", attributes: .concurrent)
     private let waiting = Mutex<[Transaction]>([])
-    /// The error of a failed sync. Nothing is written after it: the system may have dropped the data that it could not
-    /// write, and would report success to the next attempt.
+    /// The error of a failed sync.
+    ///
+    /// Nothing is written after it: the kernel may have dropped the unwritten data, and would report success to the
+    /// next sync.
     private let failedSync = Mutex<DatabaseError?>(nil)
 
     /// A transaction that waits to be committed with others.
     private struct Transaction: Sendable {
-      /// Runs it within a savepoint; returns the completion to call after the commit succeeded or failed.
+      /// Runs the transaction within a savepoint, and returns the completion to call after the commit succeeded or
+      /// failed.
       let run: @Sendable (Database) -> @Sendable ((any Error)?) -> Void
-      /// Fails the caller if the transaction was not begun.
+      /// Fails the caller if the transaction was not started.
       let fail: @Sendable ((any Error)?) -> Void
     }
 
-    /// Opens a file. If it does not exist, creates it, readable only by its owner.
+    /// Opens a file.
+    ///
+    /// A missing file is created, readable only by its owner.
     ///
     /// - Throws: ``DatabaseError``.
     package init(at path: String) throws {
@@ -63,7 +70,7 @@
               try connection.close()
             }
           } catch let error as SQLiteError where error.code == .occupied {
-            // Another process created it meanwhile.
+            // Another process has created it meanwhile.
           }
         }
         self.file = file
@@ -84,8 +91,8 @@
       guard try layout.storedVersion(in: database) != layout.version else { return }
       try database.transaction {
         let version = try layout.storedVersion(in: database)
-        // The check must precede the upgrade: afterwards, objects that somebody added to the schema of the earlier
-        // version would no longer be found.
+        // The check must precede the upgrade. Afterwards, foreign objects in the earlier version's schema could no
+        // longer be found.
         if version < layout.version {
           try ServiceSchema.layout(applicationID: applicationID, version: version).requireSchema(in: database)
         }
@@ -108,7 +115,7 @@
               return result
             } catch {
               self.noteFailedSync(error)
-              // Some errors end the whole transaction, and the savepoint with it.
+              // Some errors end the whole transaction, including the savepoint.
               if database.isInTransaction {
                 try database.run("ROLLBACK TO one")
                 try database.run("RELEASE one")
@@ -139,7 +146,7 @@
         var failure: (any Error)?
         do {
           try requireSynchronized()
-          // A commit to a file that was removed or replaced would be acknowledged and lost.
+          // A commit to a removed or replaced file would be acknowledged and lost.
           guard file.status?.identity == identity else {
             throw SQLiteError(
               .inputOutput, at: path,
@@ -160,11 +167,11 @@
           noteFailedSync(error)
           failure = Self.error(error)
         }
-        // If the database could not begin a transaction, none of the batch was begun.
+        // If the database could not begin a transaction, no transaction of the batch was started.
         if completions.isEmpty { completions = batch.map(\.fail) }
         for complete in completions { complete(failure) }
         let isMore = waiting.withLock { waiting in
-          // Those that were not begun wait on.
+          // Transactions that were not started stay in the queue.
           waiting.removeFirst(completions.count)
           return !waiting.isEmpty
         }
@@ -247,7 +254,7 @@
     init(_ database: Database) { self.database = database }
 
     func run(_ statement: String, _ values: [DatabaseValue]) throws -> [DatabaseRow] {
-      // There is one writer, and a reader has a snapshot.
+      // SQLite has one writer, and a reader has a snapshot.
       let statement = statement.replacing(" FOR UPDATE SKIP LOCKED", with: "").replacing(
         " FOR UPDATE", with: "")
       return try database.withStatement(statement) { prepared in

@@ -26,7 +26,9 @@
       if case .refused(let sqlState) = fault { sqlState } else { nil }
     }
 
-    /// `true` for a serialization failure or a deadlock. The transaction had no effect and may run again.
+    /// `true` for a serialization failure or a deadlock.
+    ///
+    /// The transaction had no effect and may run again.
     var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
     /// `true` if the session has ended.
@@ -44,7 +46,7 @@
         case (.unusableURL, _): .unusable
         case (.disconnected, _), (.silent, _): .unavailable
         case (_, "53100"): .full
-        // A lock that others have had for too long, a statement that took too long, a standby that took over not yet.
+        // These are a lock or a statement that took too long, and a standby that has not taken over yet.
         case (_, "55P03"), (_, "57014"), (_, "25006"): .unavailable
         case (_, let sqlState?) where isConflict || isDisconnected || sqlState.hasPrefix("53"): .unavailable
         default: .unusable
@@ -53,12 +55,14 @@
     }
   }
 
-  /// A session with PostgreSQL, whose statements are prepared when they are first used.
+  /// A session with PostgreSQL.
+  ///
+  /// It prepares each statement on first use.
   final class ServiceConnection {
     /// The statement that begins a transaction.
     enum Transaction: String {
       case reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-      // After a wait for a lock, each statement sees the data that others committed meanwhile.
+      // After waiting for a lock, each statement sees the data that others have committed meanwhile.
       case writing = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
     }
 
@@ -67,19 +71,19 @@
       let kinds: [StatementParameter.Kind]
     }
 
-    /// Less than the server may take to answer.
+    /// The lock timeout, which is shorter than the time within which the server must answer.
     private static let lockTimeout = "8s"
-    /// The deadline for a new connection to become ready.
+    /// The deadline for opening a connection.
     private static let openingLimit: Duration = .seconds(10)
 
     let connection: ServerConnection<PostgreSQLFault>
     private var names: [Statement: String] = [:]
 
-    /// Connects.
+    /// Opens a connection.
     ///
     /// - Parameters:
     ///   - location: The server.
-    ///   - answerLimit: The time within which it must answer; `nil` if statements may take long.
+    ///   - answerLimit: The time within which the server must answer; `nil` if statements may take long.
     /// - Throws: ``PostgreSQLFault``.
     init(_ location: ServerLocation, answerLimit: Duration?) throws(PostgreSQLFault) {
       connection = try ServerConnection(location)
@@ -95,7 +99,8 @@
         SET tcp_keepalives_interval = 10;
         SET tcp_keepalives_count = 3;
         """)
-      // A commit returns when it is on disk here. One that waits for standbys to apply it too is left as it is.
+      // A commit returns when it is on the server's disk. A stricter setting, which also waits for standbys, stays
+      // unchanged.
       try connection.execute(
         """
         SELECT set_config('synchronous_commit', 'on', false)
@@ -116,8 +121,8 @@
 
     /// Runs `body` in a transaction.
     ///
-    /// - Throws: ``PostgreSQLFault`` if it certainly had no effect; ``DatabaseError`` if that is not known; the errors
-    ///   of `body`.
+    /// - Throws: ``PostgreSQLFault`` if the transaction certainly had no effect; ``DatabaseError`` if its outcome is
+    ///   unknown; the errors of `body`.
     func transaction<Result>(
       _ kind: Transaction, _ body: (any DatabaseSession) throws -> Result
     ) throws -> Result {
@@ -130,7 +135,7 @@
         if let fault = session.fault { throw fault }
       } catch {
         do throws(PostgreSQLFault) { try connection.execute("ROLLBACK") } catch {
-          // A session that has ended has rolled back.
+          // If the session has ended, the server has rolled back.
           guard session.fault != nil || error.isDisconnected else { throw error }
         }
         throw session.fault ?? error
@@ -167,9 +172,9 @@
       return rows
     }
 
-    /// A statement of `ServiceDatabase`, in PostgreSQL's words.
+    /// Translates a statement of `ServiceDatabase` to PostgreSQL.
     static func translated(_ statement: String) -> String {
-      // Every other part is the inside of a literal.
+      // Every second part is the inside of a literal.
       statement.split(separator: "'", omittingEmptySubsequences: false).enumerated().map { index, part in
         index.isMultiple(of: 2)
           ? String(part.replacing("?", with: "$").replacing(" BLOB", with: " BYTEA")) : String(part)
@@ -193,7 +198,7 @@
     }
   }
 
-  // Its users see to it that one thread at a time has it.
+  // The owner ensures that only one thread uses it at a time.
   extension ServiceConnection: @unchecked Sendable {}
 
   extension StatementParameter {
@@ -208,8 +213,9 @@
     }
   }
 
-  /// No text of PostgreSQL has U+0000, but customers may send it: it is stored as U+FFFF and 0, and U+FFFF, which is no
-  /// character, as U+FFFF and 1.
+  /// Encodes text for PostgreSQL, which cannot store U+0000, although customers may send it.
+  ///
+  /// U+0000 is stored as U+FFFF and 0, and U+FFFF, a noncharacter, as U+FFFF and 1.
   enum PostgreSQLText {
     static func encode(_ text: String) -> String {
       guard text.unicodeScalars.contains(where: { $0 == "\0" || $0 == "\u{FFFF}" }) else { return text }
@@ -243,7 +249,7 @@
   /// A transaction in PostgreSQL.
   private final class PostgreSQLSession: DatabaseSession {
     private let connection: ServiceConnection
-    /// The first fault. The server aborts the transaction after it.
+    /// The first fault, after which the server aborts the transaction.
     private(set) var fault: PostgreSQLFault?
 
     init(_ connection: ServiceConnection) { self.connection = connection }
@@ -259,7 +265,8 @@
     }
 
     func lock(_ key: String) throws {
-      // Of the whole database, so the schema is part of it. Two keys of one hash wait for each other, and no more.
+      // The lock belongs to the whole database, so the schema is part of the key. Two keys with the same hash only wait
+      // for each other.
       try run(
         "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))",
         .text("receiptkit \(connection.location.schema) \(key)"))

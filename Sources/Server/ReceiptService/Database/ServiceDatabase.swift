@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  /// The database of a service: notifications that were recorded, ledgers, changes, webhooks that wait, keys, jobs.
+  /// The database of a service: processed notifications, ledgers, changes, waiting webhooks, keys, jobs.
   ///
   /// Statements are written once for SQLite and PostgreSQL. Parameters are `?1`, `?2`, …; types are `BIGINT`, `TEXT`
-  /// and `BLOB` (`BYTEA` in PostgreSQL). `FOR UPDATE`, also with `SKIP LOCKED`, is omitted for SQLite, which has only
-  /// one writer.
+  /// and `BLOB` (`BYTEA` in PostgreSQL). `FOR UPDATE`, with or without `SKIP LOCKED`, is omitted for SQLite, which has
+  /// only one writer.
   package protocol ServiceDatabase: Sendable {
-    /// Runs `body` in one transaction. It is committed and on disk when this returns, and has no effect if `body`
-    /// throws.
+    /// Runs `body` in one transaction.
     ///
-    /// `body` may run again after a conflict with another process. It must not wait for anything but the database.
+    /// When this returns, the transaction is committed and on disk. If `body` throws, it has no effect. After a
+    /// conflict with another process, `body` may run again. It must not wait for anything but the database.
     ///
     /// - Throws: ``DatabaseError``, and the errors of `body`.
     func write<Result: Sendable>(
@@ -24,30 +24,30 @@
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result
 
-    /// Removes remnants of deleted rows from the files of the database, as far as the database can do so.
+    /// Removes remnants of deleted rows from the files of the database, as far as it can.
     ///
-    /// - Parameter tables: The tables that rows were deleted from, or changed in.
+    /// - Parameter tables: The tables with deleted or changed rows.
     /// - Throws: ``DatabaseError``.
     func scrub(_ tables: Set<String>) async throws
 
-    /// Waits for transactions under way, and closes.
+    /// Waits for running transactions, and closes the database.
     func close() async
   }
 
-  /// A transaction that is under way.
+  /// A running transaction.
   package protocol DatabaseSession: AnyObject {
     /// Runs a statement.
     ///
-    /// - Returns: Its rows.
+    /// - Returns: The rows of the result.
     @discardableResult
     func run(_ statement: String, _ values: [DatabaseValue]) throws -> [DatabaseRow]
 
-    /// Lets transactions that name the same key run one after the other until this one ends.
+    /// Waits until no other transaction holds this key, and holds it until this transaction ends.
     func lock(_ key: String) throws
   }
 
   extension DatabaseSession {
-    /// Runs a statement with values.
+    /// Runs a statement with values for its parameters.
     @discardableResult
     package func run(_ statement: String, _ values: DatabaseValue...) throws -> [DatabaseRow] {
       try run(statement, values)
@@ -64,13 +64,13 @@
     package init(stringLiteral value: String) { self = .text(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
 
-    /// A text, or NULL.
+    /// A text; NULL for `nil`.
     package static func text(_ text: String?) -> DatabaseValue { text.map { .text($0) } ?? .null }
-    /// A number, or NULL.
+    /// A number; NULL for `nil`.
     package static func integer(_ number: Int64?) -> DatabaseValue { number.map { .integer($0) } ?? .null }
   }
 
-  /// A row that a statement gave.
+  /// A row of a statement's result.
   package struct DatabaseRow: Sendable {
     package let values: [DatabaseValue]
 
@@ -98,16 +98,20 @@
   package struct DatabaseError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, which determines the remedy.
     package enum Code: String, Sendable, Hashable {
-      /// Nothing was stored: it is full.
+      /// The storage is full.
+      ///
+      /// Nothing was stored.
       case full
-      /// It cannot be reached now, or others hold it. Whether a transaction took effect is not known.
+      /// The database is unreachable or locked.
+      ///
+      /// Whether a transaction took effect is unknown.
       case unavailable
-      /// It is of another application or a later version, or was damaged.
+      /// The database belongs to another application or a later version, or is damaged.
       case unusable
     }
 
     package let code: Code
-    /// The file or the server, without a password.
+    /// The file or the server's URL, without a password.
     package let place: String
     package let message: String
 

@@ -4,7 +4,9 @@
   internal import PostgreSQL
   internal import SQLite
 
-  /// The tables of a service in a schema of PostgreSQL, and the version of their layout, in the table `layout`.
+  /// The tables of a service in a schema of PostgreSQL.
+  ///
+  /// The table `layout` contains the version of their layout.
   enum ServiceLayout {
     /// Creates or upgrades the tables if necessary.
     ///
@@ -12,7 +14,7 @@
     static func prepare(on connection: ServiceConnection) throws {
       let schema = connection.location.schema
       try connection.transaction(.writing) { session in
-        // Processes that start at once do it one after the other.
+        // Processes that start at once take turns.
         try session.lock("layout")
         if try session.run("SELECT to_regclass('\(schema).layout')::text").first?.optionalText(0) == nil {
           try create(schema, connection.location, in: session)
@@ -28,7 +30,7 @@
       }
     }
 
-    /// Refuses tables to which any other object, such as a trigger, was attached.
+    /// Fails if any other object, such as a trigger, was added to the tables.
     ///
     /// - Throws: ``PostgreSQLFault``; ``DatabaseError`` with `unusable`.
     static func require(on connection: ServerConnection<PostgreSQLFault>) throws {
@@ -41,12 +43,12 @@
       }
     }
 
-    /// A table of SQLite as the server has it.
+    /// Converts a table of the SQLite layout to the server's.
     private static func table(_ table: DatabaseLayout.Table) -> SchemaLayout.Table {
       SchemaLayout.Table(
         table.name,
         table.columns.map { column in
-          // The column of the type INTEGER is the one that is counted up.
+          // Only an auto-incremented column has the type INTEGER.
           let type =
             switch column.type {
             case "INTEGER": "bigint"
@@ -84,20 +86,21 @@
     }
   }
 
-  /// The rewriting of tables from which something was erased.
+  /// Rewrites tables after an erasure.
   struct ServiceScrubbing {
     let connection: ServiceConnection
     let timeout: Duration
 
     func run(_ tables: [String]) throws {
-      // Objects that were attached since the database was opened may contain copies of erased data.
+      // Objects that were added since the database was opened may contain copies of erased data.
       try ServiceLayout.require(on: connection.connection)
       try waitForOlderTransactions()
       for table in tables { try rewrite(table) }
     }
 
-    /// Waits for transactions that can still see deleted rows: rewriting a table drops only rows that no transaction
-    /// can see.
+    /// Waits for transactions that can still see deleted rows.
+    ///
+    /// Rewriting a table removes only rows that no transaction can see.
     private func waitForOlderTransactions() throws {
       let own = try connection.connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
       let older = """
@@ -119,9 +122,9 @@
     private func rewrite(_ table: String) throws {
       let file = "SELECT pg_relation_filepath('\(table)')"
       let before = try connection.connection.execute(file).text(0, 0)
-      // The statistics contain samples of values, so they are computed again from the remaining rows.
+      // The statistics contain samples of values, so they must be computed again from the remaining rows.
       try connection.connection.execute("VACUUM (FULL, ANALYZE) \(table)")
-      // Of tables that are not the user's, the server only remarks that it passes them over.
+      // If the user does not own a table, the server only skips it with a warning.
       guard try connection.connection.execute(file).text(0, 0) != before else {
         throw DatabaseError(
           .unusable, at: connection.location.description, "\(table) cannot be rewritten: erase as its owner.")

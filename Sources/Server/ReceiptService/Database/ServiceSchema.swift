@@ -3,20 +3,22 @@
 #if Server
   internal import SQLite
 
-  /// The tables of a service's database. Times are milliseconds since 1970.
+  /// The tables of a service's database.
+  ///
+  /// Times are milliseconds since 1970.
   enum ServiceSchema {
-    /// Each version's statements, which lead from the version before to it.
+    /// The statements of each version, which upgrade the previous version to it.
     private static let versions: [[String]] = [
       [
-        // The store notifications that were processed; key: see NotificationIntake.
+        // The processed notifications of stores. key: see NotificationIntake.
         """
         CREATE TABLE notifications(
           app TEXT NOT NULL, key BLOB NOT NULL, received BIGINT NOT NULL, PRIMARY KEY(app, key))
         """,
-        // A ledger for each original transaction, purchase token or customer whose consent was rescinded, by the name
-        // and the identifier of EntitlementLedger.Part. snapshot: the state reported last, evaluated at the instant
-        // `evaluated`. next_change: when it changes without a notification. heard: when the store last sent something.
-        // reconcile: when to ask the store.
+        // A ledger for each original transaction, purchase token or customer whose consent was rescinded, with the name
+        // and the identifier of EntitlementLedger.Part. snapshot: the last reported state, evaluated at the instant
+        // `evaluated`. next_change: the time of the next change without a notification. heard: the time of the store's
+        // last message. reconcile: the time at which to ask the store.
         """
         CREATE TABLE ledgers(
           app TEXT NOT NULL, name TEXT NOT NULL, identifier TEXT NOT NULL, customer TEXT, ledger BLOB NOT NULL,
@@ -27,9 +29,8 @@
         "CREATE INDEX ledgers_identifier ON ledgers(app, identifier)",
         "CREATE INDEX ledgers_next_change ON ledgers(next_change)",
         "CREATE INDEX ledgers_reconcile ON ledgers(reconcile)",
-        // The changes of entitlements; those of one app are in the order of the commits. body is the JSON that webhooks
-        // and server-sent events carry. previous_customer: the customer who had the entitlement before, if that
-        // changed.
+        // The changes of entitlements. Those of one app are in the order of the commits. body: the JSON of webhooks and
+        // server-sent events. previous_customer: the customer who had the entitlement before, if that changed.
         """
         CREATE TABLE changes(
           sequence AUTOINCREMENT, id TEXT NOT NULL UNIQUE, app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT,
@@ -39,7 +40,7 @@
         "CREATE INDEX changes_name ON changes(app, name)",
         "CREATE INDEX changes_customer ON changes(app, customer)",
         "CREATE INDEX changes_previous_customer ON changes(app, previous_customer)",
-        // Changes that endpoints have not taken. state: 0 waits, 1 dead.
+        // Changes that are not delivered to an endpoint yet. state: 0 waiting, 1 dead.
         """
         CREATE TABLE deliveries(
           app TEXT NOT NULL, endpoint TEXT NOT NULL, change BIGINT NOT NULL, lane TEXT NOT NULL,
@@ -48,15 +49,16 @@
         "CREATE INDEX deliveries_lane ON deliveries(app, endpoint, lane, state, change)",
         "CREATE INDEX deliveries_change ON deliveries(change)",
         "CREATE INDEX deliveries_state ON deliveries(app, endpoint, state, change)",
-        // The lanes of an endpoint with deliveries that wait: one at a time, in order. leased: until when a process has
-        // it.
+        // The lanes of an endpoint with waiting deliveries, which are delivered one at a time, in order. leased: the
+        // end of the lease that a process holds.
         """
         CREATE TABLE lanes(
           app TEXT NOT NULL, endpoint TEXT NOT NULL, lane TEXT NOT NULL, due BIGINT NOT NULL,
           leased BIGINT NOT NULL, PRIMARY KEY(app, endpoint, lane))
         """,
         "CREATE INDEX lanes_due ON lanes(app, endpoint, due)",
-        // Keys of the API. hash: SHA-256 of the secret. app: one app, or empty for all.
+        // Keys of the API. hash: SHA-256 of the secret. app: the app that the key is confined to, or empty for all
+        // apps.
         """
         CREATE TABLE api_keys(
           id TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL, scopes TEXT NOT NULL, hash BLOB NOT NULL,
@@ -73,9 +75,9 @@
           sequence AUTOINCREMENT, time BIGINT NOT NULL, actor TEXT NOT NULL, act TEXT NOT NULL,
           details TEXT NOT NULL)
         """,
-        // Work that one process at a time does.
+        // Work that only one process does at a time.
         "CREATE TABLE leases(name TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL)",
-        // Jobs that have to be finished, such as erasures. body: the work to do, as JSON.
+        // Jobs that must be completed, such as erasures. body: the work to do, as JSON.
         """
         CREATE TABLE jobs(
           id TEXT PRIMARY KEY, kind TEXT NOT NULL, app TEXT NOT NULL, created BIGINT NOT NULL, due BIGINT NOT NULL,
@@ -83,15 +85,15 @@
         """,
         "CREATE INDEX jobs_due ON jobs(state, due)",
       ],
-      // The trace of the request that brought a change about: see TraceHeaders.
+      // The trace of the request that caused a change: see TraceHeaders.
       ["ALTER TABLE changes ADD COLUMN trace TEXT"],
-      // For rows that are removed when they are old.
+      // Indexes for the removal of old rows.
       [
         "CREATE INDEX notifications_received ON notifications(received)",
         "CREATE INDEX changes_time ON changes(time)",
       ],
-      // Erasures that are under way; id: the digest of app and customer. customer: until the rows are deleted. leased:
-      // until when a process has it. The tables before it were never used.
+      // Unfinished erasures. id: the digest of app and customer. customer: set until the rows are deleted. leased: the
+      // end of the lease that a process holds. The two tables that are dropped were never used.
       [
         "DROP TABLE leases", "DROP TABLE jobs",
         """
@@ -101,27 +103,29 @@
         """,
       ],
       [
-        // The lane of the customer who had the entitlement before: a transfer waits for both lanes. lanes.noted: when
-        // due and leased were set, which shows whether the clock was ahead then.
+        // previous_lane: the lane of the customer who had the entitlement before, since a transfer waits for both
+        // lanes. lanes.noted: the time at which due and leased were set, which shows whether the clock was ahead then.
         "ALTER TABLE deliveries ADD COLUMN previous_lane TEXT",
         "CREATE INDEX deliveries_previous_lane ON deliveries(app, endpoint, previous_lane, state, change)",
-        // Without a default: the expression of a default could be changed in the database.
+        // No default: the expression of a default could be changed in the database.
         "ALTER TABLE lanes ADD COLUMN noted BIGINT", "UPDATE lanes SET noted = 0",
-        // The number of questions to the store since the ledger was last stored, as by a message of the store.
+        // The number of times that the store was asked since the ledger was last stored, for example after a message of
+        // the store.
         "ALTER TABLE ledgers ADD COLUMN questions BIGINT", "UPDATE ledgers SET questions = 0",
         "CREATE INDEX ledgers_evaluated ON ledgers(evaluated)",
         "DROP INDEX ledgers_reconcile",
         "CREATE INDEX ledgers_app_reconcile ON ledgers(app, reconcile)",
         // Random keys of this database: see ServiceSecret.
         "CREATE TABLE secrets(name TEXT PRIMARY KEY, secret BLOB NOT NULL)",
-        // Refunds and revocations of purchases, kept when the customer is erased: see Withdrawals.
+        // Refunds and revocations of purchases, which are kept when the customer is erased: see Withdrawals.
         """
         CREATE TABLE withdrawals(
           app TEXT NOT NULL, purchase BLOB NOT NULL, facts BLOB NOT NULL, PRIMARY KEY(app, purchase))
         """,
-        // The latest removed change of an app, so that a reader who has read it is not taken for one beyond the end.
+        // The latest removed change of an app. A reader who has read up to it must not be mistaken for one beyond the
+        // end.
         "CREATE TABLE removed_changes(app TEXT PRIMARY KEY, sequence BIGINT NOT NULL)",
-        // The account that receipts name which were recorded under another name of the same customer.
+        // The accounts in receipts that were recorded under another name of the same customer.
         """
         CREATE TABLE customer_aliases(
           app TEXT NOT NULL, account TEXT NOT NULL, customer TEXT NOT NULL, PRIMARY KEY(app, account, customer))
@@ -130,15 +134,15 @@
       ],
     ]
 
-    /// The version that this build knows.
+    /// The current version of this build.
     static var version: Int64 { Int64(versions.count) }
 
-    /// The tables with personal data: rows are deleted from them when a person is erased.
+    /// The tables with personal data, whose rows are deleted when a person is erased.
     static let personalTables: Set<String> = [
       "ledgers", "changes", "deliveries", "lanes", "erasures", "customer_aliases",
     ]
 
-    /// The layout of a version in SQLite.
+    /// The SQLite layout of a version.
     static func layout(applicationID: Int64, version: Int64) -> DatabaseLayout {
       let known = versions.prefix(Int(max(0, min(version, Self.version))))
       return DatabaseLayout(
@@ -152,13 +156,13 @@
     /// The placeholder for the declaration of an auto-incremented column.
     private static let counter = "sequence AUTOINCREMENT"
 
-    /// Brings a database to the version that this build knows.
+    /// Upgrades a database to the version of this build.
     ///
     /// - Parameters:
-    ///   - session: The transaction to do it in.
-    ///   - version: The version that it has.
+    ///   - session: The transaction to use.
+    ///   - version: The version of the database.
     ///   - counter: The database's declaration of an auto-incremented column `sequence`.
-    ///   - setVersion: Notes the version.
+    ///   - setVersion: Stores the version.
     /// - Throws: ``DatabaseError`` with `unusable` for a later version.
     static func upgrade(
       _ session: any DatabaseSession, version: Int64,
@@ -176,7 +180,7 @@
       try setVersion(versions.count)
     }
 
-    /// - Throws: ``DatabaseError`` with `unusable` for a later version than this build knows.
+    /// - Throws: ``DatabaseError`` with `unusable` if the version is later than this build's.
     static func requireKnown(version: Int64) throws {
       guard 0...Int64(versions.count) ~= version else {
         throw DatabaseError(
@@ -185,7 +189,7 @@
       }
     }
 
-    /// The version from which on digests of customers are keyed.
+    /// The version since which digests of customers are keyed.
     private static let keyedDigests = 5
   }
 #endif

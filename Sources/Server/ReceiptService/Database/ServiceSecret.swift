@@ -6,14 +6,14 @@
 
   /// A random key of a service's database, for digests of data that must not be readable.
   ///
-  /// Anybody who sees a digest without a key can guess its input, since customers are e-mail addresses and numbers.
-  /// With this key, only a reader of the database can. A digest in the list of administrative acts, an export or a log
-  /// reveals nothing.
+  /// An unkeyed digest would allow guessing its input, since customers are e-mail addresses and numbers. With this key,
+  /// only a reader of the database can guess. A digest in the list of administrative acts, an export or a log reveals
+  /// nothing.
   struct ServiceSecret: Sendable {
     private static let name = "digests"
     private let key: [UInt8]
 
-    /// Makes the key of a database.
+    /// Creates the key of a database.
     static func create(in session: any DatabaseSession) throws {
       try session.run(
         "INSERT INTO secrets(name, secret) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING", .text(name),
@@ -33,9 +33,9 @@
       self.key = key
     }
 
-    /// HMAC-SHA-256 of some texts for a purpose.
+    /// Computes the HMAC-SHA-256 of texts for a purpose.
     func digest(_ purpose: String, _ texts: String...) throws -> [UInt8] {
-      // Each text with its length, so that different texts give different messages.
+      // Prefix each text with its length, so that different texts give different messages.
       let message = ([purpose] + texts).flatMap { text in Array("\(text.utf8.count) ".utf8) + Array(text.utf8)
       }
       return try HMAC.code(for: message, key: key, using: .sha256)

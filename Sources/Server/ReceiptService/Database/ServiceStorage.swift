@@ -8,11 +8,14 @@
 
   /// The database in which a service stores its keys, entitlements, changes and queued webhook deliveries.
   public enum ServiceStorage: Sendable, Hashable {
-    /// A SQLite file, which is created if it does not exist. It is for one process that serves.
+    /// A SQLite file for one server process.
+    ///
+    /// It is created if it does not exist.
     case sqlite(path: String)
     /// A schema of a PostgreSQL server, for any number of processes:
-    /// `postgresql://receipts@db.example.com/service?schema=receipts`. It is created if it does not exist. The package
-    /// is to be built with the trait `PostgreSQL`.
+    /// `postgresql://receipts@db.example.com/service?schema=receipts`.
+    ///
+    /// It is created if it does not exist. The package must be built with the trait `PostgreSQL`.
     case postgreSQL(url: String)
 
     /// Opens the database.
@@ -31,9 +34,9 @@
       }
     }
 
-    /// Looks whether the database can be opened, or created, and changes nothing.
+    /// Checks that the database can be opened or created, and changes nothing.
     ///
-    /// - Returns: `true` if there is one.
+    /// - Returns: `true` if it exists.
     /// - Throws: ``DatabaseError``; ``ServiceConfigurationError`` in a build without the trait.
     package func check() throws -> Bool {
       switch self {

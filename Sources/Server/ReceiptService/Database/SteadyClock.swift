@@ -5,19 +5,19 @@
   internal import ReceiptVerification
   internal import Synchronization
 
-  /// The clock of the machine, without the moments in which it is wrong.
+  /// The machine's clock, without the moments in which it is wrong.
   ///
-  /// It advances with a monotonic clock. If the machine's clock differs by minutes, as after a faulty answer of a time
-  /// server, the time continues as before. The machine's clock is believed only after the difference has persisted for
-  /// a minute. So the time of a clock that is a year ahead for some seconds is stored nowhere.
+  /// It advances with a monotonic clock. If the machine's clock differs by minutes, for example after a wrong answer of
+  /// a time server, the time continues as before. The machine's clock is accepted only after the difference has
+  /// persisted for a minute. The time of a clock that is a year ahead for some seconds is therefore not stored.
   package final class SteadyClock: Sendable {
-    /// The time for which a differing time must persist before it is believed.
+    /// The time for which a difference must persist before it is accepted.
     static let probation = Duration.seconds(60)
 
     private struct State {
       var wall: Timestamp
       var steady: ContinuousClock.Instant
-      /// A differing time: the difference in seconds, and since when.
+      /// A different time of the machine's clock: the difference in seconds, and its beginning.
       var other: (difference: Double, since: ContinuousClock.Instant)?
     }
 
@@ -25,7 +25,7 @@
     private let steady: @Sendable () -> ContinuousClock.Instant
     private let state: Mutex<State>
 
-    /// The one of this process.
+    /// The clock of this process.
     package static let shared = SteadyClock()
 
     /// Creates a clock.

@@ -3,7 +3,9 @@
 #if Server
   internal import Synchronization
 
-  /// Resumes waiters when this process commits something. Commits of other processes are found by polling the database.
+  /// Resumes waiters when this process commits something.
+  ///
+  /// Commits of other processes are found by polling the database.
   package final class CommitSignal: Sendable {
     private struct State {
       var count = 0
@@ -31,11 +33,12 @@
       for follower in followers { follower.signal() }
     }
 
-    /// Signals another one from now on, too, which is kept as long as this one.
+    /// Adds another signal, which is signalled with this one from now on.
+    ///
+    /// This one retains it.
     package func add(_ follower: CommitSignal) { state.withLock { $0.followers.append(follower) } }
 
-    /// Waits until there were more commits than a number of them, at most for some time, or until the task is
-    /// cancelled.
+    /// Waits until more commits than `count` were signalled, the time is over, or the task is cancelled.
     package func wait(beyond count: Int, atMost duration: Duration) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await self.wait(beyond: count) }

@@ -8,19 +8,19 @@
   package struct EntitlementChange: Sendable, Hashable {
     /// The kind of a change.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-      /// Access, for the first time or again after a refund.
+      /// Access was granted, for the first time or again after a refund.
       case granted = "entitlement.granted"
-      /// Another period, or access again after it ran out.
+      /// Another period began, or access returned after it had ended.
       case renewed = "entitlement.renewed"
-      /// The renewal could not be charged for, and access continues.
+      /// Charging for the renewal failed, and access continues.
       case gracePeriod = "entitlement.grace-period"
-      /// Access ended, for any reason except the two that follow.
+      /// Access ended, for any reason except the next two.
       case expired = "entitlement.expired"
-      /// Refunded.
+      /// The purchase was refunded.
       case refunded = "entitlement.refunded"
-      /// No longer shared with this customer.
+      /// The purchase is no longer shared with this customer.
       case revoked = "entitlement.revoked"
-      /// Another customer's now.
+      /// The entitlement now belongs to another customer.
       case transferred = "entitlement.transferred"
       /// Any other reported change.
       case updated = "entitlement.updated"
@@ -28,24 +28,28 @@
       case consentRescinded = "consent.rescinded"
     }
 
-    /// Counts up; of one app in the order of the commits.
+    /// The number of the change.
+    ///
+    /// The numbers of one app increase in the order of the commits.
     package let sequence: Int64
-    /// The identifier, also in `webhook-id`. It is the same in each delivery.
+    /// The identifier, also sent as `webhook-id`.
+    ///
+    /// It is the same in each delivery.
     package let id: String
     /// The app.
     package let app: String
-    /// The entitlement: the name of the ledger's part.
+    /// The name of the entitlement, which is that of the ledger's part.
     package let name: String
     /// The customer; `nil` if unknown.
     package let customer: String?
-    /// When it was found.
+    /// The time at which the change was found.
     package let time: Timestamp
     /// The raw value of a ``Kind``, or a type from a later version.
     package let type: String
     /// The reported JSON.
     package let body: [UInt8]
 
-    /// The columns of table `changes` from which it is read.
+    /// The columns of the table `changes` that a change is read from.
     static let columns = ["sequence", "id", "app", "name", "customer", "time", "type", "body"]
       .map { "changes.\($0)" }.joined(separator: ", ")
 
@@ -62,10 +66,10 @@
   }
 
   extension EntitlementChange.Kind {
-    /// The kind of the change from one snapshot to another; `nil` if they are equal.
+    /// Determines the kind of the change from one snapshot to another; `nil` if they are equal.
     ///
     /// - Parameters:
-    ///   - old: The snapshot reported before; `nil` if there is no such snapshot.
+    ///   - old: The snapshot that was reported before; `nil` for the first report.
     ///   - new: The snapshot to report.
     init?(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) {
       guard old?.json != new.json else { return nil }
@@ -87,7 +91,7 @@
       }
     }
 
-    /// The states from which access comes back by paying.
+    /// The states from which a payment restores access.
     private static let lapsed: Set<String> = [
       Entitlement.State.expired.rawValue, Entitlement.State.inBillingRetry.rawValue,
       PlayEntitlement.State.onHold.rawValue, PlayEntitlement.State.paused.rawValue,
@@ -105,7 +109,7 @@
   extension Timestamp {
     init(milliseconds: Int64) { self.init(millisecondsSince1970: Double(milliseconds)) }
 
-    /// The milliseconds since 1970, rounded down; 0 if they are not representable.
+    /// The milliseconds since 1970, rounded down; 0 if they cannot be represented.
     var milliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
 #endif

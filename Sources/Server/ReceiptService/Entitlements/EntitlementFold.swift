@@ -6,12 +6,12 @@
   internal import ReceiptCodec
   internal import ReceiptCrypto
 
-  /// Merges new facts into the ledgers of an app, and enters the resulting changes, within one transaction.
+  /// Merges new facts into the ledgers of an app, and stores the resulting changes, within one transaction.
   ///
   /// A change is the difference between the last reported snapshot of an entitlement, which is stored with its ledger,
-  /// and the current one. So late, repeated or reordered input reports nothing twice. Each entitlement is locked while
-  /// it is compared, and the transactions that enter changes of an app are serialized. A reader that has read up to a
-  /// sequence has therefore missed no change before it.
+  /// and the current one. Late, repeated or reordered input therefore reports nothing twice. Each entitlement is locked
+  /// while it is compared, and the transactions that store changes of an app are serialized. A reader that has read up
+  /// to a sequence has therefore missed no earlier change.
   struct EntitlementFold {
     let session: any DatabaseSession
     let app: String
@@ -23,7 +23,9 @@
     /// The trace that the changes belong to, as ``TraceHeaders`` stores it.
     var trace: String?
 
-    /// Lets other transactions that are about the same entitlements wait. Those of all apps come first, in order.
+    /// Locks entitlements against other transactions.
+    ///
+    /// Lock those of all apps at once: the sorted order prevents deadlocks.
     static func lock(_ names: [(app: String, name: String)], in session: any DatabaseSession) throws {
       for (app, name) in names.sorted(by: <) { try session.lock("entitlement \(app) \(name)") }
     }
@@ -32,9 +34,9 @@
     ///
     /// - Parameters:
     ///   - ledger: The new facts.
-    ///   - customer: The customer who presented them, in the canonical spelling.
+    ///   - customer: The customer who presented them, in canonical spelling.
     ///   - heard: The time of the store's message.
-    /// - Returns: The number of entered changes.
+    /// - Returns: The number of stored changes.
     /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
     func merge(_ ledger: EntitlementLedger, customer: String?, heard: Timestamp) throws -> Int {
       let parts = ledger.parts
@@ -44,7 +46,7 @@
       return count
     }
 
-    /// Enters the change that the passing of time made.
+    /// Stores the change of an entitlement that is due to the passage of time, if there is one.
     func reevaluate(_ name: String) throws -> Bool {
       guard let stored = try StoredLedger(app: app, name: name, in: session) else { return false }
       return try store(
@@ -57,7 +59,7 @@
       if let stored {
         ledger.merge(stored.ledger)
       } else if let facts = try Withdrawals(app: app, in: session).facts(of: part.name) {
-        // It was refunded or revoked before its customer was erased.
+        // The purchase was refunded or revoked before its customer was erased.
         ledger.merge(facts)
       }
       if let customer, let stated = EntitlementSnapshot.statedCustomer(ledger), stated != customer {
@@ -68,13 +70,13 @@
         heard: max(heard, stored?.heard ?? heard), after: stored)
     }
 
-    /// Stores a part, and enters its change, if there is one.
+    /// Stores a part of a ledger, and its change, if there is one.
     private func store(
       _ ledger: EntitlementLedger, _ name: String, _ identifier: String, customer: String?, heard: Timestamp,
       after stored: StoredLedger?
     ) throws -> Bool {
-      // The clocks of two processes differ: what has expired for one must not be active again for the other. A clock
-      // that was ahead by more than that counts for nothing.
+      // The clocks of two processes differ. An entitlement that has expired for one process must not become active
+      // again for another. An evaluation that is further in the future comes from a wrong clock and is ignored.
       let latest = now.addingSeconds(ClockCheck.tolerance)
       let instant = stored.map { $0.evaluated <= latest ? max(now, $0.evaluated) : now } ?? now
       let heard = heard <= latest ? heard : now
@@ -124,7 +126,7 @@
       }
     }
 
-    /// The payload as Standard Webhooks recommends it.
+    /// The payload that Standard Webhooks recommends.
     private func body(
       _ kind: EntitlementChange.Kind, _ ledger: EntitlementLedger, from old: EntitlementSnapshot?,
       to new: EntitlementSnapshot, at instant: Timestamp
@@ -165,14 +167,16 @@
     }
   }
 
-  /// The error for a purchase that another customer presented than the one that it names. Nothing was granted.
+  /// The error for a purchase that names a different customer than the one who presented it.
+  ///
+  /// Nothing was granted.
   package struct PresentedByAnother: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "The purchase names another customer than the one who presents it." }
   }
 
   extension EntitlementLedger {
-    /// Writes what one part of a ledger entitles to, as `receipt-tool notifications entitlements` does; `null` while
-    /// too little is known.
+    /// Writes the entitlement of one part of a ledger, in the format of `receipt-tool notifications entitlements`;
+    /// `null` if too little is known.
     func appendEntitlement(to object: inout JSONWriter, at instant: Timestamp) {
       func write(_ type: String, _ members: (inout JSONWriter) -> Void) {
         object.beginObject()
@@ -192,8 +196,9 @@
       }
     }
 
-    /// The time at which a subscription's renewal after the last message of the store is or was due; `nil` if nothing
-    /// renews. `isAwaited` is `true` while the store retries the charge.
+    /// The time at which the renewal after the store's last message is or was due; `nil` if nothing renews.
+    ///
+    /// `isAwaited` is `true` while the store retries the charge.
     fileprivate func renewal(at instant: Timestamp, heard: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
       if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
         entitlement.transaction.type == .autoRenewableSubscription
@@ -205,7 +210,7 @@
         }
       }
       if let purchase = playEntitlements.first, purchase.isSubscription {
-        // A base plan and its add-ons renew each at its own time.
+        // A base plan and its add-ons renew at different times.
         let renewals = purchase.items.filter { purchase.state(of: $0, at: instant) != .refunded }
           .compactMap(\.expiryTime)
         guard let expiryTime = renewals.filter({ heard < $0 }).min() ?? renewals.max() else { return nil }
@@ -220,7 +225,7 @@
   }
 
   extension Timestamp {
-    /// No change is looked for before it.
+    /// The milliseconds since 1970, rounded up, so that no change is looked for too early.
     fileprivate var millisecondsRoundedUp: Int64 { Int64(millisecondsSince1970.rounded(.up)) }
   }
 

@@ -5,8 +5,9 @@
   package import Logging
   internal import ServiceLifecycle
 
-  /// Enters changes that are due to time, and asks the stores about silent subscriptions, for as long as a
-  /// `ServiceGroup` runs. Several processes may do so on one database.
+  /// Stores changes that are due to time, and asks the stores about silent subscriptions, while a `ServiceGroup` runs.
+  ///
+  /// Several processes may do so on one database.
   package struct EntitlementJobs: Service {
     private let entitlements: ServiceEntitlements
     private let interval: Duration
@@ -17,7 +18,7 @@
     ///
     /// - Parameters:
     ///   - entitlements: The entitlements.
-    ///   - apps: The apps, for the stores to ask about their subscriptions.
+    ///   - apps: The apps, with the stores to ask about their subscriptions.
     ///   - interval: The polling interval; a second by default.
     ///   - logger: The logger for errors.
     package init(
@@ -35,7 +36,7 @@
       await cancelWhenGracefulShutdown {
         await withDiscardingTaskGroup { group in
           group.addTask { await expire() }
-          // Each app has a loop of its own: a store that is slow delays nothing but the questions to it.
+          // Each app has its own loop, so that a slow store delays only the requests to that store.
           for (app, question) in questions { group.addTask { await ask(question, of: app) } }
         }
       }
@@ -44,7 +45,8 @@
     private func expire() async {
       var check = ClockCheck()
       while !Task.isCancelled {
-        // One reading of the clock for both: whatever instant expires something, the next check knows of it.
+        // Both steps use the same reading of the clock. If it is wrong, the next check sees that the clock was set
+        // back.
         let now = entitlements.clock()
         await check.ifDue(at: now) { await correct() }
         await attempt { while try await entitlements.expireDue(at: now, limit: 100) == 100 {} }
@@ -52,7 +54,7 @@
       }
     }
 
-    /// Says whether it was done.
+    /// Returns `true` if the work succeeded, and logs errors.
     @discardableResult
     private func attempt(_ body: () async throws -> Void) async -> Bool {
       do {
@@ -64,7 +66,7 @@
       }
     }
 
-    /// Says whether all could be checked.
+    /// Returns `true` if the whole check succeeded.
     private func correct() async -> Bool {
       await attempt {
         var count = 0

@@ -128,7 +128,7 @@
       return text
     }
 
-    /// A number of the query within a range.
+    /// A numeric query parameter within a range.
     func integerParameter(
       _ name: String, of request: Request, _ range: ClosedRange<Int64>, default fallback: Int64
     ) throws -> Int64 {
@@ -206,8 +206,8 @@
     /// Grants a customer the purchases of a receipt that they presented.
     ///
     /// - Returns: The customer's entitlements of its original transaction.
-    /// - Throws: ``Problem`` for a receipt that names another customer, and an incomplete one: then nothing was stored
-    ///   but the verdict, in the entry.
+    /// - Throws: ``Problem`` if the receipt names another customer or is incomplete. Only the verdict is stored then,
+    ///   in the entry.
     private func entitle(
       _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
     ) async throws -> [StoredEntitlement] {
@@ -237,7 +237,7 @@
       let answer = await notifications.receive(
         app: app.configuration, authorization: authorization.count == 1 ? authorization[0] : nil,
         body: try await contentBody(of: request))
-      // Anybody can have one refused.
+      // Anybody can send notifications that are refused.
       let isRefused = 400..<500 ~= answer.status
       if let leftOut = isRefused ? noise.leftOutCount() : 0 {
         var metadata: Logger.Metadata = [
@@ -301,8 +301,8 @@
         })
     }
 
-    /// - Throws: ``Problem`` for a sequence beyond the end: no change would be reported until its sequence exceeds
-    ///   that.
+    /// - Throws: ``Problem`` for a sequence beyond the end. The reader would not see new changes until they exceed that
+    ///   sequence.
     private func requireReadable(_ since: Int64, app: ServedApp, at place: String) async throws {
       guard since > 0 else { return }
       let end = try await entitlements.endOfChanges(app: app.name)
@@ -313,8 +313,7 @@
         at: place)
     }
 
-    /// Writes changes as server-sent events as they are made, until the server ends, or the key may not be used any
-    /// more.
+    /// Writes changes as server-sent events when they are committed, until the server shuts down or the key is revoked.
     private func writeChanges(
       of app: String, after sequence: Int64, for principal: Principal?,
       _ write: ([UInt8]) async throws -> Void
@@ -337,7 +336,7 @@
           since = change.sequence
         }
         guard found.isEmpty else { continue }
-        // A comment: it shows that the connection is alive, to both ends.
+        // A comment shows both ends that the connection is alive.
         try await write(Array(":\n\n".utf8))
         await commits.wait(beyond: seen, atMost: .seconds(2))
       }
@@ -345,7 +344,7 @@
   }
 
   extension EntitlementChange {
-    /// Writes an object with the position and the reported JSON.
+    /// Writes an object with the sequence, the identifier and the reported JSON.
     func write(to object: inout JSONWriter) {
       object.beginObject()
       object.member("sequence", sequence)

@@ -5,15 +5,19 @@
   internal import Entitlements
   internal import ReceiptCodec
 
-  /// The reported state of an entitlement. A change is reported if it differs from the last one.
+  /// The reported state of an entitlement.
+  ///
+  /// A change is reported if it differs from the last reported one.
   struct EntitlementSnapshot: Sendable {
-    /// The members, as changes have them in `previous`. Equal snapshots give equal bytes.
+    /// The members, in the form of the member `previous` of changes.
+    ///
+    /// Equal snapshots have equal bytes.
     let json: [UInt8]
     let state: String
     let grantsAccess: Bool
-    /// The latest transaction or order.
+    /// The identifier of the latest transaction or order.
     let purchase: String?
-    /// ISO 8601, so that the order of the texts is that of the instants.
+    /// The expiry in ISO 8601, whose texts sort like the instants.
     let expiresDate: String?
     let customer: String?
 
@@ -28,13 +32,13 @@
       customer = value["customer"]?.string
     }
 
-    /// Evaluates one part of a ledger at an instant; `nil` while too little is known of it.
+    /// Evaluates one part of a ledger at an instant; `nil` if too little is known.
     ///
     /// - Parameters:
     ///   - ledger: The part.
     ///   - customer: The customer if the purchase itself does not name one.
     ///   - instant: The instant.
-    /// - Throws: Nothing, since it reads what it wrote.
+    /// - Throws: Nothing in practice, because it parses JSON that it has written.
     init?(_ ledger: EntitlementLedger, customer: String?, at instant: Timestamp) throws(MalformedReceipt) {
       var object = JSONWriter()
       object.beginObject()
@@ -67,7 +71,7 @@
 
     static let consentRescinded = "consent-rescinded"
 
-    /// The customer whom the purchase itself names.
+    /// The customer that the purchase itself names.
     static func statedCustomer(_ ledger: EntitlementLedger) -> String? {
       let stated =
         ledger.entitlements.first?.transaction.appAccountToken?.rawValue

@@ -4,12 +4,14 @@
   internal import HTTPTypes
   internal import Synchronization
 
-  /// The number of open event streams of each app, so that the streams of one app leave room for the requests of
-  /// others.
+  /// Limits the number of open event streams of each app, so that the streams of one app do not displace the requests
+  /// of others.
   final class EventStreams: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    /// A place among the streams of an app, given back when it is released.
+    /// A place among the streams of an app.
+    ///
+    /// Releasing the object frees the place.
     final class Place: Sendable {
       private let streams: EventStreams
       private let app: String

@@ -6,7 +6,7 @@
   internal import ReceiptCodec
 
   extension ServiceEntitlements {
-    /// Returns `true` if anything in the database names a customer.
+    /// Returns `true` if the database contains the name of a customer.
     func isKnown(_ customer: String, app: String) async throws -> Bool {
       try await database.read { session in
         try [
@@ -20,9 +20,9 @@
       }
     }
 
-    /// Removes a customer: ledgers, changes, waiting and dead deliveries, and all other rows that name them.
+    /// Erases a customer: ledgers, changes, waiting and dead deliveries, and all other rows with their name.
     ///
-    /// A change that also concerns another customer, such as a transfer to them, stays and is delivered without the
+    /// A change that also concerns another customer, such as a transfer to them, is kept and delivered without the
     /// erased name. Refunds and revocations of purchases are kept without the person: see ``Withdrawals``. A
     /// notification that arrives later restores the facts that it contains.
     ///
@@ -30,7 +30,7 @@
     ///   - app: The app.
     ///   - customer: The customer.
     ///   - tables: Other tables that `note` changes.
-    ///   - note: Runs in the transaction that removes them, with the value that is returned.
+    ///   - note: A closure that runs in the erasing transaction, with the result of this function.
     /// - Returns: The original transactions and purchase tokens concerned.
     /// - Throws: ``DatabaseError``.
     @discardableResult
@@ -46,21 +46,21 @@
         try note(session, purchases)
         return (purchases, erasure.tables)
       }
-      // Rewriting tables blocks others, so it is not done for customers without data. If the customer had data, rows
-      // that were overwritten earlier may have been theirs, too.
+      // Rewriting tables blocks other users, so it is skipped for customers without data. If the customer had data,
+      // rows that were overwritten earlier may also have been theirs.
       let changedTables = changed.isEmpty ? tables : ServiceSchema.personalTables
       if !changedTables.isEmpty { try await database.scrub(changedTables) }
       return purchases
     }
   }
 
-  /// The rows that name a customer, within the transaction that erases them.
+  /// The rows with a customer's name, within the transaction that erases them.
   private struct CustomerRows {
     let app: String
     let customer: String
     let now: Timestamp
     let session: any DatabaseSession
-    /// The tables in which something was removed or changed.
+    /// The tables with removed or changed rows.
     private(set) var tables: Set<String> = []
 
     init(app: String, customer: String, now: Timestamp, session: any DatabaseSession) {
@@ -70,7 +70,7 @@
       self.session = session
     }
 
-    /// Erases them.
+    /// Erases the rows.
     ///
     /// - Returns: The original transactions and purchase tokens concerned.
     mutating func erase() throws -> [String] {
@@ -87,7 +87,7 @@
         try Withdrawals(app: app, in: session).keep(row.text(1), ledger)
         names += [row.text(1)] + ledger.consentNames
       }
-      // Lanes before deliveries: the sender locks them in this order, too.
+      // Lock lanes before deliveries, in the same order as the sender does.
       for lane in [WebhookQueue.lane(of: customer, entitlement: "")] + names {
         try remove("lanes", "app = ?1 AND lane = ?2", .text(app), .text(lane))
       }
@@ -103,7 +103,7 @@
       if !removed.isEmpty { tables.insert(table) }
     }
 
-    /// Removes the changes that concern only this customer, and the customer's name from the others.
+    /// Removes the changes that concern only this customer, and removes the customer's name from other changes.
     private mutating func eraseChanges(_ names: [String]) throws {
       let columns = "sequence, customer, previous_customer, body"
       var rows = try session.run(
@@ -139,7 +139,7 @@
         "UPDATE changes SET customer = ?2, previous_customer = ?3, body = ?4 WHERE sequence = ?1",
         .integer(sequence), .text(kept[0]), .text(kept[1]), .bytes(object.bytes))
       tables.insert("changes")
-      // It no longer waits for deliveries of the erased customer, and is only in the other customer's lane.
+      // The change no longer waits for deliveries of the erased customer, and stays only in the other customer's lane.
       guard told.contains(customer), let other = kept.compactMap(\.self).first else { return }
       let lane = WebhookQueue.lane(of: other, entitlement: "")
       let deliveries = try session.run(
@@ -173,7 +173,7 @@
   }
 
   extension EntitlementLedger {
-    /// The names under which withdrawn consent of the same customers is stored.
+    /// The names under which the withdrawn consent of the same customers is stored.
     fileprivate var consentNames: [String] {
       entitlements.compactMap { entitlement in
         entitlement.transaction.appTransactionId.map {

@@ -5,7 +5,7 @@
   package import Entitlements
   package import ReceiptCodec
 
-  /// An entitlement as it is stored.
+  /// A stored entitlement.
   package struct StoredEntitlement: Sendable, Hashable {
     /// The name of the ledger's part.
     package let name: String
@@ -13,22 +13,22 @@
     package let identifier: String
     /// The customer; `nil` if unknown.
     package let customer: String?
-    /// All that is known of it.
+    /// All known facts about it.
     package let ledger: EntitlementLedger
 
-    /// Writes it as `receipt-tool notifications entitlements` does.
+    /// Writes it in the format of `receipt-tool notifications entitlements`.
     package func append(to object: inout JSONWriter, at instant: Timestamp) {
       ledger.appendEntitlement(to: &object, at: instant)
     }
   }
 
   extension ServiceEntitlements {
-    /// The entitlements of a customer, by name.
+    /// The entitlements of a customer, sorted by name.
     package func entitlements(app: String, customer: String) async throws -> [StoredEntitlement] {
       try await entitlements("customer", RecordingOptions.canonicalCustomer(customer), app: app)
     }
 
-    /// The entitlements of an original transaction, which may be in several environments, or of a purchase token.
+    /// The entitlements of an original transaction, which may occur in several environments, or of a purchase token.
     package func entitlements(app: String, identifier: String) async throws -> [StoredEntitlement] {
       try await entitlements("identifier", identifier, app: app)
     }
@@ -49,8 +49,9 @@
       }
     }
 
-    /// The changes of an app after a sequence, in order. No change is entered later with a lower sequence than those
-    /// read.
+    /// The changes of an app after a sequence, in order.
+    ///
+    /// No change with a lower sequence than the returned ones is stored later.
     package func changes(app: String, after sequence: Int64, limit: Int = 100) async throws
       -> [EntitlementChange]
     {
@@ -64,14 +65,14 @@
       }
     }
 
-    /// The sequence of an app's latest change; 0 without one.
+    /// The sequence of an app's latest change; 0 if it has no change.
     package func latestSequence(app: String) async throws -> Int64 {
       try await database.read { session in
         try session.run("SELECT max(sequence) FROM changes WHERE app = ?1", .text(app)).first?.integer(0) ?? 0
       }
     }
 
-    /// The sequence of the latest change that an app ever had, also if it was removed; 0 without one.
+    /// The sequence of the latest change that an app ever had, even if it was removed; 0 if it had none.
     package func endOfChanges(app: String) async throws -> Int64 {
       try await database.read { session in
         let latest =
@@ -81,7 +82,7 @@
       }
     }
 
-    /// The changes of one entitlement, by its name, in order.
+    /// The changes of an entitlement with a name, in order.
     package func history(app: String, name: String) async throws -> [EntitlementChange] {
       try await database.read { session in
         try session.run(

@@ -6,7 +6,7 @@
   package import GooglePlay
   internal import ReceiptCodec
 
-  /// Asks a store about a subscription; `nil` if no store can be asked about it.
+  /// A closure that asks a store about a subscription; it returns `nil` if no store can be asked about it.
   package typealias StoreQuestion = @Sendable (StoredEntitlement) async throws -> EntitlementLedger?
 
   /// The error for a subscription that the store does not know.
@@ -16,19 +16,21 @@
   }
 
   extension ServiceEntitlements {
-    /// The pause after the first failed question, in seconds. It doubles after each further one.
+    /// The pause after the first failed request to a store, in seconds.
     ///
-    /// Meanwhile other processes leave the subscription to the one that asks about it.
+    /// It doubles after each further one.
+    ///
+    /// During the pause, the subscription belongs to the process that made the request.
     private static let firstPause: Double = 3_600
-    /// The longest pause between two questions.
+    /// The longest pause between two requests, in seconds.
     private static let longestPause: Double = 86_400
-    /// The number of questions after which a store that does not know the subscription is no longer asked.
+    /// The maximum number of requests to a store that does not know the subscription.
     static let maximumQuestions = 8
 
-    /// The pause between a failed question and the next one.
+    /// The pause between a failed request and the next one.
     ///
-    /// - Parameter questions: The number of failed questions before that one.
-    /// - Returns: Seconds.
+    /// - Parameter questions: The number of earlier failed requests.
+    /// - Returns: The number of seconds.
     static func pause(afterQuestion questions: Int64) -> Double {
       min(longestPause, firstPause * Double(1 << min(16, max(0, questions))))
     }
@@ -40,10 +42,10 @@
     ///
     /// - Parameters:
     ///   - app: The app.
-    ///   - limit: About how many at most.
+    ///   - limit: The approximate maximum number of subscriptions.
     ///   - ask: Asks the store of the app. If it throws, the store is asked again after a pause that grows with each
-    ///     question. If it keeps throwing ``UnknownToStore``, the store is no longer asked.
-    /// - Returns: The number of subscriptions that it was asked about; `limit` if there may be more.
+    ///     request. If it keeps throwing ``UnknownToStore``, the store is no longer asked.
+    /// - Returns: The number of subscriptions that the store was asked about; `limit` if there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func reconcile(
@@ -71,8 +73,8 @@
       return silent.count
     }
 
-    /// Claims subscriptions that are to be asked about, each until the next question, with how many questions there
-    /// were.
+    /// Claims the subscriptions that are due, each until its next request, and returns them with the number of their
+    /// earlier requests.
     private func silent(
       app: String, limit: Int, at now: Timestamp
     ) async throws -> [(StoredEntitlement, questions: Int64)] {
@@ -116,7 +118,7 @@
   }
 
   extension AppStoreServerError {
-    /// `true` if the App Store reports that it has no such purchase.
+    /// `true` if the App Store reports that it does not know the purchase.
     fileprivate var isUnknownPurchase: Bool {
       guard case .response(let code, _) = cause else { return false }
       return [

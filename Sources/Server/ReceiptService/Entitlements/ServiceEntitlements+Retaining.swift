@@ -5,7 +5,7 @@
   package import ReceiptCodec
   internal import ServiceLifecycle
 
-  /// An endpoint of an app's webhooks, by name.
+  /// The names of a webhook endpoint and its app.
   package struct EndpointName: Sendable, Hashable {
     package let app: String
     package let endpoint: String
@@ -20,8 +20,8 @@
     /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up.
     ///
     /// - Parameters:
-    ///   - instant: The instant. Rows from then on stay.
-    ///   - limit: The maximum number of each to remove, in one transaction.
+    ///   - instant: The instant. Rows from then on are kept.
+    ///   - limit: The maximum number of each kind to remove, in one transaction.
     /// - Returns: The number of removed rows; 0 if nothing is left to remove.
     /// - Throws: ``DatabaseError``.
     @discardableResult
@@ -51,13 +51,13 @@
 
     /// Removes deliveries of changes from before an instant to endpoints that are no longer in the configuration.
     ///
-    /// They would never be delivered, and their changes would stay for ever.
+    /// Such deliveries are never made, and would keep their changes forever.
     ///
     /// - Parameters:
     ///   - configured: The endpoints of the configuration.
-    ///   - instant: The instant. Deliveries of changes from then on stay: another process may have a later
+    ///   - instant: The instant. Deliveries of changes from then on are kept: another process may have a later
     ///     configuration.
-    /// - Returns: The endpoints, and how many deliveries were removed of each.
+    /// - Returns: The endpoints, each with the number of removed deliveries.
     /// - Throws: ``DatabaseError``.
     package func removeDeliveries(
       except configured: Set<EndpointName>, before instant: Timestamp
@@ -71,7 +71,7 @@
       for name in known where !configured.contains(name) {
         let key: [DatabaseValue] = [.text(name.app), .text(name.endpoint)]
         removed[name] = try await database.write { session in
-          // Lanes before deliveries: the sender locks them in this order, too.
+          // Lock lanes before deliveries, in the same order as the sender does.
           try session.run("SELECT lane FROM lanes WHERE app = ?1 AND endpoint = ?2 FOR UPDATE", key)
           let deliveries = try session.run(
             """
@@ -94,11 +94,12 @@
     }
   }
 
-  /// Removes what is older than it has to be, in small transactions, for as long as a `ServiceGroup` runs. Several
-  /// processes may do so on one database.
+  /// Removes rows that are no longer needed, in small transactions, while a `ServiceGroup` runs.
+  ///
+  /// Several processes may do so on one database.
   package struct RetentionJob: Service {
     private static let interval = Duration.seconds(3600)
-    /// Between two transactions: others have their turn.
+    /// The pause between two transactions, which lets other transactions run.
     private static let pause = Duration.milliseconds(50)
 
     private let entitlements: ServiceEntitlements
@@ -110,7 +111,7 @@
     ///
     /// - Parameters:
     ///   - entitlements: The entitlements.
-    ///   - apps: The apps, whose endpoints are served.
+    ///   - apps: The apps with the configured endpoints.
     ///   - days: The age, in days, after which rows are removed.
     ///   - logger: The logger for errors.
     package init(_ entitlements: ServiceEntitlements, apps: [AppConfiguration], days: Int, logger: Logger) {

@@ -8,25 +8,25 @@
 
   /// The entitlements of each app's customers and their history, in the service's database.
   ///
-  /// New facts, the changes that result from them and the webhooks that report the changes are one commit. Any number
-  /// of processes may use one database.
+  /// New facts, the resulting changes and the webhooks that report the changes are stored in one commit. Any number of
+  /// processes may use one database.
   package struct ServiceEntitlements: Sendable {
     /// The database.
     package let database: any ServiceDatabase
     /// Signals the changes that this process committed.
     package let commits: CommitSignal
-    /// The same for each app, for waiters on changes of one app.
+    /// The signals of the changes of each app.
     private let appCommits: [String: CommitSignal]
     /// The time after which the store is asked about a renewal that was due but not reported.
     package let silence: Duration
     let clock: @Sendable () -> Timestamp
     private let endpoints: [String: [String]]
 
-    /// Creates one.
+    /// Creates the entitlements of a database.
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - apps: The apps, for the names of their webhook endpoints.
+    ///   - apps: The apps, with the names of their webhook endpoints.
     ///   - silence: The time after which the store is asked about a renewal that was due but not reported; a day by
     ///     default.
     ///   - clock: The current time.
@@ -42,7 +42,8 @@
       endpoints = Dictionary(apps.map { ($0.name, $0.webhooks.map(\.name)) }) { first, _ in first }
     }
 
-    /// Signals the changes of one app that this process committed; of all apps if the app is not in the configuration.
+    /// The signal of the changes of one app that this process committed; that of all apps if the app is not in the
+    /// configuration.
     func commits(of app: String) -> CommitSignal { appCommits[app] ?? commits }
 
     private func signal(_ apps: some Sequence<String>) {
@@ -52,9 +53,11 @@
 
     // MARK: Recording facts
 
-    /// Records a notification as processed, and merges its facts. When this returns, both are on disk.
+    /// Records a notification as processed, and merges its facts.
     ///
-    /// - Returns: `false` if it was recorded before; then nothing changes.
+    /// When this returns, both are on disk.
+    ///
+    /// - Returns: `false` if it was recorded before. Nothing changes then.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func record(_ notification: AppStoreNotification, app: String) async throws -> Bool {
@@ -63,7 +66,9 @@
       return try await record(key: notification.recordedKey, change, app: app)
     }
 
-    /// Records a message of Google Play as processed, and merges the new facts: see ``record(_:app:)``.
+    /// Records a message of Google Play as processed, and merges the new facts.
+    ///
+    /// See ``record(_:app:)``.
     @discardableResult
     package func record(
       messageId: String, _ change: EntitlementLedger, app: String
@@ -81,14 +86,16 @@
       }
     }
 
-    /// Begins with a zero byte. A key of the App Store does so only if its digest happens to.
+    /// The key of a message, which begins with a zero byte.
+    ///
+    /// A key of the App Store does so only if its digest happens to.
     private static func key(messageId: String) -> [UInt8] { [0] + Array(messageId.utf8) }
 
     private func record(key: [UInt8], _ change: EntitlementLedger, app: String) async throws -> Bool {
       let now = clock()
       let trace = TraceHeaders.stored
       let count: Int? = try await database.write { session in
-        // Another transaction that records the same is waited for.
+        // This waits for another transaction that records the same notification.
         let recorded = try session.run(
           """
           INSERT INTO notifications(app, key, received) VALUES (?1, ?2, ?3)
@@ -101,15 +108,15 @@
       return count != nil
     }
 
-    /// Merges a purchase that a customer presented: a verified signed transaction.
+    /// Merges a purchase that a customer presented as a verified signed transaction.
     ///
     /// - Parameters:
     ///   - receipt: The transaction.
-    ///   - customer: The customer who presented it. It applies if the transaction names no customer, and must not
-    ///     differ from one that it names.
+    ///   - customer: The customer who presented it. It is used if the transaction names no customer; otherwise both
+    ///     must be equal.
     ///   - app: The app.
     /// - Returns: The original transaction.
-    /// - Throws: `EntitlementError` for receipts of other kinds; ``PresentedByAnother`` for a transaction that names
+    /// - Throws: `EntitlementError` for receipts of other kinds; ``PresentedByAnother`` if the transaction names
     ///   another customer; ``DatabaseError``.
     @discardableResult
     package func merge(
@@ -125,9 +132,9 @@
     ///
     /// - Parameters:
     ///   - change: The new facts.
-    ///   - customer: The customer who presented them. It applies if a purchase names no customer, and must not differ
-    ///     from one that a purchase names.
-    ///   - heard: The time of the store's message; by default now.
+    ///   - customer: The customer who presented them. It is used if a purchase names no customer; otherwise both must
+    ///     be equal.
+    ///   - heard: The time of the store's message; the current time by default.
     ///   - app: The app.
     /// - Returns: The number of reported changes.
     /// - Throws: ``DatabaseError``; ``PresentedByAnother``.
@@ -147,7 +154,9 @@
       return count
     }
 
-    /// Returns `true` if merging would change nothing, as for most receipts, which are presented again and again.
+    /// Returns `true` if merging would change nothing.
+    ///
+    /// That is so for most receipts, which are presented repeatedly.
     private func isKnown(_ change: EntitlementLedger, customer: String?, app: String) async throws -> Bool {
       let parts = change.parts
       return try await database.read { session in
@@ -167,7 +176,7 @@
 
     // MARK: Changes due to time
 
-    /// Enters the changes that the passing of time made, such as that a subscription expired.
+    /// Stores the changes that are due to the passage of time, such as the expiry of a subscription.
     ///
     /// - Parameters:
     ///   - instant: The present instant; `nil` reads the clock.
@@ -180,9 +189,9 @@
       return try await reevaluate("next_change <= ?1 ORDER BY next_change", now, at: now, limit: limit)
     }
 
-    /// Evaluates entitlements again that a clock that was ahead evaluated in the future.
+    /// Evaluates entitlements again that were evaluated at a future instant, because a clock was ahead.
     ///
-    /// Resulting changes, such as that a subscription has not expired, are reported.
+    /// The resulting changes, for example that a subscription has not expired after all, are reported.
     ///
     /// - Parameter limit: The number of entitlements to examine in one transaction.
     /// - Returns: The number of examined entitlements; `limit` if there may be more.

@@ -9,11 +9,11 @@
   ///
   /// Such purchases must not be granted when they are presented again.
   ///
-  /// The table holds no personal data, and a row cannot be read without the purchase. A row is found by a keyed digest
-  /// of app, store, environment and purchase, and its contents are encrypted with a key that is another such digest. So
-  /// the table reveals neither the purchases nor their customers, only the number of purchases. An attacker who can
-  /// read the database, and thus its key, can test whether the table contains a purchase that they know, or try the
-  /// identifiers of all purchases. The table cannot prevent that, since this lookup is its purpose.
+  /// The table contains no personal data, and a row cannot be read without knowing the purchase. A row is found by a
+  /// keyed digest of app, store, environment and purchase, and its contents are encrypted with a key that is another
+  /// such digest. The table therefore reveals only the number of purchases, not the purchases or their customers. An
+  /// attacker who can read the database, and thus its key, can test whether the table contains a known purchase, or try
+  /// the identifiers of all purchases. That cannot be prevented, since this look-up is the purpose of the table.
   struct Withdrawals {
     let app: String
     let session: any DatabaseSession
@@ -26,10 +26,10 @@
       secret = try ServiceSecret(in: session)
     }
 
-    /// Keeps a ledger's facts about refunds and revocations of one purchase, if there are any.
+    /// Stores the refunds and revocations of one purchase, if its ledger contains any.
     ///
     /// - Parameters:
-    ///   - name: The name of the ledger's part, which has store, environment and purchase.
+    ///   - name: The name of the ledger's part, which contains store, environment and purchase.
     ///   - ledger: The part.
     /// - Throws: ``DatabaseError``.
     func keep(_ name: String, _ ledger: EntitlementLedger) throws {
@@ -46,9 +46,9 @@
         """, .text(app), .bytes(try purchase(name)), .bytes(sealed))
     }
 
-    /// The facts that were kept of a purchase.
+    /// The stored refunds and revocations of a purchase.
     ///
-    /// - Throws: ``DatabaseError`` with `unusable` if it cannot be read: the purchase must not be granted then.
+    /// - Throws: ``DatabaseError`` with `unusable` if they cannot be read. The purchase must not be granted then.
     func facts(of name: String) throws -> EntitlementLedger? {
       let rows = try session.run(
         "SELECT facts FROM withdrawals WHERE app = ?1 AND purchase = ?2", .text(app),

@@ -4,26 +4,27 @@
   public import CoreMetrics
   internal import Synchronization
 
-  /// Metrics in memory, and their text in Prometheus' exposition format, version 0.0.4
+  /// Metrics in memory, with an export in Prometheus' text format, version 0.0.4
   /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
   ///
-  /// Counters end in `_total`; timers are histograms in seconds; recorders are histograms of the recorded values. A
-  /// series is kept for as long as the process runs, so labels must take few values: ``maximumSeriesCount`` bounds
-  /// them.
+  /// Names of counters end in `_total`; timers are histograms in seconds; recorders are histograms of the recorded
+  /// values. A series is kept as long as the process runs, so labels must have few values. ``maximumSeriesCount``
+  /// limits the number of series.
   public final class PrometheusMetrics: MetricsFactory {
-    /// The maximum number of series. Values of further series are dropped, and `metrics_dropped_series_total` counts
-    /// those.
+    /// The maximum number of series.
+    ///
+    /// Values of further series are dropped, and `metrics_dropped_series_total` counts the attempts to add one.
     public static let maximumSeriesCount = 10_000
-    /// Upper bounds of the buckets of timers, in seconds.
+    /// The upper bounds of the buckets of timers, in seconds.
     static let durationBounds: [Double] = [
       0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
     ]
-    /// Upper bounds of the buckets of recorders.
+    /// The upper bounds of the buckets of recorders.
     static let valueBounds: [Double] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 10_000, 100_000]
 
     private struct Key: Hashable {
       let name: String
-      /// With braces; empty without labels.
+      /// The labels in braces; empty if there are no labels.
       let labels: String
     }
     private enum Series: Sendable {
@@ -70,7 +71,7 @@
       return PrometheusHistogram(bounds: Self.valueBounds)
     }
 
-    /// Makes a gauge that can be counted up and down.
+    /// Makes a gauge that can be incremented and decremented.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
       let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
       if case .gauge(let gauge) = find(key, or: { .gauge(PrometheusGauge()) }) { return gauge }
@@ -88,13 +89,13 @@
       return PrometheusHistogram(bounds: Self.durationBounds)
     }
 
-    /// Keeps the series: others may record in it.
+    /// Keeps the series, because other handlers may record in it.
     public func destroyCounter(_ handler: any CounterHandler) {}
-    /// Keeps the series: others may record in it.
+    /// Keeps the series, because other handlers may record in it.
     public func destroyRecorder(_ handler: any RecorderHandler) {}
-    /// Keeps the series: others may record in it.
+    /// Keeps the series, because other handlers may record in it.
     public func destroyMeter(_ handler: any MeterHandler) {}
-    /// Keeps the series: others may record in it.
+    /// Keeps the series, because other handlers may record in it.
     public func destroyTimer(_ handler: any TimerHandler) {}
 
     private func find(_ key: Key, or make: () -> Series) -> Series? {
@@ -110,7 +111,7 @@
       }
     }
 
-    /// All series, by name.
+    /// The text of all series, sorted by name.
     public func text() -> String {
       let all = series.withLock { $0 }.sorted {
         ($0.key.name, $0.key.labels) < ($1.key.name, $1.key.labels)
@@ -138,7 +139,7 @@
       return Int64(exactly: value).map(String.init) ?? "\(value)"
     }
 
-    /// `[a-zA-Z_:][a-zA-Z0-9_:]*`
+    /// Converts a label to a metric name: `[a-zA-Z_:][a-zA-Z0-9_:]*`.
     private static func name(_ label: String) -> String {
       let name = label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ":") ? $0 : "_" }
       return name.first.map { $0.isNumber } ?? true ? "_" + String(name) : String(name)

@@ -3,19 +3,19 @@
 #if Server
   internal import Synchronization
 
-  /// The requests of the last ten minutes of this process, second by second: how many there were, and how long they
-  /// took.
+  /// The number and the durations of the requests of the last ten minutes of this process, for each second.
   final class RecentRequests: Sendable {
-    /// The requests of some seconds.
+    /// The requests within a period.
     struct Period: Sendable {
       fileprivate(set) var count = 0
-      /// Those that were answered with 500 or more.
+      /// The number of requests that were answered with a status of 500 or more.
       fileprivate(set) var faultCount = 0
       /// The number of requests in each bucket of the duration histogram.
       fileprivate var buckets = [UInt32](repeating: 0, count: RecentRequests.bucketCount)
 
-      /// Within how many microseconds a share of the requests was answered, by at most a fifth too many; `nil` without
-      /// a request.
+      /// The time, in microseconds, within which a share of the requests was answered; `nil` if there were no requests.
+      ///
+      /// The result is the upper bound of a histogram bucket. From 4 µs to 16 s it is at most a quarter too high.
       func microseconds(_ share: Double) -> Double? {
         guard count > 0 else { return nil }
         let wanted = UInt32(max(1, (Double(count) * share).rounded(.up)))
@@ -35,11 +35,11 @@
     }
 
     static let seconds = 600
-    /// Four for each power of two of microseconds, up to 16 seconds.
+    /// The number of buckets: four for each power of two of microseconds, up to 16 seconds.
     fileprivate static let bucketCount = 96
 
     private struct Slot {
-      /// Since ``origin``.
+      /// The number of seconds since ``origin``.
       var second = -1
       var period = Period()
     }
@@ -59,7 +59,9 @@
       }
     }
 
-    /// The last ten minutes in periods of some seconds, oldest first; the last one is under way.
+    /// The last ten minutes in periods of `length` seconds, oldest first.
+    ///
+    /// The last period is not over yet.
     func periods(of length: Int, at now: ContinuousClock.Instant = .now) -> [Period] {
       let last = Int((now - origin).components.seconds) / length
       var periods = [Period](repeating: Period(), count: Self.seconds / length)

@@ -5,7 +5,9 @@
   internal import Metrics
   internal import Synchronization
 
-  /// Counts requests and measures their time. A counter and a timer for each operation and status are made once.
+  /// Counts requests and measures their durations.
+  ///
+  /// The counter and the timer for each operation and status are created once.
   enum RequestMetrics {
     private struct Series: Hashable {
       let operation: String

@@ -6,8 +6,10 @@
   internal import ReceiptVerification
   internal import Synchronization
 
-  /// Counts verdicts as `ReceiptObserver` does, by app in addition. A counter for each combination is made once: looking one up
-  /// by its labels would cost more than it counts.
+  /// Counts verdicts as `ReceiptObserver` does, and additionally by app.
+  ///
+  /// The counter of each combination of labels is created once: looking it up by its labels would cost more than
+  /// counting.
   enum VerdictMetrics {
     private struct Series: Hashable {
       let app: String
@@ -25,7 +27,9 @@
 
     private static let counters = Mutex<[Series: Counter]>([:])
 
-    /// Counts verdicts of an app. Those of a batch are nearly all alike: a run of equal ones is counted at once.
+    /// Counts verdicts of an app.
+    ///
+    /// The verdicts of a batch are nearly all alike, so a run of equal verdicts is counted at once.
     static func record(_ verdicts: [Verdict], app: String) {
       var rest = verdicts[...]
       while let first = rest.first {

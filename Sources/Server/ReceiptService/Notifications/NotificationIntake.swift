@@ -10,23 +10,23 @@
 
   /// Receives the stores' notifications.
   ///
-  /// Each is verified, entered in the audit trail if its app records, and recorded with its effect on the entitlements
-  /// in one commit. Only then does the store get its answer. If a notification could not be checked or stored, the
-  /// answer makes the store deliver it again.
+  /// Each notification is verified, stored in the audit trail if its app records verdicts, and recorded together with
+  /// its effect on the entitlements in one commit. Only then is it acknowledged. If a notification could not be checked
+  /// or stored, the answer makes the store deliver it again.
   package struct NotificationIntake: Sendable {
     /// The answer to a delivery.
     package struct Answer: Sendable, Hashable {
       /// The outcome of a delivery.
       package enum Outcome: String, Sendable, Hashable {
-        /// Its effect is stored.
+        /// The effect of the notification is stored.
         case done
-        /// It was recorded before.
+        /// The notification was recorded before.
         case `repeated`
-        /// It is not accepted, and will not be.
+        /// The notification is refused permanently.
         case refused
-        /// It could not be checked; to be delivered again.
+        /// The notification could not be checked; the store must deliver it again.
         case undetermined
-        /// It could not be stored; to be delivered again.
+        /// The notification could not be stored; the store must deliver it again.
         case failed
       }
 
@@ -34,11 +34,13 @@
       package let status: Int
       /// The outcome of a delivery.
       package let outcome: Outcome
-      /// The `notificationUUID`, or the identifier of the message.
+      /// The `notificationUUID`, or the identifier of Google Play's message.
       package var id: String?
       /// The type of the event.
       package var event: String?
-      /// Why it was not accepted, for the log. It may quote the body; do not send it back.
+      /// The reason why it was not accepted, for the log.
+      ///
+      /// It may quote the body; do not send it back.
       package var message: String?
 
       init(
@@ -55,23 +57,23 @@
     private let entitlements: ServiceEntitlements
     private let auditLog: AuditLog?
 
-    /// Creates one.
+    /// Creates an intake.
     ///
     /// - Parameters:
     ///   - entitlements: The entitlements, which record notifications and their effect.
-    ///   - auditLog: The audit trail for the verdicts of apps that record.
+    ///   - auditLog: The audit trail for apps that record verdicts.
     package init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?) {
       self.entitlements = entitlements
       self.auditLog = auditLog
     }
 
-    /// Deals with the body of a request.
+    /// Processes the body of a request.
     ///
     /// - Parameters:
-    ///   - app: The app that the URL names.
-    ///   - authorization: The header `Authorization`, which Google's pushes need.
+    ///   - app: The app in the URL.
+    ///   - authorization: The header field `Authorization`, which Google's pushes require.
     ///   - body: The body.
-    /// - Returns: The answer to give.
+    /// - Returns: The answer to send.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
       switch (app.appStoreNotifications, app.googlePlayNotifications) {
       case (let receiver?, nil): await receive(body, receiver, app)
@@ -89,8 +91,10 @@
 
     private enum Sender { case appStore, googlePlay }
 
-    /// The store that sends such bodies. The header `Authorization` cannot decide this, since a proxy may add one. The
-    /// store's receiver then decides whether the notification is genuine.
+    /// The store that a body comes from, judged by its form.
+    ///
+    /// The header field `Authorization` cannot decide this, because a proxy may add it. The store's receiver then
+    /// decides whether the notification is genuine.
     private static func sender(of body: [UInt8]) -> Sender? {
       guard let value = try? JSONValue(parsing: body) else { return nil }
       if value["signedPayload"] != nil { return .appStore }
@@ -116,8 +120,9 @@
       }
     }
 
-    /// Enters the verdict in the audit trail. Notifications not signed by the store are not entered, since anybody can
-    /// send them.
+    /// Stores the verdict in the audit trail.
+    ///
+    /// Notifications without a signature of the store are not stored, because anybody can send them.
     private func enter(
       _ result: Result<AppStoreNotification, NotificationRejection>, _ body: [UInt8],
       _ receiver: NotificationReceiver, _ app: AppConfiguration

@@ -4,13 +4,13 @@
   internal import HTTPTypes
   internal import ReceiptCodec
 
-  /// The description of the API in OpenAPI 3.1, made of the table of its routes.
+  /// The description of the API in OpenAPI 3.1, generated from the table of its routes.
   struct OpenAPIDocument {
     let routes: [Route]
-    /// The server's own address; `nil` for that from which the description was had.
+    /// The server's own address; `nil` for the address that the description was requested from.
     let url: String?
 
-    /// The JSON Schemas that are not generated from this project's own object types.
+    /// The JSON Schemas that are not generated from this project's object types.
     private static let otherSchemas = #"""
       {
         "Receipt": {"description": "A receipt in any of its formats and wrappings, as bytes.", "type": "string",
@@ -111,8 +111,9 @@
       return object
     }
 
-    /// A path, or the name of a parameter, in OpenAPI's own templates: they have none for a parameter that takes all
-    /// that is left of a path. Its slashes can be percent-encoded.
+    /// Converts a path or a parameter's name to OpenAPI's syntax, which has no parameter for the whole rest of a path.
+    ///
+    /// The slashes of such a value can be percent-encoded.
     private static func template(_ path: String) -> String {
       String(path.filter { $0 != "+" })
     }

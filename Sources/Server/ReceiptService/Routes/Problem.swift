@@ -8,14 +8,16 @@
   internal import ReceiptBytes
   internal import ReceiptCodec
 
-  /// Why a request is not answered as it was meant: problem details (RFC 9457), with a stable code.
+  /// The reason why a request fails, as problem details (RFC 9457) with a stable code.
   struct Problem: Error, Sendable {
     let status: HTTPResponse.Status
-    /// In kebab-case. It does not change between versions.
+    /// The code, in kebab-case.
+    ///
+    /// It does not change between versions.
     let code: String
     /// The error and its remedy.
     let detail: String
-    /// The parameter, header or JSON path that is wrong.
+    /// The invalid parameter, header field or JSON path.
     var place: String?
     /// The entry of the audit trail that records the verdict on the request's content.
     var entry: UInt64?
@@ -53,14 +55,14 @@
       let object = json
       var headers: HTTPFields = [.contentType: "application/problem+json"]
       if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
-      // RFC 9110 section 15.5.16
+      // RFC 9110 section 15.5.16.
       if status == .unsupportedMediaType { headers[.acceptEncoding] = "identity" }
       if let retryAfter { headers[.retryAfter] = String(retryAfter) }
       return Response(
         status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))
     }
 
-    /// The problem as an object.
+    /// The problem as a JSON object.
     var json: JSONWriter {
       var object = JSONWriter()
       object.beginObject()
@@ -76,7 +78,7 @@
   }
 
   extension Response {
-    /// A JSON object as the answer.
+    /// Creates a response with a JSON object.
     static func json(_ object: JSONWriter, status: HTTPResponse.Status = .ok) -> Response {
       Response(
         status: status, headers: [.contentType: "application/json"],

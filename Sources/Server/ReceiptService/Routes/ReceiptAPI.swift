@@ -16,7 +16,7 @@
   public import ServiceLifecycle
   internal import Synchronization
 
-  /// The routes of a service, for a router of Hummingbird.
+  /// The routes of a service, for a Hummingbird router.
   ///
   /// ```swift
   /// let api = try await ReceiptAPI(configuration, storage: .sqlite(path: "service.sqlite"))
@@ -38,19 +38,22 @@
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let templates: ConsoleTemplates
-    /// Renders the pages of the console. On an event loop, rendering would block its other requests.
+    /// The executor that renders the pages of the console.
+    ///
+    /// On an event loop, rendering would block other requests.
     let consoleExecutor = SerialTaskExecutor(label: "receipt-kit.console")
     let sessions: ConsoleSessions
     let loginLimit = LoginLimit()
     let recentRequests = RecentRequests()
     let writeProbe: WriteProbe
     let requestPlaces: RequestPlaces
-    /// The places for complete requests without a key, counted separately so that they do not displace those with a
-    /// key.
+    /// The places for complete requests without a key.
+    ///
+    /// They are counted separately, so that such requests do not displace requests with a key.
     let openPlaces: RequestPlaces
     private let openRequests: OpenRequests
     let batchPlaces: BatchPlaces
-    /// Limits the log lines that unauthenticated clients can cause.
+    /// The limit for log lines that unauthenticated clients can cause.
     let noise = NoiseLimit()
     let eventStreams = EventStreams()
     private let isEnding = Atomic<Bool>(false)
@@ -115,7 +118,8 @@
       erasures = ErasureQueue(entitlements, auditLog: configuration.auditLog, apps: apps)
     }
 
-    /// Adds all routes, and the middleware for all answers: security headers, problems instead of errors, metrics.
+    /// Adds all routes, and the middleware for all responses: security headers, problem details for errors, and
+    /// metrics.
     public func addRoutes(to router: Router<ServiceContext>) {
       router.add(middleware: AnswerMiddleware(api: self))
       for route in routes {
@@ -132,8 +136,8 @@
 
     /// The background services.
     ///
-    /// They expire entitlements, ask stores, complete erasures, send webhooks and, last, close the database. A
-    /// `ServiceGroup` ends its services in reverse order: add the server after these.
+    /// They expire entitlements, ask stores, complete erasures, send webhooks and remove old rows; the last one to end
+    /// closes the database. A `ServiceGroup` ends its services in reverse order, so add the server after these.
     public var services: [any Service] {
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
@@ -155,12 +159,12 @@
     ///
     /// - Parameters:
     ///   - name: The purpose of the key, shown in lists.
-    ///   - app: The app that it is confined to; `nil` for all.
+    ///   - app: The app that the key is confined to; `nil` for all apps.
     ///   - scopes: The scopes of the key.
     /// - Returns: The text that a request presents as `Authorization: Bearer …`. It is not stored and cannot be shown
     ///   again.
-    /// - Throws: ``ServiceConfigurationError`` if there is no such app, no scope, or the name does not have 1 to 100
-    ///   bytes without control characters; an error that names the database if it cannot be used.
+    /// - Throws: ``ServiceConfigurationError`` if the app does not exist, if there is no scope, or if the name does not
+    ///   have 1 to 100 bytes without control characters; an error that names the database if it cannot be used.
     public func createKey(name: String, app: String? = nil, scopes: Set<Scope>) async throws -> String {
       do {
         return try await keys.create(name: name, app: app, scopes: scopes, by: "process").description
@@ -169,7 +173,7 @@
       }
     }
 
-    /// The methods that a path accepts; empty if there is no such path.
+    /// The methods that a path accepts; empty if the path does not exist.
     fileprivate func methods(of path: String) -> Set<String> {
       let segments = path.split(separator: "/")
       let pages = configuration.servesConsole ? consoleRoutes.map { ($0.method, $0.path) } : []
@@ -182,7 +186,7 @@
       return Set(matching.flatMap { $0.0 == .get ? ["GET", "HEAD"] : [$0.0.rawValue] })
     }
 
-    /// Makes `/readyz` report to load balancers that no more requests should be sent to this server.
+    /// Makes `/readyz` report that a load balancer should send no more requests to this server.
     public func beginShutdown() { isEnding.store(true, ordering: .relaxed) }
 
     var isShuttingDown: Bool { isEnding.load(ordering: .relaxed) }
@@ -210,12 +214,12 @@
 
     private static let probes: Set<String> = ["getHealth", "getReadiness"]
 
-    /// The verification that a request for a verdict asks for, if the router is not needed to answer it.
+    /// The verification for a request, if the router is not needed to answer it.
     ///
-    /// That is so if the verification is available without waiting, and the answer depends only on the receipt.
-    /// Otherwise `nil`: the router answers with a verdict or an error.
+    /// That is the case if the verification is available without waiting, and the answer depends only on the receipt.
+    /// Otherwise the result is `nil`, and the router answers with a verdict or an error.
     ///
-    /// - Returns: The verification, which has a place among the requests that are served at once, until ``end()``.
+    /// - Returns: The verification. It occupies a place among the requests that are served at once, until ``end()``.
     func verificationAtOnce(_ head: HTTPRequest) -> Verification? {
       let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
       guard let principal = identity.knownPrincipal(of: request, needing: .verify),
@@ -225,7 +229,7 @@
       return verification
     }
 
-    /// The response that refuses a request without a key that has a scope for an app.
+    /// The response that refuses a request, unless it has a key with a scope for an app.
     ///
     /// It is for requests outside these routes, such as those to the controls of an emulated store.
     ///
@@ -248,7 +252,7 @@
       try app(of: request, context.principal)
     }
 
-    /// The app that a request is about.
+    /// The app of a request with a given principal.
     func app(of request: Request, _ principal: Principal?) throws -> ServedApp {
       let named = try queryParameter("app", of: request)
       let own = principal?.app
@@ -283,7 +287,7 @@
       guard length <= configuration.limits.maximumBodyByteCount else { throw tooLarge }
     }
 
-    /// A request without a key when all of its body has arrived.
+    /// Waits until the body of a request without a key has arrived completely, and returns the request with its body.
     func arrived(_ request: Request, _ context: ServiceContext) async throws -> Request {
       try requireLength(request)
       let id = openRequests.begin(from: context.remoteAddress ?? "", on: context.channel)
@@ -300,7 +304,7 @@
       return Request(head: request.head, body: RequestBody(buffer: body))
     }
 
-    /// The body of a request for one thing.
+    /// The body of a request for a single receipt or object.
     func body(of request: Request) async throws -> [UInt8] {
       let limit = configuration.limits.maximumBodyByteCount
       try requireLength(request)
@@ -312,7 +316,7 @@
       }
     }
 
-    /// The body of a request for one thing, which is that thing itself and no form that has it.
+    /// The body of a request that must be the content itself and not a form that contains it.
     func contentBody(of request: Request) async throws -> [UInt8] {
       if let problem = ReceiptContent.problem(request.headers) { throw problem }
       let body = try await body(of: request)
@@ -327,11 +331,11 @@
 
     func end() { requestPlaces.giveBack() }
 
-    /// The maximum total size of the arriving bodies of requests without a key, unless two bodies of maximum size are
-    /// larger.
+    /// The maximum total size of the arriving bodies of requests without a key, or the size of two maximum bodies if
+    /// that is larger.
     private static let openByteCount = 32 << 20
 
-    /// Counts a request that was answered, and how long that took.
+    /// Counts an answered request, and records its duration.
     func count(
       _ operation: String, _ method: HTTPRequest.Method, _ status: HTTPResponse.Status,
       since start: ContinuousClock.Instant
@@ -341,15 +345,15 @@
       recentRequests.record(duration: end - start, isFault: status.code >= 500, at: end)
     }
 
-    /// Adds the header fields that every answer has.
+    /// Adds the header fields that are common to all responses.
     func addCommonFields(to fields: inout HTTPFields) {
       fields[.xContentTypeOptions] = "nosniff"
       if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
-      // A client that reuses the connection would find it closed.
+      // Close the connection: a client that reused it would find it closed.
       if isShuttingDown { fields[.connection] = "close" }
     }
 
-    /// The problem to answer for an error.
+    /// The problem details for an error.
     func problem(for error: any Error, _ context: ServiceContext) -> Problem {
       switch error {
       case let problem as Problem:
@@ -359,7 +363,7 @@
       case let error as HTTPError:
         return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
       case is HTTPParserError:
-        // Found while the body was read. Further input on the connection is not read.
+        // This error was found while the body was read. Further input on the connection is not read.
         return Problem(.badRequest, "invalid-request", "The body is not framed as HTTP/1.1 demands.")
       case let error as DatabaseError:
         context.logger.error("The database failed.", metadata: ["error": "\(error)"])
@@ -368,7 +372,7 @@
         context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
         return .unavailable("The audit trail cannot be used now. Try again.")
       case is IOError, is ChannelError:
-        // The client has disconnected: the answer is not read, and the server is not at fault.
+        // The client has disconnected, so the response is not read, and the server is not at fault.
         return Problem(.badRequest, "invalid-request", "The connection ended before the request did.")
       case is CancellationError:
         return .unavailable("The service is shutting down. Try again.")
@@ -380,14 +384,16 @@
   }
 
   extension String {
-    /// The router's pattern for a path of the description: `{file+}` takes all that is left.
+    /// The router's pattern for a path of the API description.
+    ///
+    /// `{file+}` matches the rest of the path.
     var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
   }
 
-  /// An app, with values computed once from its configuration.
+  /// An app with values that are computed once from its configuration.
   final class ServedApp: Sendable {
     let configuration: AppConfiguration
-    /// Its policies, by their names.
+    /// The policies by their names.
     let policies: [String: ServedPolicy]
 
     init(_ configuration: AppConfiguration, _ log: AuditLog?) throws {
@@ -413,7 +419,7 @@
   /// A policy of an app.
   final class ServedPolicy: Sendable {
     let verifier: ReceiptVerifier
-    /// The log that records the verdicts, and the digest of the policy; `nil` if the app does not record.
+    /// The log that records the verdicts, and the digest of the policy; `nil` if the app does not record verdicts.
     let recorder: (log: AuditLog, policyDigest: SHA256Digest)?
 
     init(_ verifier: ReceiptVerifier, recorder: (AuditLog, SHA256Digest)?) {
@@ -422,7 +428,7 @@
     }
   }
 
-  /// Adds the parts that every answer has.
+  /// Adds the parts that are common to all responses.
   private struct AnswerMiddleware: RouterMiddleware {
     let api: ReceiptAPI
 

@@ -4,12 +4,13 @@
   package import HTTPTypes
   internal import Hummingbird
 
-  /// An operation of the API. The router, the OpenAPI description and the access tests are made from one table of
-  /// routes.
+  /// An operation of the API.
+  ///
+  /// One table of routes defines the router, the OpenAPI description and the access tests.
   package struct Route: Sendable {
     /// The key that an operation requires.
     package enum Access: Sendable, Hashable {
-      /// No key: the request's content is self-authenticating, or the answer reveals nothing.
+      /// No key, because the content of the request authenticates itself, or the response reveals nothing.
       case open
       /// A key with this scope.
       case key(Scope)
@@ -36,14 +37,14 @@
       }
     }
 
-    /// The content of a request or an answer: its media type, and the name of its schema in the description.
+    /// The content of a request or a response: its media type, and the name of its schema in the description.
     package struct Content: Sendable {
       let mediaType: String
       let schema: String
     }
 
     package let method: HTTPRequest.Method
-    /// With parameters in braces, as OpenAPI has them.
+    /// The path, with parameters in braces as in OpenAPI.
     package let path: String
     /// The operation's identifier in the description.
     package let operation: String
@@ -51,7 +52,7 @@
     let summary: String
     var parameters: [Parameter] = []
     var body: [Content] = []
-    /// Success first.
+    /// The responses, success first.
     var answers: [(status: Int, meaning: String, content: [Content])]
     let respond: @Sendable (Request, ServiceContext) async throws -> Response
   }

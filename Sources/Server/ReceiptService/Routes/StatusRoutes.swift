@@ -8,7 +8,7 @@
   internal import ReceiptCodec
 
   extension ReceiptAPI {
-    /// The operations, in the order in which they are described.
+    /// The operations, in the order of the API description.
     package var routes: [Route] {
       verificationRoutes + entitlementRoutes + auditRoutes + webhookRoutes + keyRoutes + actRoutes
         + statusRoutes

@@ -6,20 +6,20 @@
   internal import ReceiptCrypto
   internal import Synchronization
 
-  /// Finds out whether the database and the audit trail take writes, by writing to both.
+  /// Checks that the database and the audit trail accept writes, by writing to both.
   ///
-  /// Reading alone would not show it: a disk that is full, a file that is locked and a database that was removed can
-  /// all be read. Callers that arrive together, or soon after one another, share one attempt, and no caller waits for
-  /// longer than a bound: what a load balancer asks every second must not become load, and must be answered.
+  /// Reading would not be enough: a full disk, a locked file and a removed database can all be read. Callers that
+  /// arrive together, or soon after one another, share one attempt, and no caller waits longer than the deadline. A
+  /// load balancer's check every second must not cause load, and must be answered.
   final class WriteProbe: Sendable {
-    /// For how long the outcome of an attempt counts, if it succeeded and if it failed.
+    /// The time for which the outcome of an attempt is valid, by success and failure.
     private static let validity = (success: Duration.seconds(5), failure: Duration.seconds(1))
 
     private struct State {
-      /// The last attempt: why it failed, `nil` if it did not, and when it ended.
+      /// The error of the last attempt, `nil` if it succeeded, and the time of its end.
       var last: (failure: String?, end: ContinuousClock.Instant)?
       var isUnderWay = false
-      /// Callers that wait for the attempt that is under way.
+      /// The callers that wait for the running attempt.
       var waiters: [Int: CheckedContinuation<String?, Never>] = [:]
       var nextWaiter = 0
     }
@@ -33,7 +33,7 @@
     /// - Parameters:
     ///   - database: The database.
     ///   - log: The audit trail, if there is one.
-    ///   - logger: Logs when writes begin to fail, with the reason, and when they succeed again.
+    ///   - logger: The logger. It reports when writes begin to fail, with the reason, and when they succeed again.
     ///   - deadline: The maximum time that a caller waits.
     init(
       _ database: any ServiceDatabase, _ log: AuditLog?, logger: Logger, deadline: Duration = .seconds(2)
@@ -44,7 +44,7 @@
       self.deadline = deadline
     }
 
-    /// Why requests that are recorded would be refused now; `nil` if they would not be.
+    /// The reason why requests that must be recorded would be refused now; `nil` if they would be accepted.
     func failure() async -> String? {
       if let log, !log.health.isHealthy { return "The audit trail is not healthy; the log says why." }
       let known: String?? = state.withLock { state in
@@ -100,7 +100,7 @@
       for waiter in waiters { waiter.resume(returning: failure) }
     }
 
-    /// Commits a row that is removed again, in the smallest table.
+    /// Commits a row to the smallest table, and removes it again.
     private func writeToDatabase() async throws {
       let hash = Random.bytes(32)
       try await database.write { session in

@@ -4,7 +4,7 @@
   internal import ReceiptBytes
   package import Instrumentation
 
-  /// The trace that a request belongs to, as W3C Trace Context has it (<https://www.w3.org/TR/trace-context/>):
+  /// The trace of a request in W3C Trace Context (<https://www.w3.org/TR/trace-context/>):
   ///
   /// ```
   /// traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
@@ -19,22 +19,25 @@
     /// The name of the field with the vendors' data.
     static let stateField = "tracestate"
 
-    /// 16 bytes in hexadecimal.
+    /// The identifier of the trace: 16 bytes in hexadecimal.
     package let traceID: String
-    /// The caller's span: 8 bytes in hexadecimal.
+    /// The identifier of the caller's span: 8 bytes in hexadecimal.
     package let spanID: String
-    /// The flags. Bit 0 is set if the caller records the trace.
+    /// The flags.
+    ///
+    /// Bit 0 is set if the caller records the trace.
     package let flags: UInt8
-    /// The value of `tracestate`, which vendors add; `nil` if there is no such value.
+    /// The value of `tracestate` with the vendors' data; `nil` if it is absent or invalid.
     package let state: String?
 
-    /// Reads a context; `nil` if `traceparent` is malformed, which is to be ignored (section 3.2.2). A malformed
-    /// `tracestate` is left out (section 3.3.1.5).
+    /// Parses a context; `nil` if `traceparent` is malformed and must be ignored (section 3.2.2).
+    ///
+    /// A malformed `tracestate` is dropped (section 3.3.1.5).
     package init?(parent: String, state: String?) {
       let bytes = Array(parent.utf8)
       guard bytes.count >= 55, [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
         let version = Self.byte(bytes[0..<2]), version != 0xFF,
-        // Later versions may go on after another hyphen.
+        // Later versions may continue after another hyphen.
         bytes.count == 55 || version > 0 && bytes[55] == UInt8(ascii: "-"),
         Self.isIdentifier(bytes[3..<35]), Self.isIdentifier(bytes[36..<52]),
         let flags = Self.byte(bytes[53..<55])
@@ -45,14 +48,14 @@
       self.state = state.flatMap { Self.isState($0) ? $0 : nil }
     }
 
-    /// The value of `traceparent`, in version 00, whose flags are the lowest bit.
+    /// The value of `traceparent` in version 00, which defines only the lowest bit of the flags.
     package var parent: String { "00-\(traceID)-\(spanID)-0\(flags & 1)" }
 
     private static func byte(_ digits: ArraySlice<UInt8>) -> UInt8? {
       digits.allSatisfy(isDigit) ? UInt8(String(decoding: digits, as: UTF8.self), radix: 16) : nil
     }
 
-    /// Hexadecimal in lower case, and not zero alone.
+    /// Checks that digits are hexadecimal in lower case, and not all zero.
     private static func isIdentifier(_ digits: ArraySlice<UInt8>) -> Bool {
       digits.allSatisfy(isDigit) && digits.contains { $0 != UInt8(ascii: "0") }
     }
@@ -61,7 +64,9 @@
       UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
     }
 
-    /// The length that every participant should propagate (section 3.3.1.5). A longer `tracestate` is dropped.
+    /// The length of `tracestate` that every participant should propagate (section 3.3.1.5).
+    ///
+    /// A longer one is dropped.
     private static let longestState = 512
     private static let mostMembers = 32
 
@@ -78,7 +83,7 @@
       return bytes
     }
 
-    /// `key=value` (section 3.3.1.3).
+    /// Checks that a member has the form `key=value` (section 3.3.1.3).
     private static func isMember(_ member: ArraySlice<UInt8>) -> Bool {
       guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return false }
       let parts = member[..<equals].split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
@@ -106,7 +111,7 @@
   extension InstrumentationContext {
     private enum Key: InstrumentationContextKey { typealias Value = TraceContext }
 
-    /// The trace, if one was named.
+    /// The trace of the context, if it has one.
     package var trace: TraceContext? {
       get { self[Key.self] }
       set { self[Key.self] = newValue }

@@ -6,7 +6,7 @@
   package import Instrumentation
   package import Logging
 
-  /// Reads and writes W3C Trace Context.
+  /// Extracts and injects W3C Trace Context.
   package struct TraceContextInstrument: Instrument {
     package init() {}
 
@@ -26,15 +26,16 @@
       if let state = trace.state { injector.inject(state, forKey: TraceContext.stateField, into: &carrier) }
     }
 
-    /// Puts the identifiers of the trace into the metadata of each message that is logged for it.
+    /// Adds the identifiers of the trace to the metadata of each log message.
     package static let metadataProvider = Logger.MetadataProvider {
       guard let trace = InstrumentationContext.current?.trace else { return [:] }
       return ["trace-id": .string(trace.traceID), "span-id": .string(trace.spanID)]
     }
   }
 
-  /// Lets what is done for a request belong to the trace that its header names. A request without one costs a look into
-  /// its header.
+  /// Runs the handling of a request within the trace in its header fields.
+  ///
+  /// A request without a trace costs one look-up of a header field.
   package struct TraceMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 
@@ -50,8 +51,9 @@
     }
   }
 
-  /// Reads header fields. The values of `tracestate`, a list, are joined. Any other field is read only if it occurs
-  /// once.
+  /// Reads header fields.
+  ///
+  /// The values of `tracestate`, which is a list, are joined. Any other field is read only if it occurs once.
   struct FieldsExtractor: Extractor {
     func extract(key: String, from fields: HTTPFields) -> String? {
       guard let name = HTTPField.Name(key) else { return nil }

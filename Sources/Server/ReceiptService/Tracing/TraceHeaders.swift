@@ -13,13 +13,14 @@
       return headers
     }
 
-    /// As they are stored with a change, a line each, for its webhooks; `nil` for none.
+    /// The headers in the form that is stored with a change for its webhooks, one a line; `nil` if there are no
+    /// headers.
     static var stored: String? {
       let lines = current.filter { !$0.value.contains(where: \.isNewline) }.map { "\($0.name): \($0.value)" }
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
 
-    /// Reads stored headers.
+    /// Parses stored headers.
     static func headers(stored text: String?) -> [HTTPHeader] {
       (text ?? "").split(separator: "\n").compactMap { line in
         let parts = line.split(separator: ":", maxSplits: 1)
@@ -35,7 +36,7 @@
     }
   }
 
-  /// A transport whose requests belong to the trace of the task that sends them.
+  /// A transport whose requests belong to the trace of the sending task.
   package struct TracedTransport: HTTPTransport {
     private let transport: any HTTPTransport
 

@@ -3,8 +3,10 @@
 #if Server
   internal import Synchronization
 
-  /// The places for batches that are verified at once. An app has more than one only as long as there is one for each
-  /// app without, or for half of the places' number of them: the batches of one app never refuse those of all others.
+  /// A limit on the number of batches that are verified at once.
+  ///
+  /// An app gets a second or further place only if enough places stay free: one for each app without a batch, up to
+  /// half of all places. The batches of one app therefore do not displace those of all others.
   final class BatchPlaces: Sendable {
     private let maximum: Int
     private let appCount: Int
@@ -15,7 +17,9 @@
       self.appCount = appCount
     }
 
-    /// Takes a place for a batch of an app; `nil` if no place is free. Releasing the place gives it back.
+    /// Takes a place for a batch of an app; `nil` if the app cannot get one now.
+    ///
+    /// Releasing the object frees the place.
     func take(for app: String) -> Place? {
       let isTaken = counts.withLock { counts in
         let free = maximum - counts.values.reduce(0, +)
@@ -35,7 +39,9 @@
       }
     }
 
-    /// A place, given back when the answer is written or dropped.
+    /// A place.
+    ///
+    /// It is freed when the object is released, after the response is written or dropped.
     final class Place: Sendable {
       private let places: BatchPlaces
       private let app: String

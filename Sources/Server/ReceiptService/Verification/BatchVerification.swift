@@ -11,8 +11,10 @@
   internal import Synchronization
 
   extension ReceiptAPI {
-    /// Answers one verdict for each line while lines arrive. If a verdict cannot be recorded, the answer ends after a
-    /// line with the error. All verdicts answered before it are recorded.
+    /// Answers a verdict for each line while lines arrive.
+    ///
+    /// If a verdict cannot be recorded, the response ends after a line with the error. All verdicts before it are
+    /// recorded.
     func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let verification = try verification(request, context.principal)
       if let problem = ReceiptContent.problem(request.headers) { throw problem }
@@ -22,7 +24,7 @@
       }
       let limit = configuration.limits.maximumLineByteCount
       let mayBeForm = ReceiptContent.isForm(request.headers)
-      // Tools that make clients of the API's description know no media type of lines of JSON.
+      // Clients that tools generate from the API description do not know a media type for lines of JSON.
       let accepted = request.headers[.accept] ?? ""
       let isPlain = accepted.contains("text/plain") && !accepted.contains("application/jsonl")
       return Response(
@@ -33,7 +35,7 @@
             verification: verification, maximumLineByteCount: limit, mayBeForm: mayBeForm)
           do {
             try await batch.run(request.body) { verdicts in
-              // A batch may take hours, in which its key is revoked.
+              // A batch may take hours, and its key may be revoked meanwhile.
               guard try await identity.isStillAllowed(principal, .verify) else { throw Problem.unauthorized }
               try await writer.write(ByteBuffer(bytes: verdicts))
             }
@@ -57,12 +59,13 @@
     }
   }
 
-  /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines.
-  /// What has arrived is answered though nothing more comes.
+  /// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
+  ///
+  /// Lines that have arrived are answered even if no further input follows.
   struct BatchVerification: Sendable {
     let verification: Verification
     let maximumLineByteCount: Int
-    /// `true` if lines that begin as a form does must be refused.
+    /// `true` if the first line must be refused if it looks like a form.
     var mayBeForm = false
 
     func run(
@@ -92,7 +95,7 @@
         do {
           while let run = try await runs.next() { try await write(run.value) }
         } catch {
-          // The reader must no longer wait for a place, nor for a body that is not needed.
+          // The reading task must stop waiting for a place or for more of the body.
           runs.cancel()
           group.cancelAll()
           throw error
@@ -105,7 +108,7 @@
       try await verification.verdicts(on: lines.map { ReceiptInputText.stripped($0) }) {
         [verification] verdicts, acknowledgements in
         var writer = JSONWriter()
-        // As much as the verdicts on signed transactions have.
+        // The approximate length of verdicts on signed transactions.
         writer.reserveCapacity(verdicts.count * 1024)
         for offset in verdicts.indices {
           verification.write(verdicts[offset], acknowledgements?[offset], index: first + offset, to: &writer)
@@ -116,7 +119,7 @@
     }
   }
 
-  /// Threads for work that would keep an event loop from reading and writing for milliseconds.
+  /// Threads for work that would block an event loop for milliseconds.
   enum Workers {
     private static let queue = DispatchQueue(label: "receipt-kit.workers", attributes: .concurrent)
 
@@ -127,18 +130,16 @@
     }
   }
 
-  /// Lines that were read and not verified yet, and runs of them that are under way, in order; a bounded number of
-  /// both.
+  /// A bounded queue of lines to verify, and of the runs of lines that are being verified, both in order.
   ///
-  /// Lines are verified together as far as there is other work meanwhile: no line waits for lines that have not
-  /// arrived.
+  /// Lines are verified together only while other work is under way: no line waits for lines that have not arrived.
   private final class RunQueue: Sendable {
     typealias Run = Task<[UInt8], any Error>
     typealias Work = @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
 
     private struct State {
       var lines: [[UInt8]] = []
-      /// The number of the first of them.
+      /// The index of the first of these lines in the batch.
       var index = 0
       var runs: [Run] = []
       var isFinished = false
@@ -147,7 +148,7 @@
       var reader: CheckedContinuation<Void, Never>?
       var writer: CheckedContinuation<Void, Never>?
 
-      /// Takes the waiters, which then check again.
+      /// Removes and returns the waiters, which check the state again when they are resumed.
       mutating func wake() -> [CheckedContinuation<Void, Never>] {
         defer { (reader, writer) = (nil, nil) }
         return [reader, writer].compactMap(\.self)
@@ -171,7 +172,7 @@
       self.work = work
     }
 
-    /// Takes lines, and begins runs of them, as soon as there is a place.
+    /// Adds lines, and starts runs of them as soon as places are free.
     ///
     /// - Throws: `CancellationError` after ``cancel()``.
     func append(_ lines: [[UInt8]]) async throws {
@@ -200,9 +201,9 @@
       }
     }
 
-    /// The next run; `nil` after the last.
+    /// The next run; `nil` after the last one.
     ///
-    /// - Throws: The error that ended the reading, after the runs before it.
+    /// - Throws: The error that ended the input, after the runs before it.
     func next() async throws -> Run? {
       while true {
         let (run, isOver, waiters) = try state.withLock { state in
@@ -226,7 +227,7 @@
       }
     }
 
-    /// Says that no more lines come.
+    /// Ends the input, with an error if reading failed.
     func finish(_ failure: (any Error)?) {
       let waiters = state.withLock { state in
         state.isFinished = true

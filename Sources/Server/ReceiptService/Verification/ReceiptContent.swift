@@ -8,12 +8,14 @@
   /// Otherwise a compressed receipt, or one in a form, would be recorded as malformed although the receipt itself is
   /// correct.
   enum ReceiptContent {
-    /// The longest name of a field that a form is known by. Receipts in base64 have no `=` so early.
+    /// The maximum length of a field name by which a form is recognized.
+    ///
+    /// Receipts in base64 have no `=` within it.
     private static let maximumNameByteCount = 64
 
-    /// The reason, according to the header, to refuse the body of a request; `nil` if it is accepted.
+    /// The reason to refuse a request because of its header; `nil` if it is accepted.
     static func problem(_ fields: HTTPFields) -> Problem? {
-      // RFC 9110 section 8.4: `identity` means no coding; a server answers 415 to a coding that it does not support.
+      // RFC 9110 section 8.4: `identity` means no coding, and a server answers 415 if it does not support a coding.
       if let coding = fields[.contentEncoding]?.trimmed, !coding.isEmpty, coding.lowercased() != "identity" {
         return refusal("The body has a Content-Encoding. Send it as it is, without one.")
       }
@@ -26,24 +28,24 @@
       )
     }
 
-    /// Why the body of a request is not looked at; `nil` if it is looked at.
+    /// The reason to refuse a request because of its header or body; `nil` if it is accepted.
     ///
     /// - Parameters:
-    ///   - fields: The header.
-    ///   - body: The body, or how it begins.
+    ///   - fields: The header fields.
+    ///   - body: The body, or its beginning.
     /// - Returns: The problem to answer with.
     static func problem(_ fields: HTTPFields, body: some Collection<UInt8>) -> Problem? {
       problem(fields) ?? (isForm(fields) ? problem(inForm: body) : nil)
     }
 
-    /// Returns `true` if the header says that the body is a form.
+    /// Returns `true` if the header declares the body as a form.
     ///
-    /// The header can be wrong: `curl` sends this media type with any body by default.
+    /// The declaration can be wrong: `curl` sends this media type with any body by default.
     static func isForm(_ fields: HTTPFields) -> Bool {
       mediaType(fields) == "application/x-www-form-urlencoded"
     }
 
-    /// The reason to refuse a body of that type; `nil` if the body is not a form.
+    /// The reason to refuse a body that is declared as a form; `nil` if it is not a form.
     static func problem(inForm body: some Collection<UInt8>) -> Problem? {
       let name = body.prefix(maximumNameByteCount + 1).prefix { $0 != UInt8(ascii: "=") }
       guard 1...maximumNameByteCount ~= name.count, name.endIndex != body.endIndex, name.allSatisfy(isOfName)
@@ -63,7 +65,7 @@
       }
     }
 
-    /// Returns `true` if a byte can occur in an encoded or unencoded name.
+    /// Returns `true` if a byte can occur in a field name, percent-encoded or not.
     ///
     /// See WHATWG URL, application/x-www-form-urlencoded.
     private static func isOfName(_ byte: UInt8) -> Bool {
@@ -78,7 +80,7 @@
   }
 
   extension StringProtocol {
-    /// Without spaces and tabs around it.
+    /// The text without spaces and tabs around it.
     fileprivate var trimmed: SubSequence {
       let isSpace = { (character: Character) in character == " " || character == "\t" }
       let start = firstIndex { !isSpace($0) } ?? endIndex

@@ -10,9 +10,9 @@
   internal import ReceiptVerification
   internal import Synchronization
 
-  /// The requests for a verdict that arrived on an event loop in one iteration.
+  /// The verification requests that arrived on an event loop in one iteration.
   ///
-  /// Those of one policy are verified together, and their verdicts are recorded together.
+  /// Receipts under one policy are verified together, and their verdicts are recorded together.
   final class VerificationGroup {
     struct Member {
       let handler: VerificationHandler
@@ -20,7 +20,9 @@
       let body: ByteBuffer
     }
 
-    /// More would keep the event loop from reading and writing for milliseconds.
+    /// The maximum number of requests.
+    ///
+    /// More would block the event loop for milliseconds.
     private static let maximumCount = 64
 
     private let eventLoop: any EventLoop
@@ -28,7 +30,9 @@
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// Adds a request, which is verified when the event loop has read all that has arrived.
+    /// Adds a request.
+    ///
+    /// It is verified when the event loop has read all available input.
     func append(_ member: Member) {
       members.append(member)
       if members.count == 1 { schedule() }
@@ -59,7 +63,7 @@
       let outcomes = members.indices.map { (members[$0].verification, verdicts[$0], receipts[$0]) }
       let bound = NIOLoopBound((self, members), eventLoop: eventLoop)
       Task { [eventLoop] in
-        // If recording fails, the router handles the requests again; it logs and answers the error.
+        // If recording fails, the router processes the requests again; it logs and answers the error.
         let acknowledgements = try? await Verification.record(outcomes)
         eventLoop.execute {
           let (group, members) = bound.value
@@ -85,7 +89,7 @@
   final class VerificationGroups: Sendable {
     private let groups = Mutex<[Swift.ObjectIdentifier: NIOLoopBound<VerificationGroup>]>([:])
 
-    /// The group of the event loop that calls.
+    /// The group of the current event loop.
     func group(on eventLoop: any EventLoop) -> VerificationGroup {
       groups.withLock { groups in
         let id = Swift.ObjectIdentifier(eventLoop)

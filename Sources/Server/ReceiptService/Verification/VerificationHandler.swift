@@ -6,15 +6,16 @@
   public import NIOHTTPTypes
   internal import ReceiptCodec
 
-  /// Answers `POST /v1/verify` before the router, for what the router spends on a request is more than a verdict takes.
+  /// Answers `POST /v1/verify` before the router, because the router takes more time for a request than the verdict.
+  ///
   /// Receipts that arrive together on an event loop are verified together.
   ///
   /// It takes only requests whose answer is certain to be a verdict: short ones that arrive complete, with a known key,
-  /// for an app whose policies need no checkers, on a connection without another request under way. It passes all
-  /// others on untouched. If a verdict cannot be recorded, it passes the request on, too, and the router answers the
+  /// for an app whose policies need no checkers, on a connection without another request under way. It passes all other
+  /// requests on unchanged. If a verdict cannot be recorded, it passes the request on, too, and the router answers the
   /// error. Middleware of the router does not see the requests that it takes.
   ///
-  /// It belongs behind all handlers that look at requests and answers.
+  /// Add it behind all handlers that look at requests and answers.
   public final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
@@ -27,18 +28,22 @@
 
     private struct ArrivingRequest {
       let head: HTTPRequest
-      /// Has a place among the requests that are served at once.
+      /// The verification, which occupies a place among the requests that are served at once.
       let verification: Verification
       let start: ContinuousClock.Instant
       var body = ByteBuffer()
     }
 
     private enum State {
-      /// Passes on all input.
+      /// All input is passed on.
       case open
-      /// Keeps a request back until all of it is there.
+      /// A request is arriving.
+      ///
+      /// It is buffered until it is complete.
       case arriving(ArrivingRequest)
-      /// Waits for the verdict, and holds back the input after the request.
+      /// A request is being verified.
+      ///
+      /// Input after it is buffered.
       case verifying(ArrivingRequest)
     }
 
@@ -49,7 +54,9 @@
       case failure(any Error)
     }
 
-    /// Longer bodies have the time to go through the router.
+    /// The maximum length of a body.
+    ///
+    /// For longer ones, the time in the router does not matter.
     private static let maximumBodyByteCount = 64 << 10
 
     private let api: ReceiptAPI
@@ -57,7 +64,7 @@
     private var state = State.open
     private var context: ChannelHandlerContext?
     private var group: VerificationGroup?
-    /// The requests that the router has not answered yet.
+    /// The number of requests that the router has not answered yet.
     private var routedCount = 0
     private var keptBack = CircularBuffer<Arrival>()
     private var isReadKeptBack = false
@@ -69,19 +76,19 @@
         Self.maximumBodyByteCount, api.configuration.limits.maximumBodyByteCount)
     }
 
-    /// Joins the connections of the event loop.
+    /// Joins the group of the event loop.
     public func handlerAdded(context: ChannelHandlerContext) {
       self.context = context
       group = api.verificationGroups.group(on: context.eventLoop)
     }
 
-    /// Gives up a request that is under way.
+    /// Gives up a running request.
     public func handlerRemoved(context: ChannelHandlerContext) {
       leave()
       self.context = nil
     }
 
-    /// Gives up a request that is under way.
+    /// Gives up a running request.
     public func channelInactive(context: ChannelHandlerContext) {
       leave()
       keptBack.removeAll()
@@ -90,7 +97,7 @@
 
     // MARK: Input
 
-    /// Takes the requests that ask for a verdict.
+    /// Takes verification requests, and passes on all other input.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let part = unwrapInboundIn(data)
       switch (state, part) {
@@ -102,7 +109,7 @@
         request.body.writeImmutableBuffer(bytes)
         state = .arriving(request)
       case (.arriving(let request), .end(nil)):
-        // The header was looked at when it came.
+        // The header was checked when it arrived.
         guard let group,
           !ReceiptContent.isForm(request.head.headerFields)
             || ReceiptContent.problem(inForm: request.body.readableBytesView) == nil
@@ -131,25 +138,25 @@
       let rest = path.utf8.dropFirst(ReceiptAPI.verificationPath.utf8.count)
       let fields = head.headerFields
       return (rest.isEmpty || rest.first == UInt8(ascii: "?"))
-        // A client that takes no answers gets no more of them.
+        // A client that does not read answers gets no further ones.
         && context.channel.isWritable
         && fields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumBodyByteCount } ?? true
         && fields[.connection].map { $0.lowercased() == "keep-alive" } ?? true
         && !TraceContext.isNamed(in: fields) && ReceiptContent.problem(fields) == nil
     }
 
-    /// Asks for more input, unless input is being held back.
+    /// Reads more input, unless input is being buffered.
     public func read(context: ChannelHandlerContext) {
       if case .verifying = state { isReadKeptBack = true } else { context.read() }
     }
 
-    /// Notes the end of the router's answer.
+    /// Notes the end of an answer of the router.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       if case .end = unwrapOutboundIn(data) { routedCount = max(0, routedCount - 1) }
       context.write(data, promise: promise)
     }
 
-    /// Hands on an event after the request before it.
+    /// Passes an event on, after the request before it.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       switch state {
       case .verifying: return keptBack.append(.event(event))
@@ -159,7 +166,7 @@
       context.fireUserInboundEventTriggered(event)
     }
 
-    /// Hands on a failure after the request before it.
+    /// Passes an error on, after the request before it.
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
       switch state {
       case .verifying: return keptBack.append(.failure(error))
@@ -174,8 +181,8 @@
     /// Answers the request with its verdict.
     ///
     /// - Parameters:
-    ///   - report: The object that says it.
-    ///   - date: Now, for the header.
+    ///   - report: The JSON object with the verdict.
+    ///   - date: The current time, for the header field `Date`.
     func answer(_ report: JSONWriter, date: String) {
       guard case .verifying(let request) = state, let context else { return }
       leave()
@@ -191,7 +198,7 @@
       resume(context)
     }
 
-    /// Has the router answer the request, which has no verdict.
+    /// Passes the request, which has no verdict, on to the router.
     func giveBack() {
       guard case .verifying(let request) = state, let context else { return }
       state = .arriving(request)
@@ -207,7 +214,7 @@
       api.end()
     }
 
-    /// Passes on as much of a request as has arrived.
+    /// Passes on the arrived part of a request.
     private func passOn(_ context: ChannelHandlerContext) {
       guard case .arriving(let request) = state else { return }
       leave()
@@ -216,7 +223,7 @@
       if request.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(request.body))) }
     }
 
-    /// Processes the input that was held back behind a request.
+    /// Processes the input that was buffered during a verification.
     private func resume(_ context: ChannelHandlerContext) {
       let isAnythingKeptBack = !keptBack.isEmpty
       while !isVerifying, let arrival = keptBack.popFirst() {

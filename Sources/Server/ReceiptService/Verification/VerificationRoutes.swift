@@ -60,8 +60,8 @@
         Route(
           method: .post, path: "/v1/inspect", operation: "inspect", access: .key(.verify),
           summary: "Shows what is in a receipt, all of it unverified.",
-          // One way is described for all: openapi-python-client 0.29 makes no client of several ways without a
-          // parameter.
+          // One media type stands for all: openapi-python-client 0.29 generates no client for several media types
+          // without a parameter.
           body: [.init(mediaType: "application/octet-stream", schema: "Receipt")],
           answers: [
             (200, "What is in it.", [.init(mediaType: "application/json", schema: "inspection")]),
@@ -84,7 +84,7 @@
       ]
     }
 
-    /// The verification that a request asks for.
+    /// The verification for a request.
     func verification(_ request: Request, _ principal: Principal?) throws -> Verification {
       try verification(
         try app(of: request, principal), policy: try queryParameter("policy", of: request),
@@ -95,10 +95,10 @@
     ///
     /// - Parameters:
     ///   - app: The app.
-    ///   - name: The name of one of its policies; the default without.
+    ///   - name: The name of one of its policies; `nil` for the default.
     ///   - customer: The customer who presents the receipt.
     /// - Returns: The verification.
-    /// - Throws: ``Problem`` if the app has no such policy.
+    /// - Throws: ``Problem`` if the app does not have the policy.
     func verification(_ app: ServedApp, policy name: String?, customer: String?) throws -> Verification {
       guard let policy = app.policies[name ?? AppConfiguration.defaultPolicy] else {
         let names = app.policies.keys.sorted().joined(separator: ", ")
@@ -125,13 +125,17 @@
     let policy: ServedPolicy
     var recording: RecordingOptions
     let entitlements: ServiceEntitlements
-    /// The customer who presents the receipt, recorded if the receipt does not name one.
+    /// The customer who presents the receipt.
+    ///
+    /// It is recorded if the receipt does not name a customer.
     var presenter: String?
     let clock: @Sendable () -> Timestamp
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
-    /// The verdict on one receipt. If the app records, it is recorded when this returns. Count it when it is answered.
+    /// Verifies one receipt.
+    ///
+    /// If the app records verdicts, the verdict is recorded when this returns. Count it when it is answered.
     ///
     /// - Throws: `AuditError`. The verdict must not be answered then.
     func verdict(on body: [UInt8]) async throws -> Outcome {
@@ -143,12 +147,15 @@
       return (verdict, try await record([(verdict, bytes)])?.first)
     }
 
-    /// The verdicts on receipts, recorded together, and what is made of them, all of it on a worker's thread; one that
-    /// has verified receipts makes something of them at once, while they are in its core's cache.
+    /// Verifies receipts, records their verdicts together, and passes them to a closure.
+    ///
+    /// The closure runs on a worker thread. If nothing needs to be recorded or checked remotely, it is the thread that
+    /// has verified the receipts, while they are in its core's cache.
     ///
     /// - Parameters:
     ///   - receipts: The receipts.
-    ///   - use: Receives the verdicts, in the order of the receipts, and their acknowledgements, if the app records.
+    ///   - use: Receives the verdicts, in the order of the receipts, and their acknowledgements if the app records
+    ///     verdicts.
     /// - Returns: The value that `use` returns.
     /// - Throws: `AuditError`. The verdicts must not be answered then.
     func verdicts<Result: Sendable>(
@@ -172,16 +179,19 @@
       return await Workers.run { use(verdicts, acknowledgements) }
     }
 
-    /// Counts verdicts that are answered. One that could not be recorded is not.
+    /// Counts answered verdicts.
+    ///
+    /// A verdict that could not be recorded is not answered, and not counted.
     func count(_ verdicts: [Verdict]) { VerdictMetrics.record(verdicts, app: app.name) }
 
-    /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is
-    /// busy.
+    /// Records verdicts together with the facts of their receipts, and returns the acknowledgement of each.
+    ///
+    /// It waits while the trail is busy.
     private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
       try await Self.record(verdicts.map { (self, $0, $1) })
     }
 
-    /// Records verdicts under one policy together, each as its own verification says.
+    /// Records verdicts under one policy together, each with the options of its own verification.
     static func record(
       _ verdicts: [(Verification, Verdict, [UInt8])]
     ) async throws -> [AuditAcknowledgement]? {
@@ -197,7 +207,7 @@
       return try await log.append(groups: groups)
     }
 
-    /// The records of a verdict, and the other accounts that the receipt names besides the recorded customer.
+    /// The records of a verdict, and aliases for the accounts in the receipt that differ from the recorded customer.
     ///
     /// An erasure must find every record that contains the erased name.
     private func records(
@@ -206,12 +216,12 @@
       let genuine = verdict.signatureVerified
       let account = genuine?.appAccountToken
       var recording = recording
-      // The record of a genuine receipt takes the account that it names by itself.
+      // If a genuine receipt names an account, that is recorded without this option.
       recording.customer = recording.customer ?? (account == nil ? presenter : nil)
       var records = [AuditRecord](
         verdict, receipt: receipt, policyDigest: digest, at: time, options: recording)
       var accounts = account.map { [RecordingOptions.canonicalCustomer($0)] } ?? []
-      // One that was not found right may name any.
+      // A receipt that is not genuine may name any number of accounts.
       if genuine == nil, let kept = records.first?.receiptBytes {
         accounts = ReceiptNames.accounts(in: kept)
         records[0].customerToken = records[0].customerToken ?? accounts.first
@@ -221,19 +231,19 @@
       return (records, others.map { CustomerAlias(app: app.name, account: $0, customer: customer) })
     }
 
-    /// The object that is answered: that of `receipt-tool verify --json`.
+    /// The JSON object of the answer, the same as that of `receipt-tool verify --json`.
     func report(_ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?) -> JSONWriter {
       var writer = JSONWriter()
       write(verdict, acknowledgement, to: &writer)
       return writer
     }
 
-    /// Writes the object that is answered.
+    /// Writes the JSON object of the answer.
     ///
     /// - Parameters:
     ///   - verdict: The verdict.
     ///   - acknowledgement: The acknowledgement of its record, if there is one.
-    ///   - index: The number of its line, if there are lines.
+    ///   - index: The index of its line, if it is one of a batch.
     ///   - writer: The writer of the object.
     func write(
       _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil,

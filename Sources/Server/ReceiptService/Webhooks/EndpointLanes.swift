@@ -9,10 +9,10 @@
     let endpoint: String
     let session: any DatabaseSession
 
-    /// A delivery that waits.
+    /// A waiting delivery.
     struct Delivery: Sendable, Hashable {
       let change: Int64
-      /// One or two: that of the customer, and that of the customer before.
+      /// The lane of the customer and, if it differs, that of the previous customer.
       let lanes: [String]
     }
 
@@ -20,7 +20,7 @@
       [.text(app), .text(endpoint)] + others
     }
 
-    /// A delivery that was not given up.
+    /// The waiting delivery of a change; `nil` if it was delivered or given up.
     func delivery(_ change: Int64) throws -> Delivery? {
       try session.run(
         """
@@ -30,9 +30,9 @@
       ).first.map(Self.delivery)
     }
 
-    /// The first delivery that waits in a lane.
+    /// The first waiting delivery of a lane.
     func first(of lane: String) throws -> Delivery? {
-      // One statement for each column: an index serves each.
+      // Use one statement for each column, so that each can use an index.
       try ["lane", "previous_lane"].compactMap { column in
         try session.run(
           """
@@ -47,7 +47,7 @@
       Delivery(change: row.integer(0), lanes: [row.optionalText(1), row.optionalText(2)].compactMap(\.self))
     }
 
-    /// Until when the lease of a lane lasts, whose row is locked; `nil` if there is no such lane.
+    /// Locks the row of a lane, and returns the end of its lease; `nil` if the lane does not exist.
     func leased(_ lane: String) throws -> Int64? {
       try session.run(
         "SELECT leased FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE",
@@ -55,15 +55,15 @@
       ).first?.integer(0)
     }
 
-    /// Until when a delivery has to wait for another one of its lanes; `nil` if it may be leased there, too.
+    /// The time until which a delivery must wait for another one in one of its lanes; `nil` if it can be leased there.
     func wait(for lane: String, before delivery: Delivery, at now: Timestamp) throws -> Timestamp? {
-      // This must not wait for a lock: the other transaction may wait for a lock of this one.
+      // This must not wait for a lock, because the other transaction may wait for a lock of this one.
       let rows = try session.run(
         """
         SELECT due, leased FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE SKIP LOCKED
         """, values(.text(lane)))
       if rows.isEmpty {
-        // It is locked; or missing, and would never be found.
+        // The row is locked or missing. A missing lane would never be found again.
         try session.run(
           """
           INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES (?1, ?2, ?3, ?4, 0, ?4)
@@ -72,12 +72,12 @@
       }
       let instant = rows.first.map { Timestamp(milliseconds: max($0.integer(0), $0.integer(1))) }
       if let instant, instant > now { return instant }
-      // The end of the delivery before it wakes it. This is for the case that both ended at once.
+      // The end of the previous delivery wakes this lane. The second of delay is for the case that both end at once.
       guard instant != nil, try first(of: lane) == delivery else { return now.addingSeconds(1) }
       return nil
     }
 
-    /// Has a lane looked at now whose first delivery waited for another lane.
+    /// Makes a lane due now if its first delivery is the given one, which waited for another lane.
     func wake(_ lane: String, for delivery: Delivery, at now: Timestamp) throws {
       guard try first(of: lane) == delivery else { return }
       try session.run(
@@ -87,7 +87,7 @@
         """, values(.text(lane), .integer(now.milliseconds)))
     }
 
-    /// Says when a lane is due, and until when it is leased.
+    /// Sets the time at which a lane is due, and the end of its lease.
     func set(_ lane: String, due: Timestamp, leased: Int64, at now: Timestamp) throws {
       try session.run(
         """
@@ -104,7 +104,7 @@
         values(.text(lane), .integer(expires), .integer(now.milliseconds)))
     }
 
-    /// The lease of a delivery whose lanes were leased.
+    /// The lease of a delivery whose lanes are leased.
     func lease(of delivery: Delivery, expires: Int64) throws -> WebhookQueue.Lease? {
       try session.run(
         """
@@ -119,7 +119,7 @@
       }
     }
 
-    /// Removes a lane in which nothing waits.
+    /// Removes a lane without waiting deliveries.
     func close(_ lane: String) throws {
       try session.run(
         "DELETE FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3", values(.text(lane)))

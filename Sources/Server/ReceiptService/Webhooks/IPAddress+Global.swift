@@ -21,7 +21,7 @@
       ([203, 0, 113], 24), ([224], 4), ([240], 4),
     ]
 
-    /// Within 2000::/3: assignments for protocols, Teredo among them, and documentation.
+    /// Prefixes within 2000::/3 that are not global: protocol assignments, including Teredo, and documentation.
     private static let setAside6: [([UInt8], Int)] = [
       ([0x20, 0x01, 0x00], 23), ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0x00], 20),
     ]
@@ -36,7 +36,7 @@
     /// The embedded IPv4 address.
     private var embedded: IPAddress? {
       guard bytes.count == 16 else { return nil }
-      // ISATAP (RFC 5214) has it in the interface identifier, after any prefix.
+      // ISATAP (RFC 5214) embeds it in the interface identifier, after any prefix.
       if bytes[8] & 0xFD == 0, bytes[9..<12] == [0, 0x5E, 0xFE] { return IPAddress(bytes: bytes[12...]) }
       guard let start = Self.embeddings.first(where: { bytes.starts(with: $0.prefix) })?.at else {
         return nil

@@ -5,7 +5,7 @@
   package import ReceiptCodec
   package import ReceiptCrypto
 
-  /// Signs webhooks as Standard Webhooks says, with a secret that the receiver has
+  /// Signs webhooks according to Standard Webhooks, with a secret that the receiver shares
   /// (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
   ///
   /// ```
@@ -18,10 +18,12 @@
     package static let secretPrefix = "whsec_"
     private let secrets: [[UInt8]]
 
-    /// Signs with each of these; several while they are changed.
+    /// Creates a signer that signs with each of the secrets.
+    ///
+    /// There are several during a change of secrets.
     package init(secrets: [[UInt8]]) { self.secrets = secrets }
 
-    /// The bytes of a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for another text.
+    /// Parses a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for any other text.
     package static func secret(_ text: String) -> [UInt8]? {
       guard text.hasPrefix(secretPrefix),
         let bytes = try? Base64.decode(Array(text.utf8.dropFirst(secretPrefix.utf8.count))),
@@ -30,7 +32,7 @@
       return bytes
     }
 
-    /// The text of a secret.
+    /// Formats a secret as text.
     package static func text(_ secret: [UInt8]) -> String { secretPrefix + Base64.encodeToString(secret) }
 
     /// The headers that sign a webhook.

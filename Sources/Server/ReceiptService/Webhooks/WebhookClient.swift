@@ -13,39 +13,41 @@
   internal import ReceiptHTTPAsyncHTTPClient
   internal import Synchronization
 
-  /// Posts webhooks, and not into networks that others must not reach by it.
+  /// Posts webhooks, without giving access to private networks.
   ///
-  /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked:
-  /// an answer of the name server that changes meanwhile does not matter. No redirect is followed.
+  /// It resolves the host for each request, checks every address, and connects to a checked address. A name server that
+  /// changes its answer in between therefore has no effect. Redirects are not followed.
   final class WebhookClient: Sendable {
-    /// The deadline of an attempt until the head of the answer, including the name server's answer.
+    /// The deadline of an attempt, from name resolution to the head of the response.
     let timeout: Duration
     private let resolve: @Sendable (String) -> [IPAddress]
     private let isAllowed: @Sendable (IPAddress) -> Bool
     private let additionalTrustRoots: [NIOSSLCertificate]
-    /// The connections to the address of each host that was used last.
+    /// The connections of each host to the address that was used last.
     private let pinned = Mutex<[Target: PinnedClient]>([:])
     private let resolving = DispatchQueue(label: "receipt-kit.webhooks.resolving", attributes: .concurrent)
 
-    /// The maximum number of bytes read of an answer, so that the connection can be reused. The content is ignored.
+    /// The maximum number of bytes of a response that are read, so that the connection can be reused.
+    ///
+    /// The content is ignored.
     private static let maximumAnswerByteCount = 1 << 16
     static let drainTimeout = Duration.seconds(2)
-    /// The maximum number of addresses of a host that are tried, one after the other.
+    /// The maximum number of a host's addresses to try, one after another.
     private static let maximumAddressCount = 4
 
     private struct Target: Hashable {
       let host: String
-      /// `nil` if the client resolves the host itself.
+      /// The checked address; `nil` if the HTTP client resolves the host itself.
       let address: IPAddress?
     }
 
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - timeout: The deadline of an attempt until the head of the answer.
-    ///   - additionalTrustRoots: Certificates to trust besides those of the system.
+    ///   - timeout: The deadline of an attempt, up to the head of the response.
+    ///   - additionalTrustRoots: Certificates to trust in addition to those of the system.
     ///   - resolve: Returns the addresses of a host; may block.
-    ///   - isAllowed: Returns `true` if an endpoint without private networks may have an address.
+    ///   - isAllowed: Returns `true` if an address is allowed for an endpoint without private networks.
     init(
       timeout: Duration = .seconds(15), additionalTrustRoots: [NIOSSLCertificate] = [],
       resolve: @escaping @Sendable (String) -> [IPAddress] = { IPAddress.resolve($0) },
@@ -57,11 +59,11 @@
       self.isAllowed = isAllowed
     }
 
-    /// Posts a change to an endpoint once.
+    /// Makes one attempt to post a change to an endpoint.
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - trace: The trace that it belongs to, as ``TraceHeaders`` stores it.
+    ///   - trace: The trace of the change, as ``TraceHeaders`` stores it.
     ///   - endpoint: The endpoint.
     ///   - now: The current time.
     /// - Returns: The outcome.
@@ -115,7 +117,7 @@
       return addresses.prefix(Self.maximumAddressCount).map { Target(host: url.host, address: $0) }
     }
 
-    /// The addresses of a host; `nil` if the name server does not answer in time.
+    /// Resolves a host; returns `nil` if the name server does not answer in time.
     private func addresses(of host: String) async -> [IPAddress]? {
       await withCheckedContinuation { continuation in
         let waiting = Mutex<CheckedContinuation<[IPAddress]?, Never>?>(continuation)
@@ -153,7 +155,7 @@
     private static func outcome(of response: HTTPClientResponse, at now: Timestamp) -> WebhookQueue.Outcome {
       switch response.status.code {
       case 200..<300: .delivered
-      // Standard Webhooks: the endpoint wants no more of it.
+      // In Standard Webhooks, 410 means that the endpoint wants no further webhooks.
       case 410: .dead("HTTP 410")
       default:
         .failed(
@@ -163,7 +165,9 @@
       }
     }
 
-    /// Reads the body, within bounds; beyond them the connection is closed.
+    /// Reads the response's body within limits.
+    ///
+    /// If it exceeds them, the connection is closed.
     private static func drain(_ response: HTTPClientResponse) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { _ = try? await response.body.collect(upTo: maximumAnswerByteCount) }
@@ -176,7 +180,7 @@
     private func client(for target: Target) -> PinnedClient {
       pinned.withLock { pinned in
         if let client = pinned[target] { return client }
-        // Of a host that moved the old address is not kept.
+        // If a host has moved, the client for its old address is dropped.
         pinned = pinned.filter { $0.key.host != target.host }
         var overrides: [String: String] = [:]
         if let address = target.address { overrides[target.host] = address.description }

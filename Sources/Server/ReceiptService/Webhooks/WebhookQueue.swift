@@ -3,43 +3,49 @@
 #if Server
   package import ReceiptCodec
 
-  /// The changes that webhook endpoints have not taken, in the service's database.
+  /// The changes that are not delivered to webhook endpoints yet, in the service's database.
   ///
-  /// The changes of one customer form a lane of an endpoint. Deliveries of a lane are made in order, one at a time. A
-  /// change that transfers an entitlement to another customer is in two lanes, those of the old and the new customer.
-  /// It waits for the deliveries before it in both lanes, and the deliveries after it in either lane wait for it. So
-  /// the changes of one purchase stay in order across customers, too. A delivery waits only for earlier ones, and one
-  /// that was given up is in no lane, so no two wait for each other.
+  /// The changes of one customer form a lane of an endpoint. The deliveries of a lane are made in order, one at a time.
+  /// A change that transfers an entitlement to another customer is in two lanes, those of the old and the new customer.
+  /// It waits for the earlier deliveries in both lanes, and the later deliveries in either lane wait for it. The
+  /// changes of one purchase therefore stay in order across customers, too. Deliveries cannot wait for each other: each
+  /// waits only for earlier ones, and a delivery that was given up is in no lane.
   ///
-  /// To deliver, a sender leases the lanes. A lease that is not ended in time is taken over. Each transaction locks the
-  /// rows of the lanes first, so that a transaction that enters a delivery and one that ends another see each other.
+  /// To deliver, a sender leases the lanes. A lease that does not end in time is taken over. Each transaction locks the
+  /// rows of the lanes first, so that a transaction that stores a delivery and one that ends another see each other.
   package struct WebhookQueue: Sendable {
-    /// A delivery that is under way.
+    /// A running delivery.
     package struct Lease: Sendable {
       package let endpoint: String
       package let lane: String
       /// The number of attempts before this one.
       package let attempts: Int
-      /// The time of expiry, in milliseconds. It distinguishes this lease from a later one of the lane.
+      /// The time of expiry, in milliseconds.
+      ///
+      /// It distinguishes this lease from a later one of the lane.
       let expires: Int64
       package let change: EntitlementChange
-      /// The trace that it belongs to, as ``TraceHeaders`` stores it.
+      /// The trace of the change, as ``TraceHeaders`` stores it.
       var trace: String?
     }
 
     /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
-      /// The endpoint has it.
+      /// The endpoint accepted the change.
       case delivered
-      /// It failed; not to be tried before an instant, if the endpoint named one.
+      /// The attempt failed.
+      ///
+      /// The next one must not come before an instant, if the endpoint stated one.
       case failed(String, retryAfter: Timestamp? = nil)
-      /// It failed for good.
+      /// The delivery failed permanently.
       case dead(String)
-      /// It was given up because the process ends, and does not count.
+      /// The attempt was interrupted by the end of the process, and does not count.
       case interrupted
     }
 
-    /// A delivery that was given up. Those after it in its lane went on.
+    /// A delivery that was given up.
+    ///
+    /// Later deliveries in its lane continued.
     package struct DeadLetter: Sendable, Hashable {
       package let endpoint: String
       package let attempts: Int
@@ -52,11 +58,12 @@
     package static let delays: [Double] = [
       5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ]
-    /// The longest time that an endpoint may ask for, in seconds.
+    /// The longest delay that an endpoint may request, in seconds.
     static let maximumDelay: Double = 86_400
 
-    /// After how many seconds a lane that waits for another one is looked at again at the latest: what wakes it passes
-    /// it over if its row is locked.
+    /// The longest time, in seconds, before a lane that waits for another one is checked again.
+    ///
+    /// The other lane's delivery cannot wake it while its row is locked.
     private static let longestWait: Double = 30
 
     let database: any ServiceDatabase
@@ -64,18 +71,18 @@
     /// Creates the queue of a database.
     package init(_ database: any ServiceDatabase) { self.database = database }
 
-    /// The lane of a customer's changes; of an entitlement without a customer, its own.
+    /// The lane of a customer's changes, or of an entitlement if it has no customer.
     static func lane(of customer: String?, entitlement name: String) -> String {
       customer.map { "customer \($0)" } ?? name
     }
 
-    /// Enters a change, within the transaction that finds it.
+    /// Stores the delivery of a change, within the transaction that stores the change.
     ///
     /// - Parameters:
-    ///   - change: Its sequence.
+    ///   - change: The sequence of the change.
     ///   - app: The app.
     ///   - endpoint: The endpoint.
-    ///   - lane: The lane that it belongs to.
+    ///   - lane: The lane of the change.
     ///   - previousLane: The lane of the customer who had the entitlement before, if it differs.
     ///   - now: The current time.
     ///   - session: The transaction.
@@ -99,7 +106,7 @@
     private static func openLane(
       _ lane: String, app: String, endpoint: String, at now: Timestamp, in session: any DatabaseSession
     ) throws {
-      // The update changes nothing, and locks the row.
+      // The update changes nothing, but locks the row.
       try session.run(
         """
         INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES (?1, ?2, ?3, ?4, 0, ?4)
@@ -109,7 +116,7 @@
 
     // MARK: Delivering
 
-    /// Returns `true` if a delivery of an endpoint is due.
+    /// Returns `true` if an endpoint has a due delivery.
     func isDue(app: String, endpoint: String, at now: Timestamp, in session: any DatabaseSession) throws
       -> Bool
     {
@@ -119,15 +126,15 @@
       ).isEmpty
     }
 
-    /// Leases the deliveries of an endpoint that are due, each the first of its lane.
+    /// Leases the due deliveries of an endpoint, each the first of its lane.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - endpoint: The endpoint.
     ///   - now: The current time.
-    ///   - duration: For how long.
-    ///   - limit: The maximum number.
-    /// - Returns: The leases; ``end(_:_:at:random:)`` each.
+    ///   - duration: The duration of the leases.
+    ///   - limit: The maximum number of leases.
+    /// - Returns: The leases. Call ``end(_:_:at:random:)`` for each.
     /// - Throws: ``DatabaseError``.
     package func lease(
       app: String, endpoint: String, at now: Timestamp, for duration: Duration, limit: Int
@@ -164,13 +171,15 @@
       }
     }
 
-    /// Ends a lease. One that was taken over meanwhile changes nothing: the other delivers, too.
+    /// Ends a lease.
+    ///
+    /// If the lease was taken over meanwhile, this changes nothing: the other process delivers, too.
     ///
     /// - Parameters:
     ///   - lease: The lease.
     ///   - outcome: The outcome of the attempt.
     ///   - now: The current time.
-    ///   - random: From 0 to 1: spreads the attempts after a failure.
+    ///   - random: A number from 0 to 1 that spreads the attempts after a failure.
     /// - Throws: ``DatabaseError``.
     package func end(_ lease: Lease, _ outcome: Outcome, at now: Timestamp, random: Double) async throws {
       let app = lease.change.app
@@ -205,11 +214,10 @@
       }
     }
 
-    /// Corrects the lanes after the clock was ahead: deliveries that were due in the future, and leases that were to
-    /// end there, are tried now.
+    /// Corrects the lanes that were set by a clock that was ahead: ends their leases, and makes them due now.
     ///
     /// - Parameter now: The current time.
-    /// - Returns: The number of lanes.
+    /// - Returns: The number of corrected lanes.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     func correct(at now: Timestamp) async throws -> Int {
@@ -249,7 +257,7 @@
 
     // MARK: Dead letters
 
-    /// The numbers of waiting and of dead deliveries of each of an app's endpoints.
+    /// The number of waiting and of dead deliveries of each endpoint of an app.
     package func counts(app: String) async throws -> [String: (waiting: Int, dead: Int)] {
       try await database.read { session in
         try session.run(
@@ -271,9 +279,9 @@
     /// - Parameters:
     ///   - app: The app.
     ///   - endpoint: The endpoint.
-    ///   - sequence: The sequence after which the letters begin.
-    ///   - limit: The maximum number of letters.
-    /// - Returns: The letters.
+    ///   - sequence: The sequence after which the dead letters begin.
+    ///   - limit: The maximum number of dead letters.
+    /// - Returns: The dead letters.
     /// - Throws: ``DatabaseError``.
     package func deadLetters(
       app: String, endpoint: String, after sequence: Int64 = 0, limit: Int = 100
@@ -293,14 +301,14 @@
       }
     }
 
-    /// Lets dead letters of an endpoint be delivered again, with all attempts.
+    /// Queues dead letters of an endpoint for delivery again, with all attempts.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - endpoint: The endpoint.
-    ///   - id: The `webhook-id` of one; all without.
+    ///   - id: The `webhook-id` of one dead letter; `nil` for all.
     ///   - now: The current time.
-    /// - Returns: The number of these letters.
+    /// - Returns: The number of queued dead letters.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     package func replay(app: String, endpoint: String, id: String? = nil, at now: Timestamp) async throws

@@ -77,7 +77,7 @@
 
     /// Queues dead letters for delivery again, and records the actor.
     ///
-    /// - Returns: The number of these letters.
+    /// - Returns: The number of queued dead letters.
     package func replay(app: String, endpoint: String, id: String?, by actor: String) async throws -> Int {
       let now = clock()
       let count = try await webhooks.replay(app: app, endpoint: endpoint, id: id, at: now)

@@ -2,7 +2,7 @@
 
 #if Server
   extension WebhookQueue.Outcome {
-    /// The outcome without the secret parts of the endpoint's URL: errors go to the log, and are shown with dead
+    /// The outcome without the secret parts of the endpoint's URL, because errors are logged and shown with dead
     /// letters.
     func withoutSecrets(of endpoint: WebhookEndpoint) -> WebhookQueue.Outcome {
       switch self {
@@ -15,12 +15,12 @@
   }
 
   extension WebhookEndpoint {
-    /// A text without the user and the query of the URL, wherever they stand in it.
+    /// Removes the user and the query of the URL from a text, wherever they occur.
     func withoutSecrets(_ text: String) -> String {
       var text = text
       for secret in secretsOfURL {
         text = text.replacing(secret, with: "…")
-        // A text that was cut off ends with a beginning of it.
+        // A truncated text may end with the beginning of a secret part.
         for count in stride(from: secret.count - 1, through: 4, by: -1) {
           for end in [String(secret.prefix(count)), secret.prefix(count) + "…"] where text.hasSuffix(end) {
             text = text.dropLast(end.count) + "…"

@@ -7,22 +7,27 @@
   internal import Synchronization
 
   /// Delivers the changes of entitlements to the endpoints of the apps, at least once and in order for each customer,
-  /// for as long as a `ServiceGroup` runs. Several processes may do so on one database. After a replay
-  /// ``ServiceEntitlements/commits`` is to be signalled, too.
+  /// while a `ServiceGroup` runs.
+  ///
+  /// Several processes may do so on one database. After a replay, the caller must also signal
+  /// ``ServiceEntitlements/commits``.
   package final class WebhookSender: Service {
     /// The limits on concurrency, and the times of leases and polling.
     package struct Limits: Sendable, Hashable {
-      /// The deliveries that are under way. Each endpoint has an equal share of them that no other one can take,
-      /// however slowly it answers, and one at least.
+      /// The maximum number of running deliveries.
+      ///
+      /// Each endpoint has an equal share, at least one, that other endpoints cannot use, however slowly they answer.
       package var concurrentDeliveries = 128
-      /// The maximum number of deliveries under way to one endpoint.
+      /// The maximum number of running deliveries to one endpoint.
       package var concurrentDeliveriesPerEndpoint = 8
-      /// The time for which a delivery belongs to the process that began it. It is longer than an attempt can take.
+      /// The time for which a delivery belongs to the process that began it.
+      ///
+      /// It is longer than an attempt can take.
       package var lease = Duration.seconds(30)
       /// The interval of polling for commits of other processes and for deliveries that are due again.
       package var pollInterval = Duration.seconds(1)
 
-      /// The defaults.
+      /// Creates the default limits.
       package init() {}
     }
 
@@ -31,7 +36,7 @@
       let endpoint: String
     }
 
-    /// The endpoints, in order.
+    /// The endpoints, in the order of the configuration.
     private let endpoints: [(key: Key, endpoint: WebhookEndpoint)]
     private let queue: WebhookQueue
     private let client: WebhookClient
@@ -39,19 +44,19 @@
     private let clock: @Sendable () -> Timestamp
     private let random: @Sendable () -> Double
     private let logger: Logger
-    /// Signalled by commits, and when a delivery has ended.
+    /// The signal of commits and of the end of deliveries.
     private let wake = CommitSignal()
     private let underWay = Mutex<[Key: Int]>([:])
-    /// The deliveries of each endpoint that may be under way.
+    /// The maximum number of running deliveries of each endpoint.
     private let share: Int
 
     /// Creates the service.
     ///
     /// - Parameters:
     ///   - apps: The apps with their endpoints.
-    ///   - entitlements: Enters the changes.
-    ///   - timeout: The deadline of an attempt until the head of the answer.
-    ///   - logger: Takes what goes wrong.
+    ///   - entitlements: The entitlements, which store the changes.
+    ///   - timeout: The deadline of an attempt, up to the head of the response.
+    ///   - logger: The logger for errors.
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
     ) {
@@ -87,7 +92,8 @@
           var check = ClockCheck()
           while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let seen = wake.count
-            // One reading of the clock for both: by whatever instant something is leased, the next check knows of it.
+            // Both steps use the same reading of the clock. If it is wrong, the next check sees that the clock was set
+            // back.
             let now = clock()
             await check.ifDue(at: now) { await correctLanes(at: now) }
             await leaseDue(at: now) { lease, endpoint in
@@ -101,7 +107,7 @@
       }
     }
 
-    /// Says whether they could be checked.
+    /// Returns `true` if the lanes could be checked.
     private func correctLanes(at now: Timestamp) async -> Bool {
       do {
         let count = try await queue.correct(at: now)
@@ -117,7 +123,9 @@
       }
     }
 
-    /// Leases the due deliveries. Each lease is counted and delivered at once: a later failure undoes none of them.
+    /// Leases the due deliveries.
+    ///
+    /// Each lease is counted and started at once, so that a later error does not undo it.
     private func leaseDue(
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {
@@ -129,7 +137,7 @@
             try queue.isDue(app: $0.key.app, endpoint: $0.key.endpoint, at: now, in: session)
           }
         }
-        // Another endpoint is the first each time, so that a fault does not keep the same ones waiting.
+        // The order is random, so that an error does not always keep the same endpoints waiting.
         for (key, endpoint) in due.shuffled() {
           let leases = try await queue.lease(
             app: key.app, endpoint: key.endpoint, at: now, for: limits.lease,
@@ -165,7 +173,7 @@
       do {
         try await queue.end(lease, outcome, at: clock(), random: random())
       } catch {
-        // The lease expires, and it is delivered again.
+        // The lease expires, and the change is delivered again.
         logger.error(
           "Storing the outcome of a webhook delivery failed.",
           metadata: metadata.merging(["error": "\(error)"]) { $1 })

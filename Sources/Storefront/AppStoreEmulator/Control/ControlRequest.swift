@@ -4,14 +4,14 @@ internal import FoundationEssentials
 package import ReceiptCodec
 
 extension JSONObject {
-  /// Reads a control request. A member that is not known, or of a wrong type, is an error that names it.
+  /// Reads a control request. An unknown member, or one of a wrong type, is an error that names the member.
   package init(control body: [UInt8]) throws(MalformedReceipt) {
     try self.init(
       json: body, part: "control request", limits: .standard, acceptsDateStrings: true, isStrict: true)
   }
 }
 
-/// An enumeration in a control request: only the names of its cases are taken.
+/// An enumeration in a control request. Only the names of its cases are accepted.
 package protocol ControlChoice: JSONFieldValue, RawRepresentable<String>, CaseIterable {}
 
 extension ControlChoice {

@@ -19,15 +19,15 @@ internal import ReceiptCodec
 /// | `POST /_emulator/shutdown` | ends the process |
 ///
 /// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7, "path":
-/// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`. Only `faults` is required. Without `requests` the rule applies to all
-/// requests. A member that is not known, or of a wrong type, is an error with status 400 that names it, and changes
-/// nothing.
+/// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`. Only `faults` is required. Without `requests` the rule applies
+/// to all requests. An unknown member, or one of a wrong type, is an error: the answer has status 400 and names the
+/// member, and nothing changes.
 ///
 /// The article of the module lists the requests that control purchases.
 public struct EmulatorControl: Sendable {
   /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A description of the fault.
+    /// The description of the error.
     public let description: String
 
     package init(_ description: String) { self.description = description }
@@ -36,14 +36,14 @@ public struct EmulatorControl: Sendable {
   private let store: EmulatedAppStore
   private let shutdown: @Sendable () -> Void
 
-  /// Controls a store; `shutdown` ends the server.
+  /// Creates the controls of a store; `shutdown` ends the server.
   public init(_ store: EmulatedAppStore, shutdown: @escaping @Sendable () -> Void = {}) {
     self.store = store
     self.shutdown = shutdown
   }
 
-  /// The answer to a request whose path begins with `/_emulator`; `nil` for others. Such requests have no faults and
-  /// are not counted.
+  /// Answers a request whose path begins with `/_emulator`; `nil` for any other request. Faults do not apply to such
+  /// requests, and they are not counted.
   public func respond(to request: EmulatorRequest) async -> RemoteResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do {
@@ -53,7 +53,7 @@ public struct EmulatorControl: Sendable {
     }
   }
 
-  /// - Returns: `nil` for an answer that says nothing.
+  /// - Returns: `nil` if the answer is an empty object.
   private func answer(_ request: EmulatorRequest) async throws -> RemoteResponse? {
     switch (request.method, request.path.dropFirst().joined(separator: "/")) {
     case ("POST", "seed"):
@@ -99,7 +99,7 @@ public struct EmulatorControl: Sendable {
       ("body", .string(Base64.encodeToString(request.body))))
   }
 
-  /// Indicates whether `?append=true` asks to keep the rules that are there.
+  /// Returns `true` if the query is `append=true`: the new rules are added to the existing ones.
   private static func appends(_ request: EmulatorRequest) throws(Failure) -> Bool {
     switch request.query.map({ "\($0.name)=\($0.value)" }) {
     case [], ["append=false"]: return false

@@ -4,7 +4,7 @@ public import ReceiptCodec
 internal import ReceiptTesting
 internal import Storefront
 
-/// Purchases and settings that are taken over into an emulated App Store, read from JSON. All members are optional:
+/// Purchases and settings to import into an emulated App Store, read from JSON. All members are optional:
 ///
 /// ```json
 /// {
@@ -23,12 +23,12 @@ internal import Storefront
 /// ```
 ///
 /// Payloads have Apple's field names; `bundleId`, `environment` and `appAppleId` default to the app's. `sample` adds
-/// the purchases of `SampleReceipts`, at a time in which the subscription is active. A subscription goes on from what
-/// its seed says: it renews, or expires, when it is due; a status that contradicts the dates is an error. Nobody is
-/// notified of what a seed brings.
+/// the purchases of `SampleReceipts`, dated so that the subscription is active. A subscription continues from its
+/// state in the seed: it renews, or expires, when that is due. A status that contradicts the dates is an error.
+/// Importing a seed sends no notifications.
 public struct EmulatorSeed: Sendable {
   private let document: SeedDocument
-  /// Indicates whether the notification URL is set, to `null` perhaps.
+  /// `true` if the seed contains `notificationURL`, even as `null`.
   private let setsNotificationURL: Bool
   private let configuration: EmulatedAppStore.Configuration
 
@@ -48,9 +48,9 @@ public struct EmulatorSeed: Sendable {
     self.configuration = configuration
   }
 
-  /// Takes the seed over.
+  /// Imports the seed into a store.
   ///
-  /// - Throws: ``EmulatorControl/Failure`` that names what cannot be taken over.
+  /// - Throws: ``EmulatorControl/Failure`` that names the purchase or setting that cannot be imported.
   public func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
     do {
       try await set(store)

@@ -10,7 +10,7 @@ public final class EmulatorStatistics: Sendable {
   public struct Counts: Sendable, Hashable {
     /// Requests by endpoint: `GET /inApps/v1/transactions/{}`.
     public var requests: [String: Int] = [:]
-    /// The number of different bearer tokens, valid or not; counted up to 100,000.
+    /// The number of distinct bearer tokens, valid or not; counted up to 100,000.
     public var distinctTokens = 0
     /// OCSP requests by serial number in hexadecimal.
     public var ocspRequests: [String: Int] = [:]
@@ -25,7 +25,7 @@ public final class EmulatorStatistics: Sendable {
 
   private struct State: Sendable {
     var counts = Counts()
-    /// Digests, so that no secrets are kept.
+    /// SHA-256 digests, so that no secrets are kept.
     var tokens: Set<[UInt8]> = []
   }
 

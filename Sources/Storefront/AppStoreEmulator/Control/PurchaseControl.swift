@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
 
-/// Changes of purchases on demand, over HTTP, as JSON; the article of the module has the table.
+/// The controls that change purchases on demand, over HTTP, as JSON. The article of the module has the table.
 struct PurchaseControl {
   private let store: EmulatedAppStore
   private var purchases: LocalStore { store.purchases }
@@ -27,7 +27,7 @@ struct PurchaseControl {
     }
     let before = name == "state" ? .max : try await purchases.eventCount()
     let members = try await perform(name, request.body)
-    // Events are sent at once.
+    // Notifications of the change are sent at once.
     try await store.performDue()
     return .json(.members(members + (try await posted(after: before))))
   }
@@ -144,7 +144,7 @@ struct PurchaseControl {
     }
   }
 
-  /// In seconds: a subscription of a week renews 520 times meanwhile.
+  /// The longest advance, in seconds: 3653 days, in which a weekly subscription renews 520 times.
   private static let longestAdvance: Double = 3653 * 86_400
 
   private func advance(_ control: AdvanceControl) async throws {
@@ -249,10 +249,10 @@ struct PurchaseControl {
     return try await posted(after: after, limit: limit, isFull: true)
   }
 
-  /// The greatest number of notifications in one answer. Where there are more, `hasMore` says so.
+  /// The greatest number of notifications in one answer. If there are more, `hasMore` is `true`.
   private static let greatestPage: Int64 = 10_000
 
-  /// The notifications after a number, and whether there are more than the limit.
+  /// The notifications after a number, and a flag that indicates whether there are more than the limit.
   private func posted(
     after number: Int64, limit: Int64 = Self.greatestPage, isFull: Bool = false
   ) async throws -> Members {

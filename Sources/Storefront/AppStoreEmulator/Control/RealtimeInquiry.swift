@@ -12,8 +12,8 @@ struct RealtimeInquiry {
 
   private typealias Failure = EmulatorControl.Failure
 
-  /// - Returns: The members of the answer: `status`, `response`, and `problems`, empty where the App Store would show
-  ///   what the server answered.
+  /// - Returns: The members of the answer: `status`, `response` and `problems`. `problems` is empty if the App Store
+  ///   would show the message in the server's answer.
   func ask(_ control: RealtimeControl) async throws -> [(name: String, value: JSONValue?)] {
     let original = control.originalTransactionId
     guard let state = try await store.purchases.subscriptionState(original) else {

@@ -4,8 +4,8 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// The server calls of the Advanced Commerce API. Requests are validated and recorded, change the subscription, and are
-/// notified about.
+/// The server calls of the Advanced Commerce API. A call is validated and recorded, changes the subscription, and
+/// causes notifications.
 enum AdvancedCommerceEndpoints {
   static let routes =
     subscriptionCalls.map { name, required in

@@ -4,7 +4,7 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// Consumption information about a purchase whose refund was requested.
+/// The endpoint for consumption information about a purchase whose refund was requested.
 enum ConsumptionEndpoints {
   static let routes = [
     Route("PUT", "/inApps/v2/transactions/consumption/{}", sendVersion2),

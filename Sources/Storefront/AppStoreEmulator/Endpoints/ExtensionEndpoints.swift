@@ -4,7 +4,7 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// Extensions of renewal dates, for one or many subscriptions.
+/// The endpoints that extend renewal dates, of one or many subscriptions.
 enum ExtensionEndpoints {
   static let routes = [
     Route("PUT", "/inApps/v1/subscriptions/extend/{}", extendOne),
@@ -38,7 +38,7 @@ enum ExtensionEndpoints {
       throw Refusal.invalidProductId
     }
     let storefronts = try storefronts(body)
-    // Requests are idempotent by their identifier.
+    // The request identifier makes requests idempotent.
     let isNew = call.store.state.withState { state in
       guard state.massExtensions[key] == nil else { return false }
       state.massExtensions[key] = .init(
@@ -92,7 +92,7 @@ enum ExtensionEndpoints {
     }
   }
 
-  /// Only active, paid subscriptions can be extended, twice in 365 days.
+  /// Extends a subscription. It must be active and paid for, and can be extended twice in 365 days.
   private static func extend(
     _ original: String, by days: Int64, _ call: EndpointCall
   ) async throws -> JWSTransaction {
@@ -121,7 +121,7 @@ enum ExtensionEndpoints {
     return days
   }
 
-  /// `nil` for all storefronts.
+  /// The storefronts in the body; `nil` for all storefronts.
   private static func storefronts(_ body: JSONValue) throws -> Set<String>? {
     guard let value = body["storefrontCountryCodes"] else { return nil }
     guard let codes = value.array else { throw Refusal.invalidStorefrontCountryCode }

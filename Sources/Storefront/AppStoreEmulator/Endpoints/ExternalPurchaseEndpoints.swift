@@ -3,7 +3,7 @@
 internal import AppStoreServer
 internal import ReceiptCodec
 
-/// Reports about tokens of external purchases.
+/// The endpoint for reports about external purchase tokens.
 enum ExternalPurchaseEndpoints {
   static let routes = [
     Route("PUT", "/externalPurchase/v1/reports", send),

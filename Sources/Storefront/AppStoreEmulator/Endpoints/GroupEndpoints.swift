@@ -4,7 +4,7 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// Groups of roles, in the sandbox only.
+/// The endpoints of role groups, which exist only in the sandbox.
 enum GroupEndpoints {
   static let routes = [
     Route("GET", "/groups/v1/currentGroups/{}", current),

@@ -4,7 +4,8 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// The filters of the transaction history: all different filters must match, and one value of each repeated filter.
+/// The filters of the transaction history. Different filters must all match; of a repeated filter, one value must
+/// match.
 struct HistoryFilter {
   private let start: Timestamp?
   private let end: Timestamp?
@@ -89,7 +90,7 @@ extension TransactionEndpoints {
         ] + call.app + [("signedTransactions", .array(page.sales.map { call.sign($0.transaction) }))]))
   }
 
-  /// The query that a revision belongs to: the path and all filters, in any order.
+  /// The query that a revision is bound to: the path and all filters, in any order.
   static func query(_ call: EndpointCall) -> [String] {
     call.request.path
       + call.request.query.filter { $0.name != "revision" && $0.name != "paginationToken" }

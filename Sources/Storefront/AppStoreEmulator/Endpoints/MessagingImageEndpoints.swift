@@ -3,7 +3,7 @@
 internal import AppStoreServer
 internal import ReceiptCodec
 
-/// Images of retention messages.
+/// The endpoints for images of retention messages.
 enum MessagingImageEndpoints {
   static let routes = [
     Route("PUT", "/inApps/v1/messaging/image/{}", upload),

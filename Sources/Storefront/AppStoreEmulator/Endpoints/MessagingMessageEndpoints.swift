@@ -3,7 +3,7 @@
 internal import AppStoreServer
 internal import ReceiptCodec
 
-/// Retention messages.
+/// The endpoints for retention messages.
 enum MessagingMessageEndpoints {
   static let routes = [
     Route("PUT", "/inApps/v1/messaging/message/{}", upload),
@@ -34,7 +34,7 @@ enum MessagingMessageEndpoints {
     return .empty()
   }
 
-  /// - Returns: The images of the message.
+  /// - Returns: The identifiers of the message's images.
   private static func check(_ body: JSONValue) throws -> [String] {
     guard let header = body["header"]?.string, let text = body["body"]?.string else {
       throw Refusal.generalBadRequest

@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
 
-/// Default messages, the realtime URL and performance tests of retention messaging.
+/// The endpoints for default messages, the realtime URL and performance tests of retention messaging.
 enum MessagingSettingEndpoints {
   static let routes = [
     Route("PUT", "/inApps/v1/messaging/default/{}/{}", setDefault),

@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
 
-/// Test notifications and the history of notifications.
+/// The endpoints for test notifications and the notification history.
 enum NotificationEndpoints {
   static let routes = [
     Route("POST", "/inApps/v1/notifications/test", requestTest),
@@ -51,11 +51,11 @@ enum NotificationEndpoints {
       return test
     }
     let sends = call.store.sender != nil
-    // If an attempt is due or under way, the call waits for its end.
+    // If an attempt is due or under way, wait until it ends.
     try? await call.store.sender?.sendDue()
     let found = try await call.purchases.notifications(after: test.number - 1, limit: 1).first
     let delivery = try await call.purchases.delivery(of: test.number)
-    // Apple's server has nothing to say before the first attempt.
+    // Apple's server answers that the notification is not found before the first attempt.
     guard let found, !sends || !delivery.attempts.isEmpty else { throw Refusal.testNotificationNotFound }
     return .json(item(found, delivery))
   }
@@ -94,7 +94,7 @@ enum NotificationEndpoints {
 
 /// The parameters in the body of a request for notification history.
 struct NotificationFilter {
-  /// From the first to before the second.
+  /// The dates from the start, included, to the end, excluded.
   let dates: Range<Timestamp>
   private let type: String?
   private let subtype: String?
@@ -142,7 +142,7 @@ struct NotificationFilter {
     return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 
-  /// Indicates whether a text is spelled like Apple's enumerations: `DID_RENEW`.
+  /// Returns `true` if a text is spelled like Apple's enumerations: `DID_RENEW`.
   private static func isSpelledAsEnumeration(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "_") }
   }

@@ -9,12 +9,12 @@ internal import ReceiptCrypto
 struct PageToken: Hashable {
   static let pageSize = 20
 
-  /// The position of the last element that was read; each list defines its meaning.
+  /// The position of the last element that was read. Each list defines its meaning.
   var position: Int64
   /// The date of issue.
   var issued: Timestamp
 
-  /// The token as text. `query` is the endpoint with its filters: the token is only valid for the same query.
+  /// The token as text. `query` is the endpoint with its filters. The token is valid only for the same query.
   func text(query: [String]) -> String {
     var bytes = Self.digest(query)
     for number in [position, Int64(issued.wholeMilliseconds / 1000)] {
@@ -30,7 +30,7 @@ struct PageToken: Hashable {
     self.issued = issued
   }
 
-  /// `nil` for a token that was not issued for this query.
+  /// Reads a token; `nil` if it was not issued for this query.
   init?(_ text: String, query: [String]) {
     guard text.utf8.count == 32, let bytes = try? Base64URL.decode(Array(text.utf8)), bytes.count == 24,
       Array(bytes[..<8]) == Self.digest(query)
@@ -41,7 +41,7 @@ struct PageToken: Hashable {
   }
 
   private static func digest(_ query: [String]) -> [UInt8] {
-    // A separator that no filter contains distinguishes ["ab", "c"] from ["a", "bc"].
+    // No filter contains the separator, so ["ab", "c"] and ["a", "bc"] differ.
     Array(Digest.hash(Array(query.joined(separator: "\u{0}").utf8), using: .sha256).prefix(8))
   }
 }

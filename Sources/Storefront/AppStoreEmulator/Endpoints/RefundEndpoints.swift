@@ -4,7 +4,7 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// Refunded purchases, by the date of revocation.
+/// The endpoints for refunded purchases, ordered by revocation date.
 extension TransactionEndpoints {
   @Sendable static func refunds(_ call: EndpointCall) async throws -> RemoteResponse {
     let refunded = try await refunded(call)
@@ -12,7 +12,7 @@ extension TransactionEndpoints {
     var start = 0
     if let revision = try call.value("revision", orElse: .invalidRequestRevision) {
       guard let token = PageToken(revision, query: query) else { throw Refusal.invalidRequestRevision }
-      // There may be newer refunds since the last page; continue after the last modification that was read.
+      // There may be newer refunds since the last page, so continue after the last modification that was read.
       start = (refunded.firstIndex { $0.modification == token.position } ?? -1) + 1
     }
     let page = refunded.dropFirst(start).prefix(PageToken.pageSize)
@@ -23,7 +23,7 @@ extension TransactionEndpoints {
       ("hasMore", .bool(page.endIndex < refunded.endIndex)))
   }
 
-  /// Version 1 returns at most fifty, without paging.
+  /// Version 1 returns at most fifty transactions, without paging.
   @Sendable static func refundsVersion1(_ call: EndpointCall) async throws -> RemoteResponse {
     let refunded = try await refunded(call).prefix(50)
     return .json(("signedTransactions", .array(refunded.map { call.sign($0.transaction) })))

@@ -4,11 +4,11 @@ public import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// Why an endpoint refuses a request.
+/// The error of an endpoint that refuses a request.
 typealias Refusal = AppStoreServerErrorCode
 
 extension AppStoreServerErrorCode: Error {
-  // Apple's documentation has these errors without numbers; these two numbers are the emulator's own.
+  // Apple's documentation lists these errors without numbers. The two numbers are the emulator's own.
   static let consumptionPercentageOutOfRange = Self.unknown(4_000_200)
   static let undeliveredConsumptionPercentage = Self.unknown(4_000_201)
 }
@@ -21,7 +21,7 @@ extension RemoteResponse {
       ("errorMessage", .string(message ?? code.meaning ?? "The request is not valid.")))
   }
 
-  /// The error of an endpoint: its refusal, or a fault of the store of purchases.
+  /// The response for an error of an endpoint: a refusal, or an error of the store of purchases.
   static func failure(_ error: any Error) -> RemoteResponse {
     switch (error, (error as? LocalStoreError)?.code) {
     case (let code as Refusal, _): .refusal(code)

@@ -10,7 +10,7 @@ struct Route: Sendable {
   typealias Answer = @Sendable (EndpointCall) async throws -> RemoteResponse
 
   let method: String
-  /// `{}` matches any single segment, `{*}` at the end one or more.
+  /// The segments of the path. `{}` matches any single segment; `{*}` at the end matches one or more.
   let pattern: [String]
   let needsToken: Bool
   let answer: Answer
@@ -31,8 +31,8 @@ struct Route: Sendable {
     + AdvancedCommerceEndpoints.routes + ExternalPurchaseEndpoints.routes + ReceiptEndpoints.routes
     + RevocationEndpoints.routes
 
-  /// The route of a request, with the segments for its `{}`. A literal segment has precedence over `{}`. If only the
-  /// method differs, that route is returned.
+  /// Finds the route of a request, and the segments for its `{}`. A literal segment has precedence over `{}`. If only
+  /// the method differs, that route is returned.
   static func match(_ request: EmulatorRequest) -> (route: Route, parameters: [String])? {
     let fitting = all.filter { $0.fits(request.path) }
       .sorted { $0.pattern.count { $0 == "{}" } < $1.pattern.count { $0 == "{}" } }
@@ -78,7 +78,7 @@ struct EndpointCall {
       ? Refusal.appTransactionIdNotSupported : Refusal.transactionIdNotFound
   }
 
-  /// The segment for the pattern's nth `{}`.
+  /// The path segment that matched the pattern's nth `{}`.
   func parameter(_ index: Int = 0) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
 
   /// The UUID in the path, in lower case.
@@ -89,7 +89,7 @@ struct EndpointCall {
 
   func values(_ name: String) -> [String] { request.query.filter { $0.name == name }.map(\.value) }
 
-  /// The value of a query item that may occur once.
+  /// The value of a query item that may occur at most once.
   func value(_ name: String, orElse error: Refusal) throws -> String? {
     let values = values(name)
     guard values.count <= 1 else { throw error }
@@ -105,14 +105,14 @@ struct EndpointCall {
   func flag(_ name: String, orElse error: Refusal) throws -> Bool? {
     switch try value(name, orElse: error) {
     case nil: return nil
-    // Apple's library for Python writes Python's spelling.
+    // Apple's library for Python writes booleans as Python does.
     case "true", "True": return true
     case "false", "False": return false
     default: throw error
     }
   }
 
-  /// The values of an item, each of them allowed; without the item, all allowed values.
+  /// The values of a query item, which must all be allowed. Without the item, all allowed values.
   func choices(
     _ name: String, of allowed: [String], orElse error: Refusal
   ) throws -> Set<String> {
@@ -121,7 +121,7 @@ struct EndpointCall {
     return Set(values)
   }
 
-  /// The body, which must be a JSON object. A member that is `null` is absent.
+  /// The body, which must be a JSON object. A member that is `null` counts as absent.
   func body() throws -> JSONValue {
     guard let members = (try? JSONValue(parsing: request.body))?.object else {
       throw Refusal.generalBadRequest
@@ -141,7 +141,7 @@ struct EndpointCall {
     return .string(store.signing.sign(.renewalInfo(renewalInfo)))
   }
 
-  /// The app and environment, which most answers contain.
+  /// The app and the environment, which most answers contain.
   var app: [(name: String, value: JSONValue?)] {
     [
       ("environment", .string(configuration.environment.rawValue)),
@@ -149,7 +149,7 @@ struct EndpointCall {
     ]
   }
 
-  /// Indicates whether it has the form of a transaction identifier: digits.
+  /// Returns `true` if a text has the form of a transaction identifier: 1 to 64 digits.
   static func isTransactionIdentifier(_ text: String) -> Bool {
     1...64 ~= text.utf8.count && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }

@@ -4,7 +4,7 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// The statuses of a customer's subscriptions.
+/// The endpoint for the statuses of a customer's subscriptions.
 enum SubscriptionEndpoints {
   static let routes = [Route("GET", "/inApps/v1/subscriptions/{}", statuses)]
 

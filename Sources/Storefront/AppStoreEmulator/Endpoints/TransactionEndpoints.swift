@@ -4,7 +4,7 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// One transaction, an app transaction, an order, finishing, and the app account token.
+/// The endpoints for one transaction, an app transaction, an order, finishing, and the app account token.
 enum TransactionEndpoints {
   static let routes = [
     Route("GET", "/inApps/v2/history/{}") { call in
@@ -35,7 +35,7 @@ enum TransactionEndpoints {
       ("signedAppTransactionInfo", .string(call.store.signing.sign(.appTransaction(appTransaction)))))
   }
 
-  /// Order lookup exists only in production.
+  /// Looks up an order, in production only.
   @Sendable static func order(_ call: EndpointCall) async throws -> RemoteResponse {
     guard call.configuration.environment == .production else {
       return .text("Orders are looked up in production.\n", status: 404)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The delivery of an answer on the wire: the steps of a server, in order.
+/// The delivery of an answer on the wire: the steps that the server takes, in order.
 public struct EmulatorDelivery: Sendable, Hashable {
   /// One step.
   public enum Step: Sendable, Hashable {
@@ -45,14 +45,14 @@ public struct EmulatorDelivery: Sendable, Hashable {
     status = response.status
   }
 
-  /// The delivery of a response with a fault, if there is one.
+  /// The delivery of a response, with a fault if there is one.
   init(_ response: RemoteResponse, _ fault: EmulatorFault?) {
     self = fault?.delivery(of: response) ?? EmulatorDelivery(response)
     status = response.status
     fault.map { self.fault = $0.name }
   }
 
-  /// Ends the response with its head, as an answer to HEAD does (RFC 9110 section 9.3.2).
+  /// Ends the response after its head, as in an answer to HEAD (RFC 9110 section 9.3.2).
   package mutating func dropBody() {
     for (index, step) in steps.enumerated() {
       guard case .send(let bytes) = step, let end = bytes.firstRange(of: Self.newLine + Self.newLine) else {
@@ -64,7 +64,7 @@ public struct EmulatorDelivery: Sendable, Hashable {
     }
   }
 
-  /// Says in the head of the response that the connection ends after it (RFC 9112 section 9.6).
+  /// Announces in the head of the response that the connection ends after it (RFC 9112 section 9.6).
   package mutating func announceClose() {
     guard let index = steps.firstIndex(where: { if case .send = $0 { true } else { false } }),
       case .send(var bytes) = steps[index], let lineEnd = bytes.firstRange(of: Self.newLine)

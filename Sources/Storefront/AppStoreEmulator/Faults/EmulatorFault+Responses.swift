@@ -4,7 +4,7 @@ internal import AppStoreServer
 internal import ReceiptCodec
 
 extension EmulatorFault {
-  /// The response that replaces the right one; `nil` if the fault modifies the right one.
+  /// The response that replaces the correct one; `nil` if the fault modifies the correct response.
   func replacement(for request: EmulatorRequest, now: Timestamp) -> RemoteResponse? {
     switch self {
     case .status(let status, let form, let seconds):

@@ -18,13 +18,13 @@ public enum EmulatorFault: Sendable, Hashable {
     case otherHost = "other-host"
     /// The same request without the fault.
     case sameHost = "same-host"
-    /// The same URL, for ever.
+    /// The same URL, again and again.
     case loop
   }
 
   // Faults of the connection.
 
-  /// The right answer, delayed.
+  /// The correct answer, delayed.
   case delay(milliseconds: Int)
   /// No bytes are sent, and the connection stays open.
   case neverAnswer
@@ -47,14 +47,14 @@ public enum EmulatorFault: Sendable, Hashable {
 
   /// This status, with a text body and an optional `Retry-After` in seconds from now.
   case status(Int, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
-  /// Error JSON of the App Store; the status is the code divided by 10000.
+  /// Error JSON of the App Store. The status is the code divided by 10000.
   case error(code: Int64, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
-  /// The right answer to this number of requests in each period of seconds, then the App Store's error 4290000 with
-  /// `Retry-After`, UNIX time in milliseconds.
+  /// The correct answer to this number of requests in each period of seconds, then the App Store's error 4290000 with
+  /// `Retry-After` as UNIX time in milliseconds.
   case rateLimit(requests: Int, seconds: Int)
   /// A redirect.
   case redirect(RedirectTarget)
-  /// JSON with wrong types in it.
+  /// JSON with values of wrong types.
   case wrongJSON
   /// Truncated JSON in a complete response.
   case truncatedJSON
@@ -69,9 +69,9 @@ public enum EmulatorFault: Sendable, Hashable {
   case flippedBit
   /// Signed payloads are signed by another identity.
   case untrustedSigner
-  /// Signed payloads are about another app.
+  /// Signed payloads name another app.
   case otherApp
-  /// Signed payloads state the other environment.
+  /// Signed payloads name the other environment.
   case otherEnvironment
 
   /// The name without parameters.

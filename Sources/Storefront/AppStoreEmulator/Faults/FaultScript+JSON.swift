@@ -33,7 +33,7 @@ extension FaultScript.Rule {
 }
 
 extension EmulatorFault {
-  /// Reads a fault. It has the parameters of its kind, by their names, and no others.
+  /// Reads a fault. It must have exactly the parameters of its kind, by their names.
   init(_ json: FaultMembers) throws {
     guard let kind = Self.kinds.first(where: { $0.key == json.kind })?.value else {
       let known = Self.kinds.map(\.key).joined(separator: ", ")
@@ -47,7 +47,7 @@ extension EmulatorFault {
     }
   }
 
-  /// The kinds, by their names in JSON: each takes its parameters from the members.
+  /// The kinds, by their names in JSON. Each closure takes its parameters from the members.
   private static let kinds: KeyValuePairs<String, @Sendable (inout FaultMembers) throws -> EmulatorFault> = [
     "delay": {
       .delay(
@@ -88,12 +88,12 @@ extension EmulatorFault {
     "other-environment": { _ in .otherEnvironment },
   ]
 
-  /// A year, which keeps sums of instants in range.
+  /// One year, which keeps sums of instants in range.
   fileprivate static let mostSeconds = 31_536_000
 }
 
 extension FaultMembers {
-  /// Takes a parameter that must be there.
+  /// Takes a required parameter.
   fileprivate mutating func need<Value>(
     _ name: String, _ member: WritableKeyPath<FaultMembers, Value?>
   ) throws -> Value {
@@ -103,7 +103,7 @@ extension FaultMembers {
     return value
   }
 
-  /// Takes a number that must be there.
+  /// Takes a required number.
   fileprivate mutating func number(
     _ name: String, _ member: WritableKeyPath<FaultMembers, Int?>, in range: ClosedRange<Int> = 0 ... .max
   ) throws -> Int {

@@ -12,13 +12,13 @@ internal import Synchronization
 public final class FaultScript: Sendable {
   /// Faults for some requests.
   public struct Rule: Sendable, Hashable {
-    /// The faults, used cyclically; in random order if there is a probability.
+    /// The faults, used cyclically, or chosen at random if there is a probability.
     public var faults: [EmulatorFault]
     /// The number of faulty requests; `nil` for no limit.
     public var requests: Int?
     /// The probability that a request is faulty, from 0 to 1; `nil` for all requests.
     public var probability: Double?
-    /// The seed of the random numbers: the same seed gives the same faults.
+    /// The seed of the random numbers. The same seed gives the same faults.
     public var seed: UInt64
     /// The prefix of the paths that the rule applies to; `nil` for all.
     public var path: String?
@@ -57,7 +57,8 @@ public final class FaultScript: Sendable {
     /// The end of the period of a rate limit, and the requests in it.
     var period: (end: Timestamp, requests: Int)?
 
-    /// Counts a request; the seconds to the end of the period if it is one too many.
+    /// Counts a request. Returns the seconds to the end of the period if the request exceeds the limit, otherwise
+    /// `nil`.
     mutating func excess(over limit: Int, per seconds: Int, at now: Timestamp) -> Int? {
       if period.map({ $0.end <= now }) ?? true { period = (now.addingSeconds(Double(seconds)), 0) }
       period?.requests += 1
@@ -71,7 +72,7 @@ public final class FaultScript: Sendable {
   /// Creates a script without faults.
   public init() {}
 
-  /// Replaces all rules. The first rule that matches a request and is not used up applies.
+  /// Replaces all rules. The first rule applies that matches the request and is not used up.
   public func replace(with rules: [Rule]) {
     self.rules.withLock { $0 = rules.filter { !$0.faults.isEmpty }.map(Running.init) }
   }
@@ -97,7 +98,7 @@ public final class FaultScript: Sendable {
           fault = rule.faults.randomElement(using: &rules[index].random) ?? fault
         }
         if case .rateLimit(let requests, let seconds) = fault {
-          // Requests within the limit go on to the next rule.
+          // Requests within the limit continue with the next rule.
           guard let rest = rules[index].excess(over: requests, per: seconds, at: now) else { continue }
           fault = .rateLimit(requests: requests, seconds: rest)
         }

@@ -18,19 +18,19 @@ public struct EmulatorRequest: Sendable, Hashable {
 
   /// The method in upper case.
   public var method: String
-  /// Path and query as received; of a URL the part after its authority.
+  /// The path and query as received. For a URL, the part after its authority.
   public var target: String
-  /// The segments of the path, each decoded.
+  /// The segments of the path, percent-decoded.
   public var path: [String]
   /// The query items, in order; names may repeat.
   public var query: [QueryItem]
   /// The headers.
   public var headers: [HTTPHeader]
-  /// The body; empty for none.
+  /// The body, which may be empty.
   public var body: [UInt8]
 
-  /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b`, or a whole URL (RFC 9112 section
-  /// 3.2).
+  /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b`, or from an absolute URL (RFC
+  /// 9112 section 3.2).
   public init(_ method: String, target: String, headers: [HTTPHeader] = [], body: [UInt8] = []) {
     let target = Self.originForm(target)
     self.method = method
@@ -49,7 +49,7 @@ public struct EmulatorRequest: Sendable, Hashable {
     self.body = body
   }
 
-  /// The value of the first header of this name, whatever its case.
+  /// The value of the first header of this name, in any case.
   public func header(_ name: String) -> String? {
     let name = name.lowercased()
     return headers.first { $0.name.lowercased() == name }?.value
@@ -63,7 +63,7 @@ public struct EmulatorRequest: Sendable, Hashable {
     return String(authorization.dropFirst("Bearer ".count))
   }
 
-  /// The path and query of a target in absolute form, any other as it is (RFC 9112 section 3.2.2).
+  /// The path and query of a target in absolute form. Any other target is returned unchanged (RFC 9112 section 3.2.2).
   private static func originForm(_ target: String) -> String {
     guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) else {
       return target
@@ -72,7 +72,7 @@ public struct EmulatorRequest: Sendable, Hashable {
     return rest.hasPrefix("/") ? String(rest) : "/" + rest
   }
 
-  /// Percent-decoding (RFC 3986 section 2.1); invalid escapes are kept.
+  /// Decodes percent-encoding (RFC 3986 section 2.1). Invalid escapes are kept.
   static func decode(_ text: Substring, plusIsSpace: Bool) -> String {
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []

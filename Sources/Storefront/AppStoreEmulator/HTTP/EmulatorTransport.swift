@@ -10,13 +10,13 @@ public import AppStoreServer
 ///   transport: EmulatorTransport(sandbox: store), signer: signer, address: .sandbox, verifier: verifier)
 /// ```
 ///
-/// The store's faults apply. Faults of the connection become the errors that a client would see.
+/// The store's faults apply. A fault of the connection becomes the error that a client on the network would see.
 public struct EmulatorTransport: HTTPTransport {
   private let production: EmulatedAppStore?
   private let sandbox: EmulatedAppStore?
 
-  /// Creates a transport that sends requests to hosts with `sandbox` in their names to one store, and all others to the
-  /// other. Without a store the connection is refused.
+  /// Creates a transport. Requests to hosts with `sandbox` in their names go to the sandbox store, all others to the
+  /// production store. If that store is missing, the connection is refused.
   public init(production: EmulatedAppStore? = nil, sandbox: EmulatedAppStore? = nil) {
     self.production = production
     self.sandbox = sandbox

@@ -3,7 +3,7 @@
 package import ReceiptCodec
 internal import Storefront
 
-// The emulator does not use the client's types for JSON: a misspelled name in them would be the same on both sides, and
+// The emulator does not use the client's types for JSON. A misspelled name in them would be the same on both sides and
 // pass every test.
 extension JSONValue {
   /// An object of the members that have a value.
@@ -19,7 +19,7 @@ extension JSONValue {
 
   package static func date(_ instant: Timestamp) -> JSONValue { .integer(Int64(instant.wholeMilliseconds)) }
 
-  /// Apple's `sendAttempts`.
+  /// The member `sendAttempts` as Apple writes it.
   static func sendAttempts(_ attempts: some Sequence<DeliveryRecord.Attempt>) -> JSONValue {
     .array(
       attempts.map {
@@ -27,7 +27,7 @@ extension JSONValue {
       })
   }
 
-  /// An object with one member replaced, or added.
+  /// An object with one member replaced or added.
   package func setting(_ name: String, _ value: JSONValue) -> JSONValue {
     guard case .object(var members) = self else { return self }
     if let index = members.firstIndex(where: { $0.name == name }) {
@@ -43,7 +43,7 @@ extension JSONValue {
     return flag
   }
 
-  /// A string that is a UUID, in lower case.
+  /// The string as a UUID in lower case; `nil` if it is not a UUID.
   var uuid: String? { string.flatMap { UUIDString(rawValue: $0).uuid }.map { UUIDString($0).rawValue } }
 
   /// The value with every string in it transformed, at any depth.

@@ -3,7 +3,7 @@
 package import ReceiptCodec
 
 extension RemoteResponse {
-  /// A response whose body is this media type.
+  /// A response whose body has this media type.
   private init(_ type: String, _ body: [UInt8], status: Int = 200) {
     self.init(status: status, headers: [HTTPHeader("Content-Type", type)], body: body)
   }
@@ -33,14 +33,14 @@ extension RemoteResponse {
     RemoteResponse("text/plain", Array(text.utf8), status: status)
   }
 
-  /// A response whose body is of this media type.
+  /// A response whose body has this media type.
   static func binary(_ body: [UInt8], _ type: String) -> RemoteResponse { RemoteResponse(type, body) }
 
   /// The response in HTTP/1.1 format (RFC 9112).
   ///
   /// - Parameters:
   ///   - contentLength: The value of `Content-Length`; the true length by default.
-  ///   - isLast: Whether the connection is closed after it.
+  ///   - isLast: `true` to close the connection after the response.
   /// - Returns: Status line, headers and body.
   package func serialized(contentLength: Int? = nil, isLast: Bool = false) -> [UInt8] {
     var head = statusLine

@@ -3,12 +3,12 @@
 package import ReceiptCodec
 package import Storefront
 
-/// Sends the notifications of a store to the developer's server, as the App Store's server does: each until the server
-/// accepts it with a status from 200 to 206, again 1, 12, 24, 48 and 72 hours of the store's time after the attempt
-/// before, and no more than six times.
+/// Sends the notifications of a store to the developer's server, as the App Store's server does.
 ///
-/// Whether a notification was sent is recorded after the answer: one that was under way when the process ended is sent
-/// again.
+/// A notification is sent until the server accepts it with a status from 200 to 206. Retries follow 1, 12, 24, 48 and
+/// 72 hours of the store's time after the previous attempt, so there are at most six attempts.
+///
+/// An attempt is recorded after its answer. If the process ends in between, the notification is sent again.
 public actor NotificationSender {
   /// The hours between attempts.
   package static let retryHours: [Double] = [1, 12, 24, 48, 72]
@@ -24,12 +24,12 @@ public actor NotificationSender {
   /// Creates a sender.
   ///
   /// - Parameters:
-  ///   - store: Whose notifications.
+  ///   - store: The store whose notifications are sent.
   ///   - transport: Sends requests.
-  ///   - timeout: How long an answer may take, in real time.
-  ///   - retries: Whether a failed notification is sent again; the sandbox of the App Store does not.
+  ///   - timeout: The longest time an answer may take, in real time.
+  ///   - retries: `true` to send a failed notification again. The sandbox of the App Store does not.
   ///   - now: The store's time.
-  ///   - url: Where they are sent; while it is `nil`, nothing is.
+  ///   - url: The URL that receives the notifications. While it is `nil`, nothing is sent.
   package init(
     store: LocalStore, transport: any HTTPTransport, timeout: Duration = .seconds(10), retries: Bool = true,
     now: @escaping @Sendable () -> Timestamp, url: @escaping @Sendable () -> String?
@@ -42,11 +42,11 @@ public actor NotificationSender {
     self.url = url
   }
 
-  /// Makes all attempts that are due, in the order of their dates, and then of their signatures.
+  /// Makes all attempts that are due, in the order of their dates and then of the notifications.
   ///
-  /// - Throws: `LocalStoreError` where the store cannot be read, or an attempt not be recorded.
+  /// - Throws: `LocalStoreError` if the store cannot be read, or an attempt cannot be recorded.
   package func sendDue() async throws {
-    // One at a time, which keeps the order.
+    // One run at a time, which keeps the order.
     let before = sending
     let task = Task {
       _ = try? await before?.value
@@ -64,9 +64,9 @@ public actor NotificationSender {
     try await task.value
   }
 
-  /// The date of the next attempt; `nil` while there is nowhere to send to.
+  /// The date of the next attempt; `nil` while there is no URL.
   ///
-  /// - Throws: `LocalStoreError` where the store cannot be read.
+  /// - Throws: `LocalStoreError` if the store cannot be read.
   package func nextAttempt() async throws(LocalStoreError) -> Timestamp? {
     url() == nil ? nil : try await store.nextDeliveryDate()
   }
@@ -77,7 +77,7 @@ public actor NotificationSender {
   ///   - body: The request, with its signed payload.
   ///   - url: The realtime URL.
   /// - Returns: The answer.
-  /// - Throws: `HTTPTransportError`; its code is `unusable` for an invalid URL.
+  /// - Throws: `HTTPTransportError`, with the code `unusable` if the URL is invalid.
   func ask(_ body: [UInt8], at url: String) async throws(HTTPTransportError) -> RemoteResponse {
     let place: RemoteURL
     do throws(RemoteURL.Failure) { place = try RemoteURL(url, allowsPlainHTTP: true) } catch {
@@ -93,7 +93,7 @@ public actor NotificationSender {
         maximumResponseByteCount: 1 << 20))
   }
 
-  /// The result of an attempt: Apple's `sendAttemptResult`.
+  /// The outcome of an attempt: Apple's `sendAttemptResult`.
   private enum AttemptResult: String {
     case success = "SUCCESS"
     case timedOut = "TIMED_OUT"

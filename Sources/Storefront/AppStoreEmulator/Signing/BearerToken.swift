@@ -20,7 +20,7 @@ public struct DeveloperKey: Sendable, Hashable {
   }
 }
 
-/// Validates `Authorization: Bearer`: ES256 by the known key, `iss`, `aud`, `bid`, and a lifetime of at most an hour.
+/// Validates `Authorization: Bearer`: ES256 by a known key, `iss`, `aud`, `bid`, and a lifetime of at most one hour.
 struct BearerTokenChecks {
   let keys: [DeveloperKey]
   let bundleId: String
@@ -29,7 +29,7 @@ struct BearerTokenChecks {
   private static let longestLife: Double = 3600
   private static let clockTolerance: Double = 60
 
-  /// Indicates whether a token is accepted.
+  /// Returns `true` if a token is valid.
   func accepts(_ token: String?) -> Bool {
     guard let token, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)),
       let header = try? jws.header(), header.alg == "ES256",
@@ -42,7 +42,7 @@ struct BearerTokenChecks {
       && claims["bid"]?.string == bundleId && isInTime(claims)
   }
 
-  /// `iat` may be absent, because Apple's Python library sends none; the lifetime then counts from now.
+  /// `iat` may be absent, because Apple's Python library does not send it. The lifetime is then counted from now.
   private func isInTime(_ claims: JSONValue) -> Bool {
     guard let expires = claims["exp"]?.int64 else { return false }
     let now = now.millisecondsSince1970 / 1000

@@ -12,7 +12,7 @@ internal import Synchronization
 /// signing.responder?.update { $0.revoke(chain[0], at: now, reason: .keyCompromise) }
 /// ```
 public final class EmulatedResponder: Sendable {
-  /// Why an authority of the caller's own has neither.
+  /// The error for an authority of the caller's own, which has no responder and no revocation lists.
   package static let absence =
     "An authority of your own has no OCSP responder and no revocation lists: its directory does not contain the "
     + "issuers' keys."
@@ -41,7 +41,7 @@ public final class EmulatedResponder: Sendable {
     }
     update {
       if members.reset { $0 = initial }
-      // null takes a flaw or a lifetime away.
+      // null removes a flaw or a lifetime.
       if instructions["flaw"] != nil { $0.flaw = members.flaw }
       if instructions["lifetime"] != nil { $0.lifetime = members.lifetime }
       if let signer = members.signer { $0.signer = signer == .delegate ? .delegate : .issuer }
@@ -55,7 +55,7 @@ public final class EmulatedResponder: Sendable {
 
   private func certificate(_ name: ChainedCertificate) -> Certificate { chain[name == .leaf ? 0 : 1] }
 
-  /// The response, with the serial numbers of the requested certificates in hexadecimal.
+  /// The response, and the serial numbers of the requested certificates in hexadecimal.
   func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumbers: [String]) {
     guard let request = try? ReceivedOCSPRequest(der: body) else {
       return (OCSPResponseTemplate.refusal(.malformedRequest), [])
@@ -65,7 +65,7 @@ public final class EmulatedResponder: Sendable {
     return (response ?? [], asked.map { Hexadecimal.encode($0.0.serialNumber) })
   }
 
-  /// The revocation list of an issuer by its name in URLs: `intermediate` or `root`.
+  /// The revocation list of an issuer, by its name in URLs: `intermediate` or `root`.
   func list(of name: String, at now: Timestamp) -> [UInt8]? {
     let issuers = zip(["intermediate", "root"], chain.dropFirst())
     guard let issuer = issuers.first(where: { $0.0 == name })?.1 else { return nil }
@@ -79,11 +79,11 @@ enum ResponderSigner: String, ControlChoice { case issuer, delegate }
 /// A certificate below the root.
 enum ChainedCertificate: String, ControlChoice { case leaf, intermediate }
 
-/// The fault of the responder's answers.
+/// A flaw in the responder's answers.
 typealias ResponderFlaw = TestRevocationResponder.Flaw
 extension ResponderFlaw: ControlChoice {}
 
-/// OCSP (RFC 6960 appendix A) and revocation lists (RFC 5280), if the certificates point to them.
+/// The endpoints for OCSP (RFC 6960 appendix A) and revocation lists (RFC 5280), if the certificates point to them.
 enum RevocationEndpoints {
   static let routes = [
     Route("POST", "/ocsp", needsToken: false) { call in
@@ -102,7 +102,7 @@ enum RevocationEndpoints {
     return response.isEmpty ? .empty(status: 500) : .binary(response, "application/ocsp-response")
   }
 
-  /// The request that `/ocsp/` is followed by, in base64 that may contain slashes (RFC 6960 appendix A.1).
+  /// The request that follows `/ocsp/` in the path, in base64 that may contain slashes (RFC 6960 appendix A.1).
   private static func requestInPath(_ target: String) -> [UInt8] {
     let path = target.prefix { $0 != "?" }.drop { $0 == "/" }.dropFirst("ocsp/".count)
     return (try? Base64.decode(Array(EmulatorRequest.decode(path, plusIsSpace: false).utf8))) ?? []

@@ -7,16 +7,16 @@ internal import ReceiptTesting
 
 /// The signing identities of the emulator.
 public struct EmulatorSigning: Sendable {
-  /// The trust anchors for the JWS.
+  /// The trust anchor of signed payloads (JWS).
   public let root: Certificate
-  /// The trust anchors for app receipts.
+  /// The trust anchor of app receipts.
   public let appReceiptRoot: Certificate
 
-  /// The OCSP responder of these certificates; `nil` for the caller's own identities, whose issuer key is not
-  /// available.
+  /// The OCSP responder of these certificates; `nil` for the caller's own identities, because their issuer's key is
+  /// not available.
   public let responder: EmulatedResponder?
 
-  /// Signs what the store sells.
+  /// Signs the store's transactions and notifications.
   let identity: SigningIdentity
   let jws: JWSSigner
   let untrusted: JWSSigner
@@ -27,12 +27,12 @@ public struct EmulatorSigning: Sendable {
     try self.init(jws: TestAuthority.es256().identity, appReceipts: TestAuthority.rsa().identity)
   }
 
-  /// Signs with the published keys of the test authority, and with certificates that name their OCSP responder and
-  /// their issuers' revocation lists.
+  /// Signs with the published keys of the test authority. The certificates name their OCSP responder and their
+  /// issuers' revocation lists.
   ///
   /// - Parameters:
-  ///   - serverURL: Where the emulator serves them, such as `http://127.0.0.1:8080`.
-  ///   - appReceipts: Signs app receipts; the test authority's by default.
+  ///   - serverURL: The URL of the emulator, which serves both, such as `http://127.0.0.1:8080`.
+  ///   - appReceipts: Signs app receipts; the test authority's identity by default.
   /// - Throws: `SigningError`, like the other initializer.
   public init(serverURL: String, appReceipts: SigningIdentity? = nil) throws(SigningError) {
     let authority = try TestAuthority.es256()
@@ -49,9 +49,9 @@ public struct EmulatorSigning: Sendable {
   /// Signs with the caller's own identities.
   ///
   /// - Parameters:
-  ///   - jws: Signs everything but app receipts.
-  ///   - appReceipts: Signs app receipts; the test authority's by default.
-  /// - Throws: `SigningError` with `unsuitable-key` unless the first key is on P-256 and the second is RSA, or
+  ///   - jws: Signs everything except app receipts.
+  ///   - appReceipts: Signs app receipts; the test authority's identity by default.
+  /// - Throws: `SigningError`: `unsuitable-key` unless the first key is on P-256 and the second is RSA, or
   ///   `chain-length` unless the chains have three certificates.
   public init(jws: SigningIdentity, appReceipts: SigningIdentity? = nil) throws(SigningError) {
     let receipts = if let appReceipts { appReceipts } else { try TestAuthority.rsa().identity }
@@ -73,7 +73,7 @@ public struct EmulatorSigning: Sendable {
     self.appReceiptRoot = appReceiptRoot
   }
 
-  /// Signs a payload. Signing can only fail without memory; the result is then an empty text, which no verifier
+  /// Signs a payload. Signing fails only if memory runs out. The result is then an empty string, which no verifier
   /// accepts.
   func sign(_ payload: JWSPayload) -> String { (try? jws.sign(payload)) ?? "" }
 }

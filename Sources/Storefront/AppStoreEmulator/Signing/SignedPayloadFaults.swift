@@ -8,7 +8,7 @@ internal import ReceiptSigning
 struct SignedPayloadFaults {
   let signing: EmulatorSigning
 
-  /// The body with every signed payload in it replaced, at any depth; a body that is not JSON is not changed.
+  /// The body with every signed payload in it replaced, at any depth. A body that is not JSON is not changed.
   func apply(_ fault: EmulatorFault, to body: [UInt8]) -> [UInt8] {
     guard let json = try? JSONValue(parsing: body) else { return body }
     return json.mappingStrings { text in
@@ -29,7 +29,7 @@ struct SignedPayloadFaults {
     }
   }
 
-  /// Flips the lowest bit of the payload's middle byte: the result is often still JSON, but never the signed bytes.
+  /// Flips the lowest bit of the payload's middle byte. The result is often still JSON, but never the signed bytes.
   private func flipped(_ jws: UnverifiedJWS) -> String? {
     var payload = jws.payload
     payload[payload.count / 2] ^= 1
@@ -62,7 +62,7 @@ struct SignedPayloadFaults {
     return member.value.string.map { .string($0 == "Production" ? "Sandbox" : "Production") }
   }
 
-  /// Changes members of an object, and of the objects in it.
+  /// Changes members of an object and of the objects nested in it.
   private static func changing(_ value: JSONValue, _ change: (JSONMember) -> JSONValue?) -> JSONValue {
     guard case .object(let members) = value else { return value }
     return .object(

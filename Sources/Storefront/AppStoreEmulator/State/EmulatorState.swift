@@ -8,34 +8,34 @@ internal import Synchronization
 public struct EmulatorState: Sendable {
   /// The developer's notification URL, if any.
   public var notificationURL: String?
-  /// The number of status requests for asynchronous operations that are answered as pending: test notifications, mass
-  /// extensions, performance tests.
+  /// The number of status requests that are answered as pending for each asynchronous operation: test notification,
+  /// mass extension or performance test.
   public var pendingAnswers = 0
   /// The state of uploaded images and messages: `PENDING`, `APPROVED` or `REJECTED`. The sandbox approves everything
   /// immediately.
   public var stateOfUploads = "APPROVED"
-  /// Indicates whether the developer's server passed a performance test, which production requires.
+  /// `true` if the developer's server passed a performance test, which production requires.
   public var hasPassedPerformanceTest = true
   var testNotifications: [String: TestNotification] = [:]
   var massExtensions: [String: MassExtension] = [:]
   var messaging = Messaging()
   /// The groups of roles that customers have, by identifier.
   var groups: [String: SeedGroup] = [:]
-  /// The reports that were received, by identifier in lower case.
+  /// The received reports, by identifier in lower case.
   var externalPurchaseReports: [String: ExternalPurchaseReport] = [:]
   /// The developer's requests to the Advanced Commerce API, as JSON.
   public internal(set) var advancedCommerceRequests: [JSONValue] = []
 
-  /// The notification URL at the beginning, and after a reset.
+  /// The initial notification URL, which a reset restores.
   let defaultNotificationURL: String?
 
-  /// Nothing but the notification URL.
+  /// Creates an empty state with a notification URL.
   public init(notificationURL: String? = nil) {
     self.notificationURL = notificationURL
     defaultNotificationURL = notificationURL
   }
 
-  /// A test notification that was asked for.
+  /// A requested test notification.
   struct TestNotification: Sendable {
     var number: Int64
     var pendingAnswers: Int
@@ -68,19 +68,19 @@ public struct EmulatorState: Sendable {
     /// The default messages, by product and locale.
     var defaults: [String: String] = [:]
     var realtimeURL: String?
-    /// The number of results that are still answered as pending, by the identifier of the test.
+    /// The number of remaining results that are answered as pending, by the identifier of the test.
     var performanceTests: [String: Int] = [:]
   }
 }
 
-/// Holds what the endpoints know besides purchases. Changes are atomic and do not overlap.
+/// Holds the state of the endpoints besides purchases. Changes are atomic and do not overlap.
 public final class EmulatorStore: Sendable {
   private let state = Mutex(EmulatorState())
 
-  /// Creates a store without anything in it.
+  /// Creates an empty store.
   public init() {}
 
-  /// Reads or changes the state. If the closure throws, its changes up to then are kept.
+  /// Reads or changes the state. If the closure throws, its earlier changes are kept.
   public func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result {
     try state.withLock { state in try body(&state) }
   }

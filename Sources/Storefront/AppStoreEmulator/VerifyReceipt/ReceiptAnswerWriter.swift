@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// The JSON of `verifyReceipt`: nearly all values are strings, and each date has three formats.
+/// Writes the JSON of `verifyReceipt`. Nearly all values are strings, and each date has three formats.
 struct ReceiptAnswerWriter {
   let now: Timestamp
 
@@ -27,7 +27,8 @@ struct ReceiptAnswerWriter {
     return .object(members)
   }
 
-  /// One purchase; `details` has information that is not in a receipt, by transaction identifier.
+  /// The JSON of one purchase. `details` has, by transaction identifier, the information that a receipt does not
+  /// contain.
   func purchase(_ purchase: InAppPurchase, details: [String: JWSTransaction]) -> JSONValue {
     let detail = purchase.transactionId.flatMap { details[$0] }
     var members: [JSONMember] = []

@@ -89,7 +89,7 @@ struct ReceiptVerification {
     var renewals: [JWSRenewalInfo]
   }
 
-  /// The store's purchases of the receipt's customer; without any, those in the receipt.
+  /// The store's purchases of the receipt's customer. If the store has none, the purchases in the receipt.
   private func latest(for payload: AppReceiptPayload) async -> Latest {
     let store = call.store.purchases
     var latest = Latest(purchases: payload.inAppPurchases, details: [:], renewals: [])
@@ -143,7 +143,7 @@ extension InAppPurchase {
   }
 }
 
-/// `verifyReceipt`, which needs no token.
+/// The endpoint `verifyReceipt`, which needs no token.
 enum ReceiptEndpoints {
   static let routes = [Route("POST", "/verifyReceipt", needsToken: false, verifyReceipt)]
 

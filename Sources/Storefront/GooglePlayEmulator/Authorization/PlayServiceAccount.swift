@@ -6,13 +6,13 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptCrypto
 
-/// A service account, whose key obtains access tokens.
+/// A service account. Its key obtains access tokens.
 public struct PlayServiceAccount: Sendable, Hashable {
   /// The account's e-mail address, the issuer of its assertions.
   public var email: String
-  /// The key's identifier, which assertions may state as `kid`.
+  /// The key's identifier, which assertions may contain as `kid`.
   public var keyId: String
-  /// The public key, RSA.
+  /// The public key, which is RSA.
   public var publicKey: PublicKey
 
   /// Creates an account.
@@ -22,7 +22,7 @@ public struct PlayServiceAccount: Sendable, Hashable {
     self.publicKey = publicKey
   }
 
-  /// The account of a key file, as the Google Cloud console writes it.
+  /// Reads the account from a key file as the Google Cloud console writes it.
   ///
   /// - Throws: `ServiceAccountError`.
   public init(keyFile: [UInt8]) throws(ServiceAccountError) {
@@ -32,8 +32,8 @@ public struct PlayServiceAccount: Sendable, Hashable {
 
   /// Makes an account, and the key file that its clients use.
   ///
-  /// - Parameter tokenURI: The URL of the token endpoint, which the file names.
-  /// - Returns: The account, and the contents of the file. Who has them has the key.
+  /// - Parameter tokenURI: The URL of the token endpoint, which is written to the file.
+  /// - Returns: The account, and the contents of the file, which include the private key.
   /// - Throws: `CryptoError`.
   public static func make(tokenURI: String) throws(CryptoError) -> (
     account: PlayServiceAccount, keyFile: [UInt8]

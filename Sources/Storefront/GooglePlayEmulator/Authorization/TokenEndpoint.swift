@@ -6,7 +6,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// Exchanges assertions of service accounts for access tokens (RFC 7523), and knows whose tokens are valid.
+/// Exchanges assertions of service accounts for access tokens (RFC 7523), and checks the tokens of requests.
 final class TokenEndpoint: Sendable {
   static let scope = "https://www.googleapis.com/auth/androidpublisher"
   static let googleAudience = "https://oauth2.googleapis.com/token"
@@ -37,7 +37,7 @@ final class TokenEndpoint: Sendable {
 
   func add(_ account: PlayServiceAccount) { state.withLock { $0.accounts.append(account) } }
 
-  /// An error as the token endpoint words it.
+  /// An error with the code and description of Google's token endpoint.
   private struct Refusal: Error {
     let error: String
     let description: String

@@ -4,7 +4,7 @@ internal import AppStoreEmulator
 internal import ReceiptCodec
 internal import Storefront
 
-/// Purchases that customers begin and pause, and payments that are decided later.
+/// Controls for purchases that customers begin and pause, and for payments that are decided later.
 extension PlayControl {
   func buy(_ control: PlayBuyControl) async throws -> Members {
     let payment = Payment(
@@ -42,7 +42,7 @@ extension PlayControl {
     }
     purchase.isSubscription = product?.type == .autoRenewableSubscription
     try await store.follow()
-    // Kept before it is sold, so that a crash between leaves no sale without its token.
+    // Stored before it is sold, so that a crash in between leaves no sale without its token.
     var change = PlayLedger.Change(try await store.ledger.header())
     change.put(purchase)
     change.name(purchase, .request(account: purchase.account, id: purchase.token))
@@ -63,7 +63,7 @@ extension PlayControl {
     return bought
   }
 
-  /// Pauses a subscription from the end of its period on, for so many days.
+  /// Pauses a subscription for a number of days, from the end of its period.
   func pause(_ token: String, days: Int) async throws {
     try await store.exclusively { [store] in
       let ledger = store.ledger
@@ -82,7 +82,7 @@ extension PlayControl {
     }
   }
 
-  /// Resumes a paused subscription, which is charged for, or calls off the pause that was planned.
+  /// Resumes a paused subscription, which charges for it, or cancels a planned pause.
   func endPause(of token: String) async throws {
     try await store.exclusively { [store] in
       guard var purchase = try await store.ledger.purchase(token: token), let pause = purchase.pauseDate,
@@ -96,7 +96,7 @@ extension PlayControl {
     }
   }
 
-  /// Decides a pending payment.
+  /// Approves or declines a pending payment.
   func decide(_ token: String, isApproved: Bool) async throws {
     try await store.exclusively { [store] in
       guard var purchase = try await store.ledger.purchase(token: token), purchase.state == .pending,
@@ -117,14 +117,14 @@ extension PlayControl {
 }
 
 extension EmulatedPlayStore {
-  /// Notifies about a purchase that the engine does not know, and stores it.
+  /// Stores a purchase that the engine does not know, and publishes a notification about it.
   func post(_ type: Int64, of purchase: PlayPurchase) async throws {
     var change = PlayLedger.Change(try await ledger.header())
     follower().post(type, of: purchase, at: now, &change)
     try await ledger.commit(change)
   }
 
-  /// Publishes a message about no purchase.
+  /// Publishes a message that is not about a purchase.
   func post(_ member: String, _ content: JSONValue) async throws {
     var change = PlayLedger.Change(try await ledger.header())
     follower().publish(member, content, at: now, &change)

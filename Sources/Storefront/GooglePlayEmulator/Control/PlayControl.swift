@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
 
-/// Events of Google Play on demand, over HTTP, as JSON; the article of the module has the table.
+/// The controls of Google Play, over HTTP, as JSON. The article of the module has the table.
 struct PlayControl {
   let play: EmulatedPlay
   let store: EmulatedPlayStore
@@ -13,12 +13,12 @@ struct PlayControl {
   typealias Failure = EmulatorControl.Failure
   typealias Members = [(name: String, value: JSONValue?)]
 
-  /// The engine's own controls that mean the same here. Those with a purchase name it by its token.
+  /// The engine's own controls that mean the same here. A purchase is named by its token.
   private static let engineControls: Set<String> = [
     "billing", "price", "consent", "sale", "advance", "clock", "state", "cancel", "resume", "change", "renew",
     "delete-account",
   ]
-  /// Those that only read or set what tests need.
+  /// The engine's controls that only read or set values that tests need.
   private static let testControls: Set<String> = ["faults", "statistics"]
 
   func respond(to request: EmulatorRequest, name: String) async -> RemoteResponse {
@@ -26,7 +26,7 @@ struct PlayControl {
       if Self.testControls.contains(name) { return try await forward(request, name, request.body) }
       if request.method == "GET" { return .json(.members(try await read(name, request))) }
       guard request.method == "POST" else { throw Failure("The method of a control is POST.") }
-      // Events are processed and pushed at once.
+      // Events so far are processed and pushed at once.
       try await store.performDue()
       let before = name == "state" ? Int64.max : try await store.ledger.header().messageCount
       var members: Members = []
@@ -39,7 +39,7 @@ struct PlayControl {
         let response = try await forward(request, name, try await translated(request.body))
         guard response.status == 200 else { return response }
         let answer = try JSONValue(parsing: response.body)
-        // The engine's own notifications are the App Store's.
+        // The engine's own notifications are the App Store's, so they are left out.
         members = (answer.object ?? []).filter { $0.name != "notifications" }.map { ($0.name, $0.value) }
       } else {
         members = try await perform(name, request.body)
@@ -59,7 +59,7 @@ struct PlayControl {
     .json(status: 400, ("error", .string(text)))
   }
 
-  /// Lets the engine perform a control.
+  /// Forwards a control to the engine.
   private func forward(
     _ request: EmulatorRequest, _ name: String, _ body: [UInt8]
   ) async throws(Failure) -> RemoteResponse {
@@ -84,7 +84,7 @@ struct PlayControl {
     return JSONValue.members(others + [("originalTransactionId", .string(original))]).encoded()
   }
 
-  /// The purchase that took the place of the one in the request, as the app receives it.
+  /// The purchase that replaced the one in the request, as the app receives it.
   private func successor(_ body: [UInt8]) async throws -> Members {
     guard let token = try JSONValue(parsing: body)["purchaseToken"]?.string else { return [] }
     let before = try await purchase(token)
@@ -279,7 +279,7 @@ enum VoidingReason: String, ControlChoice {
 }
 
 extension ControlChoice where AllCases == [Self], Self: Equatable {
-  /// Google's number of a value whose cases stand in the order of the numbers.
+  /// Google's number for a value. The cases are declared in the order of the numbers.
   fileprivate var number: Int64 { Int64(Self.allCases.firstIndex(of: self) ?? 0) }
 }
 

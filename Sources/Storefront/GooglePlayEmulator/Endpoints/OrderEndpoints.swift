@@ -6,7 +6,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import Storefront
 
-/// `orders.refund` and `purchases.voidedpurchases.list`.
+/// The endpoints `orders.refund` and `purchases.voidedpurchases.list`.
 enum OrderEndpoints {
   static let routes = [
     PlayRoute("POST", "orders/{}:refund", .orders, .manageOrders) { call in
@@ -18,7 +18,7 @@ enum OrderEndpoints {
     },
   ]
 
-  /// Refunds an order. Without revocation the customer keeps what was bought, and the engine learns nothing.
+  /// Refunds an order. Without revocation the customer keeps the purchase, and the engine is not informed.
   static func refund(_ orderId: String, revokes: Bool, _ call: PlayCall) async throws {
     guard let purchase = try await call.ledger.purchase(.order(orderId)),
       let index = purchase.orders.firstIndex(where: { $0.orderId == orderId })
@@ -68,7 +68,7 @@ enum OrderEndpoints {
     var answer = VoidedPurchasesResponse()
     var found: [VoidedPurchase] = []
     var last = key
-    // One more than a page shows whether another follows.
+    // One row more than a page shows whether another page follows.
     search: while true {
       let page = try await call.ledger.voided(after: key, limit: 256)
       for (next, row) in page {

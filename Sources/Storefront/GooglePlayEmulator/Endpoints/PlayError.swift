@@ -25,7 +25,7 @@ struct PlayError: Error {
     self.domain = domain
   }
 
-  /// The fault of the engine.
+  /// The error for an error of the engine.
   init(_ error: LocalStoreError) {
     switch error.code {
     case .notFound: self = .tokenNotFound

@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 internal import Synchronization
 
-/// Counts requests by the buckets of Google's quotas, each within a minute; of voided purchases within 30 seconds.
+/// Counts requests by the buckets of Google's quotas. The period is one minute, and 30 seconds for voided purchases.
 final class PlayQuotas: Sendable {
   enum Bucket: String, CaseIterable, Sendable {
     case subscriptions
@@ -12,7 +12,7 @@ final class PlayQuotas: Sendable {
     case orders
     case voidedPurchases = "voided-purchases"
 
-    /// The number of requests that are answered in a period of so many seconds.
+    /// Google's limit: the number of requests that are answered in a period, and its seconds.
     var standard: (count: Int, seconds: Double) {
       self == .voidedPurchases ? (30, 30) : (3000, 60)
     }
@@ -28,7 +28,7 @@ final class PlayQuotas: Sendable {
 
   /// Counts a request.
   ///
-  /// - Throws: ``PlayError`` with the status 429 or 403 beyond the limit.
+  /// - Throws: ``PlayError`` with status 429 or 403 if the limit is exceeded.
   func count(_ bucket: Bucket, at now: Timestamp) throws(PlayError) {
     let isWithin = windows.withLock { windows in
       var window = windows[bucket] ?? Window()
@@ -44,7 +44,7 @@ final class PlayQuotas: Sendable {
     guard isWithin else { throw .quotaExceeded(bucket) }
   }
 
-  /// Sets a limit, and begins to count again; `nil` for Google's.
+  /// Sets a limit and resets the count; `nil` restores Google's limit.
   func setLimit(_ limit: Int?, of bucket: Bucket) {
     windows.withLock { $0[bucket] = Window(limit: limit) }
   }

@@ -10,7 +10,7 @@ internal import Storefront
 struct PlayRoute: Sendable {
   typealias Answer = @Sendable (PlayCall) async throws -> RemoteResponse
 
-  /// The permission of the console that an account needs for a call.
+  /// A permission in the console that a call requires.
   enum Permission: String, CaseIterable, Sendable {
     case viewFinancialData = "financial-data"
     case manageOrders = "manage-orders"
@@ -18,7 +18,7 @@ struct PlayRoute: Sendable {
   }
 
   let method: String
-  /// `{}` matches any single segment; `{}:verb` one that ends so.
+  /// The segments of the path. `{}` matches any single segment; `{}:verb` matches one that ends with the verb.
   let pattern: [String]
   let bucket: PlayQuotas.Bucket
   let permission: Permission
@@ -40,7 +40,7 @@ struct PlayRoute: Sendable {
   static let all: [PlayRoute] =
     ProductEndpoints.routes + SubscriptionEndpoints.routes + OrderEndpoints.routes
 
-  /// The route of a path, with the segments for its `{}`.
+  /// The route of a path, and the segments for its `{}`.
   static func match(_ method: String, _ path: [String]) -> (route: PlayRoute, parameters: [String])? {
     for route in all where route.method == method {
       if let parameters = route.parameters(path) { return (route, parameters) }
@@ -53,7 +53,7 @@ struct PlayRoute: Sendable {
     var found: [String] = []
     for (part, segment) in zip(pattern, path) {
       if part == "{}" {
-        // A verb makes it another method's.
+        // A segment with a verb belongs to another method.
         guard !segment.contains(":") else { return nil }
         found.append(segment)
       } else if part.hasPrefix("{}") {
@@ -76,7 +76,7 @@ struct PlayCall {
 
   var ledger: PlayLedger { play.ledger }
 
-  /// The segment for the pattern's nth `{}`.
+  /// The path segment that matched the pattern's nth `{}`.
   func parameter(_ index: Int) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
 
   func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
@@ -97,7 +97,7 @@ struct PlayCall {
     }
   }
 
-  /// The body; an empty one is an empty object.
+  /// The body. An empty body counts as an empty object.
   func body<Body: JSONObject>(_ type: Body.Type) throws(PlayError) -> Body {
     let bytes = request.body.isEmpty ? Array("{}".utf8) : request.body
     do throws(MalformedReceipt) { return try Body(json: bytes, part: "request", limits: .standard) } catch {
@@ -105,7 +105,7 @@ struct PlayCall {
     }
   }
 
-  /// The purchase of a token.
+  /// The purchase with a token.
   func view(_ token: String, isSubscription: Bool) async throws -> PlayView {
     guard (20...1000).contains(token.utf8.count),
       token.utf8.allSatisfy({
@@ -133,8 +133,8 @@ struct PlayCall {
     try await ledger.put(purchase)
   }
 
-  // The types are the client's: the integration tests hold every answer against Google's own discovery document, where
-  // a misspelled name could not pass.
+  // The types are the client's. The integration tests compare every answer with Google's discovery document, so a
+  // misspelled name fails them.
   static func json(_ answer: some JSONObject, status: Int = 200) -> RemoteResponse {
     RemoteResponse(
       status: status, headers: [HTTPHeader("Content-Type", "application/json; charset=UTF-8")],

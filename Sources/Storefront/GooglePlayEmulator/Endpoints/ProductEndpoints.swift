@@ -5,7 +5,7 @@ internal import GooglePlay
 internal import ReceiptCodec
 internal import Storefront
 
-/// `purchases.products` and `purchases.productsv2`: one-time purchases.
+/// The endpoints of one-time purchases: `purchases.products` and `purchases.productsv2`.
 enum ProductEndpoints {
   static let routes = [
     PlayRoute("GET", "purchases/products/{}/tokens/{}", .oneTimePurchases, .viewFinancialData) { call in
@@ -59,7 +59,7 @@ enum ProductEndpoints {
     answer.orderId = purchase.orders.first?.orderId
     answer.purchaseType = purchase.isTest ? .test : nil
     answer.acknowledgementState = purchase.isAcknowledged ? .acknowledged : .pending
-    // Google leaves a quantity of 1 out.
+    // Google omits a quantity of 1.
     answer.quantity = purchase.quantity == 1 ? nil : purchase.quantity
     answer.refundableQuantity = view.isRevoked ? 0 : purchase.quantity
     answer.obfuscatedExternalAccountId = purchase.obfuscatedAccountId

@@ -5,9 +5,9 @@ internal import GooglePlay
 internal import ReceiptCodec
 internal import Storefront
 
-/// `purchases.subscriptions` and `purchases.subscriptionsv2`.
+/// The endpoints `purchases.subscriptions` and `purchases.subscriptionsv2`.
 ///
-/// `purchases.subscriptions.get`, which Google no longer documents, is not there.
+/// `purchases.subscriptions.get` is missing, because Google no longer documents it.
 enum SubscriptionEndpoints {
   private static let v1 = "purchases/subscriptions/{}/tokens/{}"
   private static let v2 = "purchases/subscriptionsv2/tokens/{}"

@@ -4,21 +4,21 @@ internal import AppStoreEmulator
 internal import ReceiptCodec
 internal import Storefront
 
-/// Follows the engine's events: what each means for Google Play's purchases, orders and notifications.
+/// Processes the engine's events: updates Google Play's purchases and orders, and publishes notifications.
 ///
-/// An event is dealt with in one commit together with the number up to which events were followed, so that each counts
-/// once, also after a crash.
+/// Each event is processed in one commit together with the number of the last processed event, so that each counts
+/// once, even after a crash.
 struct PlayFollower {
   let ledger: PlayLedger
   let packageName: String
-  /// Indicates whether purchases are tests unless they say otherwise.
+  /// `true` if purchases are tests by default.
   let isTest: Bool
-  /// Indicates whether messages are pushed.
+  /// `true` if messages are pushed.
   let pushes: Bool
   let now: Timestamp
-  /// The purchases that accounts are about to make.
+  /// The requested purchases that accounts are about to make, by account.
   var requested: [String: PlayPurchase] = [:]
-  /// The accounts whose purchase was begun: what the same payment changes besides belongs to it.
+  /// The accounts whose purchase was begun. Other changes by the same payment belong to that purchase.
   private var begun: Set<String> = []
 
   init(
@@ -33,7 +33,7 @@ struct PlayFollower {
     self.requested = requested
   }
 
-  /// Follows all events up to now.
+  /// Processes all events up to now.
   mutating func follow() async throws {
     while true {
       let header = try await ledger.header()
@@ -67,7 +67,7 @@ struct PlayFollower {
   private mutating func follow(
     _ event: SignedNotification, _ transaction: JWSTransaction, _ change: inout PlayLedger.Change
   ) async throws {
-    // The engine dates what happens in one millisecond one after the other; nothing is told of the future.
+    // The engine gives events of the same millisecond ascending dates; a message must not be dated in the future.
     let date = min(event.signedDate, now)
     guard let original = transaction.originalTransactionId else { return }
     guard event.type != .oneTimeCharge else {
@@ -96,7 +96,7 @@ struct PlayFollower {
       let link = try await supersede(purchase, at: date, &change)
       post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
     case (.didChangeRenewalStatus, .autoRenewEnabled?):
-      // A sign-up from the app begins another purchase; what the customer resumes in the Play Store does not.
+      // A subscription from the app begins another purchase; one that the customer resumes in the Play Store does not.
       guard requested[event.account] == nil else {
         let link = try await supersede(purchase, at: date, &change)
         return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
@@ -121,7 +121,8 @@ struct PlayFollower {
       post(13, of: purchase, at: date, &change)
     case (.priceIncrease, _): post(19, of: purchase, at: date, &change)
     case (.renewalExtended, _):
-      // A pause and its end move the period, too: the one that was planned is announced, by its end that is later.
+      // Planning or ending a pause also postpones the renewal. A planned pause, or its end before it began, is
+      // announced as a changed pause schedule (11); any other extension as a deferral (9).
       guard try await ledger.store.subscription(original)?.autoRenews == true, !purchase.isPaused else {
         break
       }
@@ -132,7 +133,8 @@ struct PlayFollower {
     }
   }
 
-  /// Begins the purchase of a transaction, or of no charge where its transaction belongs to another purchase.
+  /// Begins the purchase of a transaction. The purchase has an uncharged order if the transaction belongs to another
+  /// purchase.
   private mutating func begin(
     _ transaction: JWSTransaction, _ event: SignedNotification, linked: String?,
     _ change: inout PlayLedger.Change
@@ -173,9 +175,9 @@ struct PlayFollower {
     return purchase
   }
 
-  /// Ends a purchase whose subscription goes on, or begins again, with another one.
+  /// Ends a purchase whose subscription continues, or starts again, as another purchase.
   ///
-  /// - Returns: Its token, which the new purchase links to; `nil` where the subscription had lapsed.
+  /// - Returns: The purchase's token, which the new purchase links to; `nil` if the subscription had lapsed.
   private func supersede(
     _ previous: PlayPurchase, at date: Timestamp, _ change: inout PlayLedger.Change
   ) async throws -> String? {
@@ -242,7 +244,7 @@ struct PlayFollower {
       at: date, &change)
   }
 
-  /// Notifies about a purchase, which is stored.
+  /// Publishes a notification about a purchase, and stores the purchase.
   func post(_ type: Int64, of purchase: PlayPurchase, at date: Timestamp, _ change: inout PlayLedger.Change) {
     var purchase = purchase
     purchase.lastNotification = type
@@ -256,7 +258,7 @@ struct PlayFollower {
       at: date, &change)
   }
 
-  /// Puts a message into the topic.
+  /// Publishes a message to the topic.
   func publish(
     _ member: String, _ content: JSONValue, at date: Timestamp, _ change: inout PlayLedger.Change
   ) {

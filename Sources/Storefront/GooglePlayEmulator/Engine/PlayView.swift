@@ -5,12 +5,12 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
 
-/// A purchase as the engine has it now.
+/// A purchase with its present state in the engine.
 struct PlayView {
   let purchase: PlayPurchase
-  /// The present period of a subscription, or the one-time purchase; `nil` for one that was not paid for.
+  /// The present period of a subscription, or the one-time purchase; `nil` if it was not paid for.
   var transaction: JWSTransaction?
-  /// The state of a subscription that this purchase is the present one of.
+  /// The state of the subscription, if this is its present purchase.
   var state: LocalStore.SubscriptionState?
 
   init(_ purchase: PlayPurchase, in store: LocalStore) async throws(LocalStoreError) {
@@ -23,10 +23,10 @@ struct PlayView {
     }
   }
 
-  /// Indicates whether it was refunded and taken back.
+  /// `true` if the purchase was refunded and revoked.
   var isRevoked: Bool { transaction?.revocationDate != nil }
 
-  /// Indicates whether the customer has it: paid for, and neither revoked nor replaced.
+  /// `true` if the customer owns the purchase: it was paid for, and neither revoked nor replaced.
   var isOwned: Bool { purchase.state == .purchased && purchase.endDate == nil && !isRevoked }
 
   /// `subscriptionState` without its prefix.
@@ -47,7 +47,7 @@ struct PlayView {
     }
   }
 
-  /// When service ended or will end, the grace period included, a pause not.
+  /// The date on which service ended or will end, including the grace period and excluding a pause.
   var expiryDate: Timestamp? {
     if let end = purchase.endDate { return end }
     if let revoked = transaction?.revocationDate { return revoked }
@@ -61,13 +61,13 @@ struct PlayView {
   /// The price of renewals, in thousandths.
   var recurringPrice: Int64 { state?.subscription.renewalPrice ?? transaction?.price ?? 0 }
 
-  /// Indicates whether the subscription expired too long ago to be asked about.
+  /// Returns `true` if the subscription expired too long ago to be requested.
   func isForgotten(at now: Timestamp) -> Bool {
     guard purchase.isSubscription, subscriptionState == "EXPIRED", let expiryDate else { return false }
     return now > expiryDate.addingSeconds(EmulatedPlayStore.rememberedDays * 86_400)
   }
 
-  /// The two letters of the storefront's region; `nil` for one that is not known here.
+  /// The two letters of the storefront's region; `nil` if the storefront is unknown.
   var region: String? { Self.regions[transaction?.storefront ?? ""] }
 
   private static let regions = [
@@ -79,7 +79,7 @@ struct PlayView {
 }
 
 extension PlayMessage {
-  /// A new message identifier, unique also after the store was reset.
+  /// A new message identifier, unique even after the store was reset.
   static func newIdentifier() -> String {
     "1" + Random.bytes(15).map { String($0 % 10) }.joined()
   }

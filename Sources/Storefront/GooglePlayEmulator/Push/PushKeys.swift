@@ -7,7 +7,7 @@ internal import ReceiptCrypto
 internal import ReceiptHTTP
 internal import Synchronization
 
-/// The keys that sign push tokens, and the key sets that publish them. A key is made at first use.
+/// The keys that sign push tokens, and the key sets that publish them. A key is generated at first use.
 final class PushKeys: Sendable {
   struct Key: Sendable {
     let keyId: String
@@ -19,7 +19,7 @@ final class PushKeys: Sendable {
   }
 
   private struct State {
-    /// Those that are published; the first one signs.
+    /// The published keys. The first one signs.
     var keys: [Key] = []
     /// The last key that is no longer published.
     var retired: Key?
@@ -28,7 +28,7 @@ final class PushKeys: Sendable {
 
   private let state = Mutex(State())
 
-  /// The key that signs.
+  /// The signing key.
   func current() throws(CryptoError) -> Key {
     if let key = state.withLock({ $0.keys.first }) { return key }
     let made = try Key.make()
@@ -39,7 +39,7 @@ final class PushKeys: Sendable {
     }
   }
 
-  /// A key that was published once, and is not any more.
+  /// A key that was published earlier and no longer is.
   func retired() throws(CryptoError) -> Key {
     if let key = state.withLock({ $0.retired }) { return key }
     let made = try Key.make()
@@ -49,7 +49,7 @@ final class PushKeys: Sendable {
 
   /// Signs with a new key from now on.
   ///
-  /// - Parameter keepsOld: Whether the keys before stay published, as the tokens that they signed are still valid.
+  /// - Parameter keepsOld: `true` to keep the earlier keys published, because tokens that they signed are still valid.
   /// - Throws: `CryptoError`.
   func rotate(keepsOld: Bool) throws(CryptoError) {
     _ = try current()
@@ -60,7 +60,7 @@ final class PushKeys: Sendable {
     }
   }
 
-  /// Sets how long the key sets may be cached, in seconds.
+  /// Sets the time for which the key sets may be cached, in seconds.
   func setLongestAge(_ seconds: Int64) { state.withLock { $0.longestAge = seconds } }
 
   /// Answers `GET /oauth2/v3/certs`: a JSON Web Key Set (RFC 7517).
@@ -108,8 +108,8 @@ final class PushKeys: Sendable {
     return response
   }
 
-  /// Modulus and exponent. The SubjectPublicKeyInfo of a key of 2,048 bits with the exponent 65537, the only kind that
-  /// is made here, has them at fixed places.
+  /// The modulus and the exponent. All keys here have 2,048 bits and the exponent 65537, so both are at fixed places
+  /// in the SubjectPublicKeyInfo.
   private static func numbers(of key: PublicKey) -> (modulus: [UInt8], exponent: [UInt8])? {
     let bytes = key.subjectPublicKeyInfo
     guard bytes.count == 294, bytes.suffix(5) == [0x02, 0x03, 0x01, 0x00, 0x01] else { return nil }

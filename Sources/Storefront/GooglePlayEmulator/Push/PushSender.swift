@@ -8,7 +8,7 @@ internal import ReceiptHTTP
 internal import Storefront
 internal import Synchronization
 
-/// The endpoint to which messages are pushed.
+/// The push subscription: its endpoint, and the claims of its tokens.
 struct PushSubscription: Sendable {
   var url: String?
   /// The audience of tokens; the URL by default.
@@ -17,10 +17,12 @@ struct PushSubscription: Sendable {
   var name = "projects/receiptkit-emulator/subscriptions/play-notifications"
 }
 
-/// Pushes messages as Pub/Sub does: each until it is accepted with status 102, 200, 201, 202 or 204, again after 10
-/// seconds of the store's time, 20, 40 and so on, at most 600, for seven days.
+/// Pushes messages as Pub/Sub does.
 ///
-/// An attempt is recorded after the answer: a message that was under way when the process ended is pushed again.
+/// A message is pushed until it is accepted with status 102, 200, 201, 202 or 204, for at most seven days. Retries
+/// follow after 10, 20, 40 seconds of the store's time and so on, up to 600.
+///
+/// An attempt is recorded after its answer. If the process ends in between, the message is pushed again.
 actor PushSender {
   static let accepted: Set<Int> = [102, 200, 201, 202, 204]
   static let retention: Double = 7 * 86_400
@@ -31,7 +33,7 @@ actor PushSender {
   private let keys: PushKeys
   private let subscription: @Sendable () -> PushSubscription
   private let now: @Sendable () -> Timestamp
-  /// The receivers' time, by which tokens are valid.
+  /// The receivers' time, which determines whether tokens are valid.
   private let clientClock: @Sendable () -> Timestamp
   private var sending: Task<Void, any Error>?
 
@@ -85,7 +87,7 @@ actor PushSender {
 
   /// Pushes a message once.
   ///
-  /// - Returns: The status of the answer, or the reason for its absence.
+  /// - Returns: The status of the answer, or the reason that there is no answer.
   func push(_ message: PlayMessage, _ fault: PushTokenFault?) async -> (status: Int?, failure: String?) {
     let subscription = subscription()
     guard let text = subscription.url, let url = try? RemoteURL(text, allowsPlainHTTP: true) else {

@@ -5,7 +5,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// A fault of a push's token, for receivers' tests. A receiver must refuse each.
+/// A fault in the token of a push, for tests of receivers. A receiver must refuse each.
 enum PushTokenFault: String, CaseIterable, Sendable {
   case noToken = "no-token"
   case otherScheme = "other-scheme"
@@ -40,7 +40,7 @@ struct PushToken {
   let email: String
   let now: Timestamp
 
-  /// The value of the `Authorization` header; `nil` for none.
+  /// The value of the `Authorization` header; `nil` to omit the header.
   func authorization(_ keys: PushKeys, _ fault: PushTokenFault?) throws(CryptoError) -> String? {
     switch fault {
     case .noToken: return nil

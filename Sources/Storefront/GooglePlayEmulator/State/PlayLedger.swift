@@ -4,11 +4,11 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
 
-/// The records that the engine does not have, in its storage.
+/// The records of Google Play's own data, in the engine's storage.
 struct PlayLedger: Sendable {
   let store: LocalStore
 
-  /// The names by which a purchase is found besides its token.
+  /// An additional key for looking up a purchase, besides its token.
   enum Name {
     case transaction(String)
     case order(String)
@@ -50,7 +50,7 @@ struct PlayLedger: Sendable {
       if let transactionId { name(purchase, .transaction(transactionId)) }
     }
 
-    /// `GPA.` and 17 digits in groups.
+    /// A new order identifier: `GPA.` and 17 digits in groups.
     private static func newOrderId() -> String {
       let digits = Random.bytes(17).map { String($0 % 10) }
       func group(_ range: Range<Int>) -> String { digits[range].joined() }
@@ -58,7 +58,7 @@ struct PlayLedger: Sendable {
     }
   }
 
-  /// 24 lower-case letters, a dot, and a part that begins as Google's does.
+  /// A new purchase token: 24 lower-case letters, a dot, and a part that begins as in Google's tokens.
   static func newToken() -> String {
     let letters = Random.bytes(24).map { UInt8(ascii: "a") + $0 % 16 }
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -83,7 +83,7 @@ struct PlayLedger: Sendable {
     return try await purchase(token: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// The purchases with a deadline, in the order of the dates.
+  /// The purchases with a deadline, ordered by date.
   func deadlines(limit: Int) async throws(LocalStoreError) -> [(date: Timestamp, token: String)] {
     try await store.records(in: .playDeadlines, limit: limit).map { record in
       let digits = record.key.prefix { $0 != "/" }
@@ -113,7 +113,7 @@ struct PlayLedger: Sendable {
     return found
   }
 
-  /// The message that is pushed next, and when.
+  /// The message to push next, and its due date.
   func nextMessage() async throws(LocalStoreError) -> (date: Timestamp, message: PlayMessage)? {
     guard let due = try await store.records(in: .playDueMessages, limit: 1).first else { return nil }
     let number = String(due.key.drop { $0 != "/" }.dropFirst())
@@ -138,7 +138,7 @@ struct PlayLedger: Sendable {
     StoreKey.joined(StoreKey.number(Int64(date.wholeMilliseconds)), token)
   }
 
-  /// Makes a change, with what it does to the list of deadlines.
+  /// Commits a change, and updates the list of deadlines accordingly.
   func commit(_ change: Change) async throws(LocalStoreError) {
     var records = change.records
     for purchase in change.purchases.values.sorted(by: { $0.token < $1.token }) {

@@ -2,14 +2,14 @@
 
 internal import ReceiptCodec
 
-/// The state of a purchase that only Google Play has. Dates, prices, renewals and refunds are the engine's.
+/// Google Play's own data about a purchase. Dates, prices, renewals and refunds are in the engine.
 ///
-/// A subscription of the engine, one per customer and group, is a line of purchases here: an upgrade, a deferred
-/// replacement and a sign-up after a cancellation each begin another one, with another token.
+/// The engine has one subscription per customer and group. Here it is a chain of purchases: an upgrade, a deferred
+/// replacement and a sign-up after a cancellation each begin another purchase, with another token.
 struct PlayPurchase: JSONObject, Sendable {
   /// The state of the payment.
   enum State: String, CaseIterable {
-    /// The customer was asked; nothing is known yet.
+    /// The customer was asked, and the outcome is not known yet.
     case requested
     /// The payment is outstanding.
     case pending
@@ -27,12 +27,12 @@ struct PlayPurchase: JSONObject, Sendable {
   var productId = ""
   var isSubscription = false
   var stateName = State.requested.rawValue
-  /// The payment's request, of a purchase that the engine has not sold yet.
+  /// The identifier of the payment request, for a purchase that the engine has not sold yet.
   var requestId: String?
   var originalTransactionId: String?
   var orders: [PlayOrder] = []
   var purchaseDate = Timestamp(millisecondsSince1970: 0)
-  /// Until when it must be acknowledged; `nil` once it was.
+  /// The date by which it must be acknowledged; `nil` once it was.
   var acknowledgementDeadline: Timestamp?
   var isAcknowledged = false
   var isConsumed = false
@@ -45,12 +45,12 @@ struct PlayPurchase: JSONObject, Sendable {
   var linkedToken: String?
   var cancellerName: String?
   var cancellationDate: Timestamp?
-  /// When the subscription pauses, which is the end of the period, or has paused; `nil` where it does not.
+  /// The date on which the subscription pauses or paused, which is the end of the period; `nil` without a pause.
   private(set) var pauseDate: Timestamp?
-  /// When it resumes by itself: the engine, which has no pauses, has the period extended until then.
+  /// The date on which it resumes by itself. The engine has no pauses; its period is extended until this date.
   private(set) var resumeDate: Timestamp?
   private(set) var isPaused = false
-  /// When another purchase took the place of this one.
+  /// The date on which another purchase replaced this one.
   var endDate: Timestamp?
   /// The type of the last notification about it.
   var lastNotification: Int64?
@@ -66,21 +66,21 @@ struct PlayPurchase: JSONObject, Sendable {
     set { cancellerName = newValue?.rawValue }
   }
 
-  /// When something must be done about it: the time to acknowledge it ends, or it pauses.
+  /// The next date on which it needs processing: the end of the time to acknowledge it, or the beginning of a pause.
   var deadline: Timestamp? {
     [acknowledgementDeadline, isPaused ? nil : pauseDate].compactMap(\.self).min()
   }
 
-  /// Plans a pause from the end of the period on.
+  /// Plans a pause from the end of the period.
   mutating func planPause(from date: Timestamp, to end: Timestamp) {
     pauseDate = date
     resumeDate = end
   }
 
-  /// Begins the pause that was planned.
+  /// Begins the planned pause.
   mutating func beginPause() { isPaused = true }
 
-  /// Ends the pause, or calls off the one that was planned.
+  /// Ends the pause, or cancels the planned one.
   mutating func endPause() {
     pauseDate = nil
     resumeDate = nil
@@ -90,7 +90,7 @@ struct PlayPurchase: JSONObject, Sendable {
   /// The orders that were charged for.
   var paidOrders: [PlayOrder] { orders.filter { $0.transactionId != nil } }
 
-  /// The identifier of the next order: that of the first with a number.
+  /// The identifier of the next order: that of the first, followed by a number.
   var nextOrderId: String {
     let first = orders.first?.orderId ?? ""
     return orders.isEmpty ? first : "\(first)..\(orders.count - 1)"
@@ -135,15 +135,16 @@ struct PlayPurchase: JSONObject, Sendable {
   }
 }
 
-/// An order: the purchase, or a renewal of it.
+/// An order: the purchase, or one of its renewals.
 struct PlayOrder: JSONObject, Sendable {
   var orderId = ""
-  /// The engine's transaction; `nil` where nothing was charged, as for a sign-up after a cancellation.
+  /// The engine's transaction; `nil` if nothing was charged, as for a sign-up after a cancellation.
   var transactionId: String?
   var date = Timestamp(millisecondsSince1970: 0)
-  /// Indicates whether it was refunded without being revoked.
+  /// `true` if it was refunded without being revoked.
   var isRefunded = false
-  /// The party that refunded it and the reason, once it is refunded: `voidedSource` and `voidedReason`.
+  /// The source and reason of a refund with revocation: `voidedSource` and `voidedReason`. `nil` if there was no such
+  /// refund.
   var voidedSource: Int64?
   var voidedReason: Int64?
   var unknownFields: [JSONMember] = []

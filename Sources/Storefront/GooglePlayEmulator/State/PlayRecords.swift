@@ -36,9 +36,9 @@ struct PlayMessage: JSONObject, Sendable {
   /// An attempt to push a message.
   struct Attempt: JSONObject, Sendable {
     var date = Timestamp(millisecondsSince1970: 0)
-    /// The status of the answer; absent where there was none.
+    /// The status of the answer; absent if there was no answer.
     var status: Int64?
-    /// Why there was no answer.
+    /// The reason that there was no answer.
     var failure: String?
     var unknownFields: [JSONMember] = []
 
@@ -58,8 +58,8 @@ struct PlayMessage: JSONObject, Sendable {
   var publishDate = Timestamp(millisecondsSince1970: 0)
   /// The `DeveloperNotification`.
   var notification = JSONValue.null
-  /// The latest attempts, at most ``maximumAttemptCount``. In the week that a message is pushed there are a thousand, and
-  /// each rewrites the message.
+  /// The latest attempts, at most ``maximumAttemptCount``. A message is pushed about a thousand times in its week, and
+  /// each attempt rewrites the record.
   private(set) var attempts: [Attempt] = []
   static let maximumAttemptCount = 128
 
@@ -67,9 +67,9 @@ struct PlayMessage: JSONObject, Sendable {
     attempts = attempts.suffix(Self.maximumAttemptCount - 1) + [attempt]
   }
 
-  /// When it is pushed next, if it is.
+  /// The date of the next attempt; `nil` after the last one.
   var nextAttempt: Timestamp?
-  /// The number of pushes after it was accepted.
+  /// The number of remaining pushes after the message was accepted.
   var duplicates: Int64 = 0
   var unknownFields: [JSONMember] = []
 
@@ -90,17 +90,17 @@ struct PlayMessage: JSONObject, Sendable {
   }
 }
 
-/// The last event of the engine that was processed, counts, and the endpoints to which messages are pushed.
+/// The position in the engine's events, counts, and the app's key.
 struct PlayHeader: JSONObject, Sendable {
   static let key = "play"
 
-  /// The number of the last event that was followed.
+  /// The number of the last processed event.
   var followed: Int64 = 0
   var messageCount: Int64 = 0
   var voidedCount: Int64 = 0
-  /// The app's private key, PKCS#8 in PEM; made at first use.
+  /// The app's private key, PKCS#8 in PEM; generated at first use.
   var appKey: String?
-  /// Each new message is pushed this often after it was accepted.
+  /// The number of times that each new message is pushed again after it was accepted.
   var duplicates: Int64 = 0
   var unknownFields: [JSONMember] = []
 

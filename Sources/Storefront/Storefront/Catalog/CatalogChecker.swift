@@ -65,7 +65,7 @@ struct CatalogChecker {
     for (index, content) in product.downloads.enumerated() {
       let path = "\(path).downloads[\(index)]"
       try check(content.contentIdentifier, "content", isNotIn: &contents, at: "\(path).contentIdentifier")
-      // Indicates whether an unencrypted address is used is decided when the content is fetched.
+      // Fetching the content decides whether an unencrypted address may be used.
       do throws(RemoteURL.Failure) { _ = try RemoteURL(content.url, allowsPlainHTTP: true) } catch {
         throw CatalogError(.invalidDownload, at: "\(path).url", error.description)
       }
@@ -176,7 +176,7 @@ struct CatalogChecker {
   }
 }
 
-/// Identifiers are shown, logged and compared: at most 255 bytes, without control characters.
+/// Checks an identifier: at most 255 bytes without control characters, because it is shown, logged and compared.
 func checkIdentifier(_ identifier: String, _ what: String, at path: String) throws(CatalogError) {
   guard 1...255 ~= identifier.utf8.count, identifier.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
     throw CatalogError(

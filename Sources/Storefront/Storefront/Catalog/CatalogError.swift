@@ -3,10 +3,10 @@
 internal import ReceiptCodec
 
 extension CatalogError {
-  /// The JSON path: the place.
+  /// The JSON path of the error, which is ``place``.
   public var path: String { place }
 
-  /// Converts an error of the JSON reader. Its place is always a JSON path, also where the reader states a byte offset.
+  /// Converts an error of the JSON reader. Its place is always a JSON path, even if the reader states a byte offset.
   init(_ error: MalformedReceipt, in bytes: [UInt8]) {
     switch error.place {
     case .jsonPath(let path): self.init(Self.code(of: error.code, at: path), at: path, error.message)
@@ -39,16 +39,16 @@ extension CatalogError {
   }
 }
 
-/// Finds the JSON value that a byte belongs to, in a document that is JSON up to that byte.
+/// Finds the JSON value that contains a byte, in a document that is JSON up to that byte.
 ///
-/// It only follows brackets, commas and strings, so that it works up to a syntax error. If the document is malformed
-/// before the byte, the path is a guess.
+/// It only follows brackets, commas and strings, so it works up to a syntax error. If the document is malformed before
+/// the byte, the path is a guess.
 enum JSONPathFinder {
-  /// Deeper than any reader goes.
+  /// A depth that no reader reaches.
   private static let greatestDepth = 512
 
   static func path(at offset: Int, in bytes: [UInt8]) -> String {
-    // A member without a name is one whose name has not been read.
+    // `nil` is a member whose name has not been read yet.
     var steps: [JSONPath.Step?] = []
     var index = 0
     let end = min(offset, bytes.count)
@@ -78,7 +78,7 @@ enum JSONPathFinder {
     return JSONPath.text(steps.compactMap(\.self))
   }
 
-  /// Index of the closing quotation mark, or the count.
+  /// The index of the closing quotation mark, or the count if it is missing.
   private static func endOfString(from start: Int, in bytes: [UInt8]) -> Int {
     var index = start
     while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {

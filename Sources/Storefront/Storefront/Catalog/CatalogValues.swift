@@ -3,9 +3,9 @@
 package import FoundationEssentials
 public import ReceiptCodec
 
-/// Values that catalogues and the store protocol have in JSON.
+/// JSON formats of the values in catalogues and in the store protocol.
 
-/// A price is a decimal string: binary floating point cannot represent 4.99.
+/// A price is written as a decimal string, because binary floating point cannot represent 4.99.
 extension Decimal: JSONFieldValue {
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     guard let decimal = PriceText.decimal(try String(from: &json)) else {
@@ -32,7 +32,8 @@ extension Locale: JSONFieldValue {
   package func write(to json: inout JSONWriter) { json.string(identifier) }
 }
 
-/// A set is an array, sorted. In a document that a person wrote nothing occurs twice, and no identifier is empty.
+/// A set is written as a sorted array. In a strict document an element must not occur twice, and strings must be valid
+/// identifiers.
 extension Set: JSONFieldValue where Element: JSONFieldValue & Comparable {
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     self = []
@@ -53,7 +54,7 @@ extension Set: JSONFieldValue where Element: JSONFieldValue & Comparable {
   package func write(to json: inout JSONWriter) { sorted().write(to: &json) }
 }
 
-/// The type of an offer by its name; one that is not known, by its number.
+/// The type of an offer, written as its name, or as its number if the type is unknown.
 struct OfferTypeName: JSONFieldForm {
   static let known: [(name: String, type: OfferType)] = [
     ("introductory", .introductory), ("promotional", .promotional), ("offerCode", .offerCode),
@@ -82,15 +83,15 @@ struct OfferTypeName: JSONFieldForm {
 
 /// The length of a subscription's or an offer's period: `P1W`, `P1M`, `P1Y` (ISO 8601).
 public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStringConvertible {
-  /// The unit.
+  /// A unit of time.
   public enum Unit: String, Sendable, Hashable, CaseIterable {
     /// 24 hours.
     case day = "D"
     /// Seven days.
     case week = "W"
-    /// Of the Gregorian calendar.
+    /// A month of the Gregorian calendar.
     case month = "M"
-    /// Of the Gregorian calendar.
+    /// A year of the Gregorian calendar.
     case year = "Y"
   }
 
@@ -101,7 +102,7 @@ public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStri
   /// The number of units, 1 to 999.
   public let count: Int
 
-  /// A period; `nil` for a count outside 1 to 999.
+  /// Creates a period; `nil` if the count is outside 1 to 999.
   package init?(_ count: Int, _ unit: Unit) {
     guard 1...999 ~= count else { return nil }
     self.init(unchecked: count, unit)
@@ -137,6 +138,6 @@ public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStri
     "\"\(text)\" is not a period; write a number of days, weeks, months or years as P3D, P1W, P1M, P1Y."
   }
 
-  /// ISO 8601, such as `P1M`.
+  /// The period in ISO 8601, such as `P1M`.
   public var description: String { "P\(count)\(unit.rawValue)" }
 }

@@ -3,16 +3,16 @@
 internal import FoundationEssentials
 internal import ReceiptCodec
 
-/// Converts prices between decimal text, as in catalogues (`4.99`), and thousandths, as in signed transactions (4990),
-/// without binary floating point, which cannot represent either exactly.
+/// Converts prices between decimal text, as in catalogues (`4.99`), and thousandths, as in signed transactions (4990).
+/// It does not use binary floating point, which cannot represent such prices exactly.
 enum PriceText {
-  /// 999,999,999,999.999 in thousandths: below 2^53, so that a JSON number holds it exactly.
+  /// 999,999,999,999.999 in thousandths. It is below 2^53, so a JSON number represents it exactly.
   static let greatestMilliunits: Int64 = 999_999_999_999_999
   /// The number of digits that a `Decimal` represents exactly.
   private static let maximumDigitCount = 38
 
-  /// Reads `[ "-" ] digits [ "." digits ]`, without leading zeros and a negative zero; `nil` for any other text. Foundation's parser ignores
-  /// trailing characters that it does not know.
+  /// Reads `[ "-" ] digits [ "." digits ]`, without leading zeros and without negative zero; `nil` for any other text.
+  /// Foundation's parser is not used, because it ignores unknown trailing characters.
   static func decimal(_ text: String) -> Decimal? {
     let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
     let parts = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -28,7 +28,7 @@ enum PriceText {
     return plain == "-0" ? nil : Decimal(string: String(plain))
   }
 
-  /// The price in thousandths. Only zeros may follow the third decimal place.
+  /// The price in thousandths. Digits after the third decimal place must be zeros.
   static func milliunits(_ text: String, at path: String) throws(CatalogError) -> Int64 {
     let fault: String
     let isNegative = text.utf8.first == UInt8(ascii: "-")
@@ -49,7 +49,7 @@ enum PriceText {
     throw CatalogError(.invalidPrice, at: path, fault)
   }
 
-  /// The price that a file states.
+  /// The price in a file.
   static func price(_ text: String, at path: String) throws(CatalogError) -> Decimal {
     _ = try milliunits(text, at: path)
     return decimal(text) ?? 0

@@ -7,18 +7,18 @@ extension ProductCatalog {
   private static let format = "receiptkit-catalog"
   private static let version: Int64 = 1
 
-  /// Reads a catalogue, the whole file, in the format that <doc:Catalog> describes.
+  /// Reads a catalogue file in the format that <doc:Catalog> describes.
   ///
-  /// People write this file, so unknown members are errors: with a misspelt `isForSale` the product would be sold. The first
-  /// fault is thrown, syntactic or semantic.
+  /// People write this file, so unknown members are errors: with a misspelt `isForSale` the product would be sold. The
+  /// first fault, syntactic or semantic, is thrown.
   public init(json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
-    // Editors put a byte order mark in front.
+    // Editors may begin a file with a byte order mark.
     let json = ByteOrderMark.dropped(from: json)
     let document: CatalogDocument
     do throws(MalformedReceipt) {
       document = try CatalogDocument(json: json, part: "catalogue", limits: limits, isStrict: true)
     } catch {
-      // A fault in format or version explains any other.
+      // A fault in format or version is reported first, because it explains any other.
       if let value = try? JSONValue(parsing: json, limits: limits), let format = value["format"]?.string,
         let version = value["version"]?.int64
       {
@@ -31,9 +31,9 @@ extension ProductCatalog {
     try validate()
   }
 
-  /// The catalogue in the format that <doc:Catalog> describes, compact. Read back, it is equal to this one.
+  /// The catalogue in the format that <doc:Catalog> describes, compact. Reading it back gives an equal catalogue.
   ///
-  /// - Returns: The whole file, UTF-8.
+  /// - Returns: The whole file, in UTF-8.
   /// - Throws: ``CatalogError`` if it is not valid, with the path that the fault would have in the file.
   public func encodedJSON() throws(CatalogError) -> [UInt8] {
     try validate()

@@ -20,14 +20,14 @@ public struct ProductCatalog: Sendable, Hashable {
     products.first { $0.productIdentifier == productIdentifier }
   }
 
-  /// Only a catalogue built in code can have duplicates; the first one counts.
+  /// The products by identifier. Only a catalogue built in code can have duplicates; the first one is used.
   var productsByIdentifier: [String: CatalogProduct] {
     Dictionary(products.map { ($0.productIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
   }
 }
 
 extension CatalogProduct {
-  /// Indicates whether a finished purchase can be restored; by default only non-consumables are.
+  /// `true` if a finished purchase can be restored; by default only non-consumables can.
   public var isRestorable: Bool {
     get { restorability ?? (type == .nonConsumable) }
     set { restorability = newValue }
@@ -35,12 +35,12 @@ extension CatalogProduct {
 }
 
 extension OfferEligibility: Comparable {
-  /// The order of the names.
+  /// Orders types by their names.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension Product {
-  /// The product as customers see it: anyone who knows a code may redeem it.
+  /// The product without its offer codes, as customers see it. Anyone who knows a code may redeem it.
   var withoutCodes: Product {
     with { product in
       for index in (product.subscription?.offers ?? []).indices {
@@ -51,12 +51,12 @@ extension Product {
 }
 
 extension CatalogProduct: Identifiable {
-  /// ``productIdentifier``.
+  /// The ``productIdentifier``.
   public var id: String { productIdentifier }
 }
 
 extension Product: Identifiable {
-  /// ``productIdentifier``.
+  /// The ``productIdentifier``.
   public var id: String { productIdentifier }
 }
 

@@ -6,9 +6,9 @@ public import ReceiptHTTP
 public struct DownloadOptions: Sendable {
   let directory: String
   package var transport: any HTTPTransport
-  /// The size of one range request, and so of the part of a download that is in memory.
+  /// The size of one range request, which bounds the part of a download that is in memory.
   package let chunkByteCount: Int
-  /// The longest content that is read into memory as a whole, from servers without support for range requests.
+  /// The longest content that is read into memory as a whole, from servers that do not support range requests.
   package let maximumWholeByteCount: Int
   package let maximumActiveCount: Int
   package var retry: RetryPolicy

@@ -3,8 +3,8 @@
 /// Downloads of content that the store hosts. Start them when a transaction is purchased or restored, move the files,
 /// and then finish the transaction.
 extension PaymentQueue {
-  /// Enables downloads, and continues those that were started before. Call it at launch. Calling it again has no
-  /// effect.
+  /// Enables downloads, and continues those that were started in earlier launches. Call it at launch. Calling it again
+  /// has no effect.
   ///
   /// - Parameter options: The directory, the transport and the limits.
   /// - Throws: ``DownloadError`` with `storage`, `corrupt`, `input-output`, `disk-full` or `closed`.
@@ -13,7 +13,7 @@ extension PaymentQueue {
     try await enableDownloads(options, files: try DownloadFolder(options.directory))
   }
 
-  /// The same with the caller's own files, for fault injection.
+  /// Enables downloads with the caller's own files, for fault injection.
   package func enableDownloads(
     _ options: DownloadOptions, files: any DownloadFiles
   ) async throws(DownloadError) {
@@ -35,27 +35,28 @@ extension PaymentQueue {
     }
   }
 
-  /// The downloads that were started and belong to transactions that are not finished.
+  /// The started downloads of transactions that are not finished.
   public var downloads: [Download] {
     get async { await downloadQueue?.downloads ?? [] }
   }
 
   /// The downloads of a transaction (`downloads`), started or not.
   ///
-  /// - Parameter transaction: One that is purchased or restored, and not finished.
-  /// - Returns: A download for each content, in order; none where the transaction has no content.
+  /// - Parameter transaction: A transaction that is purchased or restored, and not finished.
+  /// - Returns: A download for each content, in order; empty if the transaction has no content.
   /// - Throws: ``DownloadError`` with `not-enabled` or `not-purchased`.
   public func downloads(of transaction: PaymentTransaction.ID) async throws(DownloadError) -> [Download] {
     try await requireDownloads().downloads(of: transaction)
   }
 
-  /// Starts downloads (`startDownloads:`), all of them or none. They are fetched as soon as fewer than
-  /// `maximumActiveCount` are active, and continue after a relaunch. Downloads that were started
-  /// before are not changed; those that failed start again.
+  /// Starts downloads (`startDownloads:`), all of them or none.
+  ///
+  /// They are fetched when fewer than `maximumActiveCount` are active, and continue after a relaunch. A download that
+  /// was started before is not changed, unless it failed: then it starts again.
   ///
   /// - Parameter downloads: From ``PaymentTransaction/downloads`` or ``downloads(of:)``.
-  /// - Throws: ``DownloadError`` with `not-purchased` if one belongs to a transaction that is not purchased or
-  ///   restored, or is finished; `invalid-content`, `storage`, `not-enabled` or `closed`. Then none was started.
+  /// - Throws: ``DownloadError`` with `not-purchased` if a transaction is not purchased or restored, or is finished;
+  ///   `invalid-content`, `storage`, `not-enabled` or `closed`. No download was started then.
   public func startDownloads(_ downloads: [Download]) async throws(DownloadError) {
     try await requireDownloads().start(downloads)
   }
@@ -68,7 +69,7 @@ extension PaymentQueue {
     try await requireDownloads().pause(downloads.map(\.id))
   }
 
-  /// Resumes downloads that were paused or failed (`resumeDownloads:`), where they stopped.
+  /// Resumes downloads that were paused or failed (`resumeDownloads:`) from the point at which they stopped.
   ///
   /// - Parameter downloads: The downloads; those that are neither paused nor failed are not changed.
   /// - Throws: ``DownloadError`` as ``startDownloads(_:)``, or `unknown-download`.
@@ -76,8 +77,8 @@ extension PaymentQueue {
     try await requireDownloads().resume(downloads.map(\.id))
   }
 
-  /// Cancels downloads (`cancelDownloads:`): removes received bytes and takes the downloads off the list. They may be
-  /// started again.
+  /// Cancels downloads (`cancelDownloads:`): removes received bytes and removes the downloads from the list. They can
+  /// be started again.
   ///
   /// - Parameter downloads: The downloads; finished ones are not changed.
   /// - Throws: ``DownloadError`` with `unknown-download`, `storage`, `not-enabled` or `closed`.
@@ -102,13 +103,13 @@ extension PaymentQueue {
     Task { try? await downloadQueue.forget(transaction) }
   }
 
-  /// Stops the downloads of a queue that was closed or has stopped.
+  /// Stops the downloads of a queue that was closed or that has stopped.
   func closeDownloads() {
     guard let downloadQueue else { return }
     Task { await downloadQueue.close() }
   }
 
-  /// The content of a transaction that is purchased or restored, and not finished; `nil` for any other.
+  /// The content of a transaction that is purchased or restored, and not finished; otherwise `nil`.
   private func content(
     of transaction: PaymentTransaction.ID
   ) throws(DownloadError) -> [DownloadableContent]? {

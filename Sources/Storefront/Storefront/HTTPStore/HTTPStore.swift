@@ -7,15 +7,15 @@ public import ReceiptHTTP
 
 /// A store on another machine, over the protocol of <doc:StoreProtocol>. The server side is ``StoreRequestHandler``.
 ///
-/// Only an explicit answer of the store fails a payment. Every other outcome, from a lost connection to an error page,
-/// is ``StoreUnavailable``: it is not known what the store did, and the request can be repeated with the same
-/// identifier. Receipts are returned as received, unverified.
+/// A payment fails only if the store explicitly refuses it. Every other outcome, from a lost connection to an error
+/// page, is ``StoreUnavailable``. The outcome at the store is then unknown, and the request can be repeated with the
+/// same identifier. Receipts are returned as received, unverified.
 public struct HTTPStore: Store {
   private let base: RemoteURL
   private let token: Secret?
   private let caller: RemoteCaller
 
-  /// Creates a store; nothing is sent yet.
+  /// Creates a store. Nothing is sent yet.
   ///
   /// - Parameters:
   ///   - base: The base URL of the store; `v1/purchase` and so on are appended.
@@ -32,7 +32,7 @@ public struct HTTPStore: Store {
     self.caller = RemoteCaller(transport: transport, policy: retry, time: time)
   }
 
-  /// Looks products up, in several requests where there are many.
+  /// Looks products up, in several requests if there are many.
   public func products(
     for identifiers: Set<String>, preferredLocales: [Locale]
   ) async throws(StoreError) -> ProductsResponse {
@@ -63,7 +63,7 @@ public struct HTTPStore: Store {
     }
   }
 
-  /// Fetches sales that were not finished, at most 100 at a time.
+  /// Fetches unfinished sales, at most 100 at a time.
   public func unfinishedTransactions(
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage {
@@ -128,7 +128,7 @@ public struct HTTPStore: Store {
     }
   }
 
-  /// The store's value or refusal; `unknown` without an answer.
+  /// The store's value or refusal. If there is no answer, the error is `unknown`.
   private func orUnknown<Value>(
     _ body: () async throws(StoreUnavailable) -> Result<Value, StoreError>
   ) async throws(StoreError) -> Value {

@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// The calls of the store protocol: each is a `POST` of a JSON object to `BASE/v1/NAME`.
+/// A call of the store protocol. Each is a `POST` of a JSON object to `BASE/v1/NAME`.
 enum StoreCall: String, Sendable, CaseIterable {
   case products, purchase, unfinished, finish, restore
 
@@ -19,9 +19,9 @@ enum StoreProtocolLimits {
   static let maximumProductIdentifierCount = 500
   /// The greatest number of languages in one request. Clients drop the least preferred ones.
   static let maximumLocaleCount = 50
-  /// The longest request.
+  /// The greatest size of a request, in bytes.
   static let maximumRequestByteCount = 1 << 20
-  /// The longest answer.
+  /// The greatest size of an answer, in bytes.
   static let maximumResponseByteCount = 8 << 20
   /// The greatest JSON nesting, with room for future members.
   static let maximumDepth = 16
@@ -49,8 +49,8 @@ struct PageLimit: JSONFieldValue, Sendable, Hashable {
 extension ProductsAnswer {
   /// The response, or the store's refusal.
   ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` for an answer with neither, and for one that does not cover exactly
-  ///   the requested identifiers.
+  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the answer has neither, or does not cover exactly the requested
+  ///   identifiers.
   func value(
     askedFor identifiers: Set<String>
   ) throws(MalformedReceipt) -> Result<ProductsResponse, StoreError> {
@@ -78,8 +78,10 @@ extension PurchaseAnswer {
     }
   }
 
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` for an unknown outcome, one without its transaction or error, and an
-  ///   answer to another request.
+  /// The outcome of the payment.
+  ///
+  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the outcome is unknown, its transaction or error is missing, or
+  ///   the answer is to another request.
   func value(to request: PurchaseRequest) throws(MalformedReceipt) -> PurchaseOutcome {
     try checkAnswer(requestIdentifier, to: request.id)
     switch outcome {
@@ -96,7 +98,7 @@ extension PurchaseAnswer {
 extension RestoreAnswer {
   /// The page, or the store's refusal.
   ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` for an answer with neither, and one to another request.
+  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the answer has neither, or is to another request.
   func value(
     to message: RestoreMessage
   ) throws(MalformedReceipt) -> Result<RestoredTransactionPage, StoreError> {
@@ -108,7 +110,7 @@ extension RestoreAnswer {
   }
 }
 
-/// Detects the answer to another request.
+/// Checks that an answer is to the request that was sent.
 func checkAnswer(
   _ answered: String, to asked: String, at member: String = "requestIdentifier"
 ) throws(MalformedReceipt) {
@@ -118,7 +120,8 @@ func checkAnswer(
   }
 }
 
-/// A page is at most as long as requested, and its successor differs from it, so that paging terminates.
+/// Checks that a page is no longer than requested, and that the next position differs from this one, so that paging
+/// terminates.
 func checkPage(
   of count: Int, next: StorePosition?, after: StorePosition?, _ limit: PageLimit
 ) throws(MalformedReceipt) {

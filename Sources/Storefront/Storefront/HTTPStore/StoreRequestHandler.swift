@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 public import ReceiptHTTP
 
-/// The server side of <doc:StoreProtocol>, independent of any HTTP server: it turns the parts of a request into a
+/// The server side of <doc:StoreProtocol>, independent of any HTTP server. It turns the parts of a request into a
 /// response. Mount it below any path, and pass the URL of that path to ``HTTPStore``.
 ///
 /// ```swift
@@ -12,16 +12,16 @@ public import ReceiptHTTP
 ///   method: "POST", path: "/v1/purchase", headers: headers, body: body)
 /// ```
 public struct StoreRequestHandler: Sendable {
-  /// The longest accepted body, in bytes. A server may stop reading there.
+  /// The greatest size of a body, in bytes. A server may stop reading there.
   package static let maximumRequestByteCount = StoreProtocolLimits.maximumRequestByteCount
 
   private let store: @Sendable (_ token: String?) async -> (any Store)?
 
   /// Creates a handler.
   ///
-  /// - Parameter store: The store as the customer with this token sees it; `nil` if there is no such customer. The
-  ///   token is `nil` if the request has none. Look it up by its digest, so that the time of the look-up reveals
-  ///   nothing about valid tokens.
+  /// - Parameter store: Returns the store for the customer with this token, or `nil` if there is no such customer. The
+  ///   token is `nil` if the request has none. Look it up by its digest, so that the time of the look-up does not
+  ///   reveal valid tokens.
   public init(store: @escaping @Sendable (_ token: String?) async -> (any Store)?) { self.store = store }
 
   /// Answers a request. Invalid requests are answered with a problem.
@@ -31,7 +31,7 @@ public struct StoreRequestHandler: Sendable {
   ///   - path: The path below the mount point, such as `/v1/purchase`.
   ///   - headers: The headers.
   ///   - body: The whole body.
-  /// - Returns: Status, headers and body. `Content-Length` is for the server to add.
+  /// - Returns: Status, headers and body. The server adds `Content-Length`.
   public func response(
     method: String, path: String, headers: [HTTPHeader], body: [UInt8]
   ) async -> RemoteResponse {
@@ -113,12 +113,13 @@ struct StoreRequestFailure: Error {
     self.headers = headers
   }
 
-  /// The only other error of an answer is that the store is not available.
+  /// Converts an error of an answer. Any error other than ``StoreUnavailable`` also means that the store is
+  /// unavailable.
   init(unavailable error: any Error) {
     let unavailable = error as? StoreUnavailable ?? StoreUnavailable("The store failed: \(error)")
     var headers: [HTTPHeader] = []
     if let wait = unavailable.retryAfter {
-      // Whole seconds, rounded up; clients wait at most a day.
+      // Whole seconds, rounded up, and at most one day, because clients wait no longer.
       let seconds = min(max((wait / .seconds(1)).rounded(.up), 0), 86_400)
       headers = [HTTPHeader("Retry-After", String(Int(seconds)))]
     }
@@ -126,7 +127,7 @@ struct StoreRequestFailure: Error {
   }
 }
 
-/// The answers of a store to requests of the protocol. Each throws a ``StoreRequestFailure``,
+/// The answers of a store to requests of the protocol. Each function throws a ``StoreRequestFailure``,
 /// ``ReceiptCodec/MalformedReceipt`` or ``StoreUnavailable``.
 extension Store {
   fileprivate func answer(_ call: StoreCall, _ body: [UInt8]) async throws -> [UInt8] {
@@ -186,8 +187,8 @@ extension Store {
     }
   }
 
-  /// A page that is within the size that clients accept. If large receipts exceed it, the page is requested again with
-  /// half the limit, which is safe: the same position gives the same transactions.
+  /// Encodes a page within the size that clients accept. If large receipts exceed that size, the page is requested
+  /// again with half the limit. This is safe, because the same position gives the same transactions.
   private func encoded(
     withinLimit limit: PageLimit, _ page: (Int) async throws -> some JSONObject
   ) async throws -> [UInt8] {

@@ -4,10 +4,10 @@ package import ReceiptCodec
 
 /// The operator's interface. Each operation returns the notifications that it produced; they are also in the outbox.
 extension LocalStore {
-  /// A change without effect: it makes a commit write the store's own record, which holds prices, for example.
+  /// A change without effect. It makes a commit write the store's header, which contains prices, for example.
   private static let nothing = RecordChange.remove(.storeHeader, key: "nothing")
 
-  /// Performs everything that is due, and then an operation, in one commit.
+  /// Performs everything that is due, and then an operation, whose changes are made in one commit.
   func operate(
     _ body: (inout SubscriptionEngine, Timestamp) throws(SubscriptionError) -> [StoreEvent]
   ) throws(LocalStoreError) -> [SignedNotification] {
@@ -23,14 +23,14 @@ extension LocalStore {
 
   /// Performs a change by a customer or the vendor.
   ///
-  /// - Returns: The notifications that ``SubscriptionChange`` states.
+  /// - Returns: The notifications that ``SubscriptionChange`` documents.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func perform(_ change: SubscriptionChange) throws(LocalStoreError) -> [SignedNotification] {
     try operate { engine, now throws(SubscriptionError) in try engine.perform(change, at: now) }
   }
 
-  /// Notifies about a subscription after changing it, as for a call of the Advanced Commerce API.
+  /// Posts a notification about a subscription after a change to it, as for a call of the Advanced Commerce API.
   package func report(
     _ type: NotificationType, of originalTransactionIdentifier: String, renewingTo product: String? = nil,
     price: Int64? = nil

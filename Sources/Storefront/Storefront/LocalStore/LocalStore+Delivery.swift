@@ -32,7 +32,7 @@ extension LocalStore {
     guard !sale.isFinished else { return }
     sale.isFinished = true
     try change { _, change throws(LocalStoreError) in
-      // This is no modification of the transaction: its place in the history stays.
+      // Finishing does not modify the transaction, so it keeps its place in the history.
       change.records += [
         .put(.storeSales, key: identifier, value: sale.record(&change.texts)),
         .remove(.storeUnfinished, key: StoreKey.joined(sale.account, identifier)),

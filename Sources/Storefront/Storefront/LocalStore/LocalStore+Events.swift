@@ -5,8 +5,8 @@ internal import ReceiptSigning
 
 /// Stores the results of events: transactions to deliver, and notifications to send.
 extension LocalStore {
-  /// Signs events, and adds their transactions and notifications to a change. The new transaction of `account` belongs
-  /// to `request`; others belong to no request.
+  /// Signs events, and adds their transactions and notifications to a change. A new transaction of `account` is
+  /// assigned to `request`; transactions of other accounts have no request.
   func record(
     _ events: [StoreEvent], in change: inout Change, answering request: PurchaseRequest? = nil,
     of account: String? = nil
@@ -46,12 +46,12 @@ extension LocalStore {
     change.sales[identifier] = sale
   }
 
-  /// Puts a notification into the outbox, and where the store sends notifications, plans its first attempt.
+  /// Puts a notification into the outbox. If the store sends notifications, plans the first attempt.
   func post(_ notification: SignedNotification, receipt: String? = nil, in change: inout Change) {
     change.notifications.append(notification)
     put(notification, receipt: receipt, in: &change)
     if sendsNotifications {
-      // Events of one millisecond are dated one after the other, the last of them later than now.
+      // Events of the same millisecond have ascending dates, so the last one may be later than now.
       let date = min(notification.signedDate, clock())
       change.records.append(
         .put(.storeDueDeliveries, key: StoreKey.dated(date, notification.number), value: []))
@@ -67,7 +67,7 @@ extension LocalStore {
     ]
   }
 
-  /// Adds a new transaction of an account, to be delivered.
+  /// Adds a new transaction of an account for delivery.
   func add(_ sale: StoreSaleRecord, to change: inout Change) {
     change.sales[sale.identifier] = sale
     if let name = sale.transaction.appTransactionId, sale.identifier == sale.originalIdentifier {
@@ -75,7 +75,7 @@ extension LocalStore {
     }
     let key = StoreKey.joined(sale.account, sale.identifier)
     change.records.append(.put(.storeAccounts, key: key, value: []))
-    // The queue that requested a restoration keeps it; the store does not deliver it again.
+    // The queue that requested a restoration stores its transaction, so the store does not deliver it again.
     if !sale.isRestoration { change.records.append(.put(.storeUnfinished, key: key, value: [])) }
     guard sale.transaction.type != .autoRenewableSubscription else { return }
     for purchase in [sale.originalIdentifier, sale.sharedFrom].compactMap(\.self)
@@ -106,7 +106,7 @@ extension LocalStore {
     do throws(SigningError) { return try signer.sign(transaction) } catch { throw LocalStoreError(error) }
   }
 
-  /// The transaction as the payment queue receives it. The receipt of an import is signed now.
+  /// The transaction as the payment queue receives it. The receipt of an imported purchase is signed now.
   func storeTransaction(_ sale: StoreSaleRecord) throws(LocalStoreError) -> StoreTransaction {
     let issued: String = if let receipt = sale.receipt { receipt } else { try receipt(of: sale.transaction) }
     return StoreTransaction(
@@ -133,7 +133,7 @@ extension SignedNotification {
 }
 
 extension Payment {
-  /// The payment of a transaction that no request caused, such as a renewal.
+  /// Sets the payment of a transaction that no request caused, such as a renewal.
   mutating func setProduct(of transaction: JWSTransaction) {
     productIdentifier = transaction.productId ?? ""
     quantity = Int(clamping: transaction.quantity ?? 1)

@@ -2,11 +2,12 @@
 
 internal import ReceiptCodec
 
-/// Family Sharing of one-time purchases; the engine shares subscriptions.
+/// Family Sharing of one-time purchases. The engine shares subscriptions.
 extension LocalStore {
-  /// Adds an account to another one's family. Members share all purchases of products that allow Family Sharing.
+  /// Adds an account to the family of another account. Members share all purchases of products that allow Family
+  /// Sharing.
   ///
-  /// - Returns: `SUBSCRIBED` and `ONE_TIME_CHARGE` for what is shared.
+  /// - Returns: `SUBSCRIBED` or `ONE_TIME_CHARGE` for each shared purchase.
   /// - Throws: ``LocalStoreError`` with `refused` if the account is in a family, or the family has six members.
   @discardableResult
   public func addToFamily(
@@ -28,7 +29,7 @@ extension LocalStore {
 
   /// Removes an account from its family, which ends sharing in both directions.
   ///
-  /// - Returns: `REVOKE` for each.
+  /// - Returns: `REVOKE` for each purchase that is no longer shared.
   /// - Throws: ``LocalStoreError`` with `refused` if the account is in no family.
   @discardableResult
   public func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
@@ -49,7 +50,7 @@ extension LocalStore {
     }
   }
 
-  /// Ends the sharing of one purchase with one member, by the member's transaction.
+  /// Stops sharing one purchase with one member. The member's transaction identifies both.
   ///
   /// - Returns: `REVOKE`.
   /// - Throws: ``LocalStoreError`` with `not-found`, or `refused` if it is not shared.
@@ -77,7 +78,7 @@ extension LocalStore {
     return events
   }
 
-  /// The one-time purchases of an account that its family may have: its own, and not revoked.
+  /// The one-time purchases of an account that it can share with its family: its own, if they are not revoked.
   private func shareablePurchases(of account: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var found: [StoreSaleRecord] = []
     for product in products.values.sorted(by: { $0.id < $1.id }) where product.isShareable {

@@ -6,18 +6,20 @@ package import ReceiptCodec
 extension LocalStore {
   /// A purchase that was made elsewhere.
   package struct ImportedPurchase: Sendable {
-    /// The latest transaction; one of the same identifier is replaced.
+    /// The latest transaction. It replaces one with the same identifier.
     package var transaction: JWSTransaction
-    /// The renewal, for the latest transaction of a subscription; the store then continues it.
+    /// The renewal information, for the latest transaction of a subscription. The store then continues the
+    /// subscription.
     package var renewalInfo: JWSRenewalInfo?
     /// The status that the subscription must have now; `nil` accepts any.
     package var status: SubscriptionStatus?
-    /// The customer; by default that of the app transaction or the original transaction, or a new one.
+    /// The customer of the purchase. By default the customer of the app transaction or of the original transaction, or
+    /// a new one.
     package var customer: String?
     /// The order on the customer's invoice.
     package var orderIdentifier: String?
 
-    /// Creates one.
+    /// Creates a purchase to import.
     package init(
       _ transaction: JWSTransaction, renewalInfo: JWSRenewalInfo? = nil, status: SubscriptionStatus? = nil,
       customer: String? = nil, orderIdentifier: String? = nil
@@ -30,8 +32,8 @@ extension LocalStore {
     }
   }
 
-  /// Takes over purchases, in one commit. They become the latest in the history; nobody is notified. A transaction without
-  /// an identifier is refused, and a subscription whose status contradicts its dates.
+  /// Imports purchases in one commit. They become the latest in the history, and no notification is posted. A
+  /// transaction without an identifier is refused, and so is a subscription whose status contradicts its dates.
   package func add(_ purchases: [ImportedPurchase]) throws(LocalStoreError) {
     let now = try catchUp()
     var accounts: [String: String] = [:]
@@ -70,7 +72,7 @@ extension LocalStore {
     }
   }
 
-  /// Takes over a purchase and its renewals, a month apart and with consecutive numbers as identifiers.
+  /// Imports a purchase and its renewals, one month apart and with consecutive numbers as identifiers.
   package func addHistory(
     of first: JWSTransaction, count: Int, customer: String?
   ) throws(LocalStoreError) {
@@ -94,7 +96,7 @@ extension LocalStore {
     }
   }
 
-  /// Changes a transaction as it is known, without an event.
+  /// Changes the current state of a transaction, without an event.
   ///
   /// - Throws: ``LocalStoreError`` with `not-found`.
   package func amend(
@@ -109,7 +111,8 @@ extension LocalStore {
     }
   }
 
-  /// Takes over an app transaction; that of the same customer is replaced. It is refused where neither says whose it is.
+  /// Imports an app transaction, which replaces that of the same customer. It is refused if it has no identifier and
+  /// no customer is given.
   package func add(_ appTransaction: AppTransaction, customer: String?) throws(LocalStoreError) {
     let names = [customer, appTransaction.appTransactionId].compactMap(\.self)
     guard let name = names.first else {
@@ -125,7 +128,7 @@ extension LocalStore {
 
   private static let collections = RecordCollection.ofStore + RecordCollection.ofPlay
 
-  /// Everything that the store knows.
+  /// All records of the store.
   package func allRecords() throws(LocalStoreError) -> [(RecordCollection, StoredRecord)] {
     var all: [(RecordCollection, StoredRecord)] = []
     for collection in Self.collections {
@@ -134,10 +137,10 @@ extension LocalStore {
     return all
   }
 
-  /// Removes everything that the store knows, and takes over records of ``allRecords()``, in one commit.
+  /// Removes all records of the store, and imports records of ``allRecords()``, in one commit.
   ///
-  /// - Throws: ``LocalStoreError`` with `storage`; with `refused` or `corrupt` for records that are not of a store: then
-  ///   nothing was changed.
+  /// - Throws: ``LocalStoreError`` with `storage`, or with `refused` or `corrupt` if the records are not those of a
+  ///   store. In the latter case nothing was changed.
   package func replaceAll(with records: [RecordChange]) throws(LocalStoreError) {
     let trial = StoredRecords(storage: MemoryRecordStorage())
     for case .put(let collection, _, _) in records where !Self.collections.contains(collection) {
@@ -146,12 +149,12 @@ extension LocalStore {
     try trial.commit(records)
     let (loaded, _, isNew) = try Self.read(catalog: catalog, options: options, trial)
     let removals: [RecordChange] = try allRecords().map { .remove($0.0, key: $0.1.key) }
-    // The next call reads it.
+    // The next call reads the state again.
     (state, texts) = (nil, nil)
     try commit(removals + records + (isNew ? [Self.header(of: loaded)] : []))
   }
 
-  /// Removes everything that the store knows: purchases, customers and notifications.
+  /// Removes all records of the store: purchases, customers and notifications.
   package func removeAll() throws(LocalStoreError) { try replaceAll(with: []) }
 
   private static func names(of purchase: ImportedPurchase) -> [String] {
@@ -162,7 +165,7 @@ extension LocalStore {
     ].compactMap(\.self)
   }
 
-  /// The account that a purchase belongs to; `accounts` has those of names that are not stored yet.
+  /// The account of a purchase. `accounts` contains the accounts of names that are not stored yet.
   private func account(
     of purchase: ImportedPurchase, _ accounts: inout [String: String]
   ) throws(LocalStoreError) -> String {
@@ -180,8 +183,8 @@ extension LocalStore {
 }
 
 extension SubscriptionEngine {
-  /// Takes over a subscription in its present state. It is refused where the status contradicts the dates; `nil` accepts
-  /// any.
+  /// Imports a subscription in its present state. It is refused if the status contradicts the dates; the status `nil`
+  /// accepts any.
   mutating func adopt(
     _ transaction: JWSTransaction, _ renewalInfo: JWSRenewalInfo, _ status: SubscriptionStatus?,
     account: String, at instant: Timestamp
@@ -214,7 +217,7 @@ extension SubscriptionEngine {
     if status == .expired, subscription.expirationIntent == nil { subscription.expirationIntent = .cancelled }
     if subscription.expirationIntent != nil { subscription.autoRenews = false }
     subscription.dueDate = dueDate(of: subscription)
-    // Due work is done before the first request.
+    // A renewal that is due now is performed before the next call is answered, so the subscription counts as active.
     let isRenewing = subscription.dueDate == subscription.expiresDate && subscription.autoRenews
     let found = isRenewing ? .active : subscription.statusCode(at: instant)
     guard status == nil || status == found else {
@@ -243,7 +246,7 @@ extension SubscriptionEngine {
     return subscription.isInBillingRetry ? nextDueInRetry(subscription) : subscription.expiresDate
   }
 
-  /// Sets the `appAccountToken` of a subscription and of its renewals to come.
+  /// Sets the `appAccountToken` of a subscription and of its future renewals.
   mutating func setAppAccountToken(_ token: UUIDString, of original: String) {
     guard var subscription = self[original] else { return }
     subscription.applicationUsername = token.rawValue

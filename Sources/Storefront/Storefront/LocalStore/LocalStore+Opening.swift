@@ -2,15 +2,15 @@
 
 internal import ReceiptCodec
 
-/// Opening a store, also one that an earlier version wrote.
+/// Opens a store, including one that an earlier version wrote.
 extension LocalStore {
   struct State {
     var engine: SubscriptionEngine
-    /// When something is due next.
+    /// The date of the next due event.
     var nextDueDate: Timestamp?
   }
 
-  /// Reads the state of a store, or creates that of a new one. Customers and subscriptions are read when they are used.
+  /// Reads the state of a store, or creates it for a new store. Customers and subscriptions are read on first use.
   static func read(
     catalog: ProductCatalog, options: Options, _ stored: StoredRecords
   ) throws(LocalStoreError) -> (State, SharedTexts, isNew: Bool) {
@@ -54,8 +54,8 @@ extension LocalStore {
     return read
   }
 
-  /// Adds what the present version has more than that of the header. Everything is added page by page, and again where
-  /// the process ended before the header.
+  /// Upgrades the records of an earlier version. Records are committed in batches. If the process ends before the
+  /// header is written, the upgrade starts again.
   private static func upgrade(
     _ stored: StoredRecords, _ header: inout StoreHeader
   ) throws(LocalStoreError) {
@@ -68,7 +68,8 @@ extension LocalStore {
       changes = []
     }
     if header.version < 2 {
-      // The places of transactions in histories, in the order of their identifiers, and the dates of notifications.
+      // Version 2 adds the places of transactions in histories, in the order of their identifiers, and the dates of
+      // notifications.
       try stored.forEach(in: .storeSales) { (record) throws(LocalStoreError) in
         var sale: StoreSaleRecord = try StoredRecords.decode(record.value, at: "store-sales/\(record.key)")
         guard !sale.isRestoration else { return }
@@ -81,7 +82,8 @@ extension LocalStore {
       }
     }
     if header.version < 3 {
-      // Subscriptions by account and by due date; families and accounts whose charges fail in records of their own.
+      // Version 3 indexes subscriptions by account and by due date. Families, and accounts whose charges fail, have
+      // records of their own.
       try stored.forEach(in: .storeSubscriptions) { (record) throws(LocalStoreError) in
         let place = "store-subscriptions/\(record.key)"
         try add(
@@ -89,7 +91,7 @@ extension LocalStore {
       }
       try add(takeFamilies(from: &header.ledger))
     }
-    // Version 4 has receipts in the records of sales; earlier ones are read where they are.
+    // Version 4 stores receipts in the records of sales. Receipts of earlier versions are read from their own records.
     header.version = StoreHeader.currentVersion
     try stored.commit(
       changes + [.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())])

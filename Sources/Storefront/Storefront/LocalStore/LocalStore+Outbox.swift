@@ -2,11 +2,11 @@
 
 public import ReceiptCodec
 
-/// Notifications, and the passing of time that produces them.
+/// Notifications, and the events over time that produce them.
 extension LocalStore {
   private static let deliveredKey = "delivered"
 
-  /// The notifications after that of a number, oldest first, at most `limit`. They are never removed.
+  /// The notifications after a number, oldest first, at most `limit`. They are never removed.
   public func notifications(
     after number: Int64 = 0, limit: Int = 256
   ) throws(LocalStoreError) -> [SignedNotification] {
@@ -23,7 +23,7 @@ extension LocalStore {
     return found
   }
 
-  /// A notification; `nil` without one of this number.
+  /// The notification with this number; `nil` if it does not exist.
   func notification(_ number: Int64) throws(LocalStoreError) -> SignedNotification? {
     let key = StoreKey.number(number)
     guard let record = try durable.value(of: key, in: .storeOutbox) else { return nil }
@@ -62,20 +62,20 @@ extension LocalStore {
     }
   }
 
-  /// The date of the next due event, such as a renewal or the end of a grace period; `nil` without one.
+  /// The date of the next due event, such as a renewal or the end of a grace period; `nil` if nothing is due.
   public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().nextDueDate }
 
-  /// Performs everything that is due up to an instant, each event at its own time. Every call does so up to the
-  /// present; this one is for simulated time. Receipts signed for a future time do not verify before it.
+  /// Performs everything that is due up to an instant, each event at its own time. Every call performs what is due up
+  /// to the present; use this one for simulated time. Receipts signed for a future time do not verify before it.
   public func advance(to instant: Timestamp) throws(LocalStoreError) { try catchUp(to: instant) }
 
-  /// Performs events when they are due, until the task is cancelled. Otherwise a store catches up at the next call.
+  /// Performs events as they become due, until the task is cancelled. Otherwise a store catches up at the next call.
   public func run() async throws(LocalStoreError) {
     deliver()
     while !Task.isCancelled {
       let now = clock()
       try catchUp(to: now)
-      // At most an hour: the clock may be changed meanwhile.
+      // At most one hour, because the clock may be changed meanwhile.
       let wait = try nextDueDate().map { $0.millisecondsSince1970 - now.millisecondsSince1970 } ?? 3_600_000
       let sleep = options.sleep
       let sleeper = Task<Void, Never> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LocalStore {
-  /// The pending payments after one, in the order of account and request, at most `limit`.
+  /// The pending payments after the given one, in the order of account and request, at most `limit`.
   public func pendingPurchases(
     after purchase: PendingPurchase? = nil, limit: Int = 256
   ) throws(LocalStoreError) -> [PendingPurchase] {
@@ -13,10 +13,10 @@ extension LocalStore {
     return found
   }
 
-  /// Approves a pending payment: the product is sold now, and delivered with the unfinished transactions.
+  /// Approves a pending payment. The product is sold now, and delivered with the unfinished transactions.
   ///
-  /// - Returns: The outcome; the payment fails if the product is no longer for sale.
-  /// - Throws: ``LocalStoreError`` with `not-found` where nothing waits.
+  /// - Returns: The outcome. The payment fails if the product is no longer for sale.
+  /// - Throws: ``LocalStoreError`` with `not-found` if there is no such pending payment.
   @discardableResult
   public func approve(
     _ requestIdentifier: String, account: String
@@ -28,9 +28,9 @@ extension LocalStore {
     return try sell(request, account: account, at: now)
   }
 
-  /// Declines a pending payment; the customer receives the error.
+  /// Declines a pending payment. The customer receives the error.
   ///
-  /// - Throws: ``LocalStoreError`` with `not-found` where nothing waits.
+  /// - Throws: ``LocalStoreError`` with `not-found` if there is no such pending payment.
   public func decline(
     _ requestIdentifier: String, account: String,
     with error: StoreError = StoreError(.paymentCancelled, "The purchase was not approved.")

@@ -8,22 +8,22 @@ public struct RecordedPurchase: Sendable, Hashable {
   public let transaction: StoreTransaction
   /// Its current state, such as refunded or revoked.
   public let current: JWSTransaction
-  /// Indicates whether the customer's queue finished it.
+  /// `true` if the customer's queue finished it.
   public let isFinished: Bool
-  /// Indicates whether it restores an earlier purchase.
+  /// `true` if it restores an earlier purchase.
   public let isRestoration: Bool
-  /// The charged amount in thousandths of the transaction's currency: price times quantity; 0 for a repurchase and for
-  /// a shared purchase.
+  /// The charged amount, which is price times quantity, in thousandths of the transaction's currency. It is 0 for a
+  /// repurchase and for a shared purchase.
   public var charged: Int64 {
     let (total, isTooGreat) = (current.price ?? 0).multipliedReportingOverflow(by: current.quantity ?? 1)
     return isTooGreat ? .max : total
   }
 }
 
-/// The purchase history, from which a vendor's server restores what StoreKit does not.
+/// The purchase history. A vendor's server uses it to restore purchases that StoreKit does not restore.
 extension LocalStore {
-  /// All transactions of an account, oldest first, including consumables and subscriptions: at most `limit`, and at most 256,
-  /// after that of an identifier.
+  /// All transactions of an account, oldest first, including consumables and subscriptions. The page begins after the
+  /// given transaction and has at most `limit` transactions, and at most 256.
   public func purchaseRecord(
     of account: String, after transactionIdentifier: String? = nil, limit: Int = 256
   ) throws(LocalStoreError) -> [RecordedPurchase] {
@@ -48,7 +48,7 @@ extension LocalStore {
       isRestoration: sale.isRestoration)
   }
 
-  /// The current state of a transaction, newly signed, as in the answer to a server.
+  /// The current state of a transaction, newly signed, as servers receive it.
   ///
   /// - Returns: The compact JWS.
   /// - Throws: ``LocalStoreError`` with `not-found`.
@@ -58,7 +58,7 @@ extension LocalStore {
     return try sign(transaction)
   }
 
-  /// The current state of the subscription of an original transaction.
+  /// The current state of the subscription with an original transaction.
   public func subscription(
     _ originalTransactionIdentifier: String
   ) throws(LocalStoreError) -> Subscription? {
@@ -66,7 +66,7 @@ extension LocalStore {
     return try read { $0[originalTransactionIdentifier] }
   }
 
-  /// The subscriptions of an account, its own and shared ones.
+  /// The subscriptions of an account, both its own and shared ones.
   public func subscriptions(of account: String) throws(LocalStoreError) -> [Subscription] {
     try catchUp()
     return try read { $0.subscriptions(of: account) }

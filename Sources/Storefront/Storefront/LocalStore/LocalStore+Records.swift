@@ -21,7 +21,7 @@ extension LocalStore {
     return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
   }
 
-  /// Puts a transaction into the history of its account.
+  /// Adds a transaction to the history of its account.
   static func place(_ sale: StoreSaleRecord) -> RecordChange {
     .put(.storeHistory, key: historyKey(sale.account, sale.modification), value: Array(sale.identifier.utf8))
   }
@@ -30,19 +30,19 @@ extension LocalStore {
     StoreKey.joined(account, StoreKey.number(modification))
   }
 
-  /// Puts a notification into the list by date.
+  /// Adds a notification to the list by date.
   static func date(_ notification: SignedNotification) -> RecordChange {
     .put(.storeOutboxDates, key: StoreKey.dated(notification.signedDate, notification.number), value: [])
   }
 
   /// Runs an operation and commits all of its changes, or none.
   ///
-  /// - Throws: ``LocalStoreError``. Nothing is changed then: the state is read from the storage again, unless a refusal
-  ///   came before the first change.
+  /// - Throws: ``LocalStoreError``. Nothing is changed then. The state is read from the storage again, unless the
+  ///   operation was refused before its first change.
   func change<Result>(
     _ body: (inout SubscriptionEngine, inout Change) throws(LocalStoreError) -> Result
   ) throws(LocalStoreError) -> Result {
-    // Moved out, so that it is mutated without a copy, and lost if the operation fails half-way.
+    // Moved out, so that it is mutated without a copy and discarded if the operation fails.
     var working = try loaded()
     state = nil
     var change = Change(texts: texts ?? SharedTexts())
@@ -51,9 +51,9 @@ extension LocalStore {
     do throws(LocalStoreError) {
       result = try body(&working.engine, &change)
     } catch {
-      // The engine took rows that it could not read for absent.
+      // The engine treats a record that it could not read as absent. Report the read error first.
       try working.engine.source?.check()
-      // Of several purchases one may be refused after others were taken over.
+      // If one of several purchases is refused, others may have been imported before.
       let isRefusal = error.code == .refused || error.code == .notFound
       if isRefusal, working.engine.isUnchanged(since: ledger) { state = working }
       throw error
@@ -90,7 +90,7 @@ extension LocalStore {
 
   /// Performs all events that are due, in several commits.
   ///
-  /// - Returns: The instant until which they are performed, now by default.
+  /// - Returns: The instant up to which events were performed, which is now by default.
   /// - Throws: ``LocalStoreError``.
   @discardableResult
   func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) -> Timestamp {
@@ -115,7 +115,7 @@ extension LocalStore {
     return result
   }
 
-  /// The transaction with this identifier; `nil` without one.
+  /// The transaction with this identifier; `nil` if it does not exist.
   func sale(_ identifier: String, in change: Change? = nil) throws(LocalStoreError) -> StoreSaleRecord? {
     if let sale = change?.sales[identifier] { return sale }
     guard let record = try durable.value(of: identifier, in: .storeSales) else { return nil }
@@ -125,7 +125,7 @@ extension LocalStore {
     if let packed {
       sale.receipt = try unpack(packed, known: sale.transaction.encodedJSON(), at: place)
     } else if sale.receipt ?? "" == "" {
-      // Version 3 has it in a record of its own, which stays where an import replaced the sale.
+      // Version 3 has the receipt in its own record, which remains if an import replaced the sale.
       let packed = sale.isImported == true ? nil : try durable.value(of: identifier, in: .storeReceipts)
       sale.receipt = try packed.map { (packed) throws(LocalStoreError) in
         try unpack(packed, at: "store-receipts/\(identifier)")
@@ -134,7 +134,7 @@ extension LocalStore {
     return sale
   }
 
-  /// A transaction that another record names.
+  /// A transaction that another record refers to. It is an error if it is missing.
   func storedSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord {
     guard let sale = try sale(identifier) else {
       throw LocalStoreError(.corrupt, at: "store-sales/\(identifier)", "The sale is not stored.")
@@ -142,7 +142,7 @@ extension LocalStore {
     return sale
   }
 
-  /// A transaction that a caller names, after everything that is due.
+  /// Performs everything that is due, and then returns the transaction that a caller named.
   func knownSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord {
     try catchUp()
     guard let sale = try sale(identifier) else {
@@ -179,9 +179,10 @@ extension LocalStore {
   }
 }
 
-/// Sales of several customers share a sync: each is stored at once, and answered after the sync.
+/// Sales of several customers share a sync. Each is stored at once, and answered after the sync.
 extension LocalStore {
-  /// The records, after everything that a caller is about to see is on disk; but for grouped operations.
+  /// The records, after everything that a caller is about to see has been written to disk. Grouped operations skip the
+  /// sync.
   var durable: StoredRecords {
     get throws(LocalStoreError) {
       try makeDurable()
@@ -208,14 +209,14 @@ extension LocalStore {
   /// Returns when everything that was stored before the call is on disk.
   func synchronized() async throws(LocalStoreError) {
     guard isUnsynchronized else { return }
-    // The calls that wait for the actor come first, and the first that goes on syncs for all of them.
+    // The calls that wait for the actor run first. The first call that continues syncs for all of them.
     await Task.yield()
     try makeDurable()
   }
 
-  /// Stores changes: on disk unless the operation is grouped.
+  /// Stores changes, and syncs them to disk unless the operation is grouped.
   package func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
-    // Before the call: after an error it is not known what was stored.
+    // Set before the call, because after an error it is not known which changes were stored.
     if isGrouping { isUnsynchronized = true }
     try stored.commit(changes, isDurable: !isGrouping)
     if !isGrouping { isUnsynchronized = false }

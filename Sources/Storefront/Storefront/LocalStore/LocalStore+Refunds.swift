@@ -4,8 +4,8 @@ public import ReceiptCodec
 
 /// Refunds.
 extension LocalStore {
-  /// Refunds a purchase, by any transaction of it; of a subscription, the period of the transaction. For a one-time purchase,
-  /// its restorations and the family's shares are revoked with it.
+  /// Refunds a purchase, given any of its transactions. For a subscription, the period of that transaction is
+  /// refunded. For a one-time purchase, its restorations and the family's shares are revoked too.
   ///
   /// - Returns: `REFUND`, and `REVOKE` for members of the family.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
@@ -31,7 +31,7 @@ extension LocalStore {
 
   /// Reverses a refund.
   ///
-  /// - Returns: `REFUND_REVERSED`, and the notifications of sharing it again.
+  /// - Returns: `REFUND_REVERSED`, and the notifications of sharing the purchase again.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
@@ -78,8 +78,8 @@ extension LocalStore {
     }
   }
 
-  /// Runs an operation on the transactions of a purchase, each with the date to sign it on: the given one first and, for
-  /// a one-time purchase, its repurchases, restorations and shares.
+  /// Runs an operation on the transactions of a purchase, each with its signing date. The given transaction is first.
+  /// For a one-time purchase its repurchases, restorations and shares follow.
   private func changePurchase(
     of identifier: String,
     _ body: (
@@ -92,7 +92,7 @@ extension LocalStore {
       sales += try transactions(ofPurchase: sale.originalIdentifier).filter { $0.identifier != identifier }
     }
     return try operate { engine, now throws(SubscriptionError) in
-      // Later than every signed transaction of the purchase; no two are signed in the same millisecond.
+      // The dates are later than those of all signed transactions of the purchase, and no two are equal.
       var date = sales.compactMap(\.transaction.signedDate).max()
       var purchase: [(sale: StoreSaleRecord, date: Timestamp)] = []
       for sale in sales {
@@ -108,7 +108,7 @@ extension LocalStore {
   func transactions(ofPurchase originalIdentifier: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var identifiers = [originalIdentifier]
     try durable.forEach(in: .storeLines, with: originalIdentifier) { line in
-      // Stores of versions 1 and 2 have the first one among them.
+      // Stores of versions 1 and 2 include the first transaction here.
       if line.key != originalIdentifier { identifiers.append(line.key) }
     }
     return try sales(identifiers)

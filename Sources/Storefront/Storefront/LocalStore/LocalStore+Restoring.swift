@@ -36,7 +36,7 @@ extension LocalStore {
       next: end < restoration.originals.count ? StorePosition(rawValue: String(end)) : nil)
   }
 
-  /// Creates the transactions of a page, and of earlier pages that were never requested.
+  /// Creates the transactions of a page, and those of earlier pages that were never requested.
   private func make(
     upTo end: Int, of restoration: StoreRestorationRecord, account: String, key: String, at now: Timestamp
   ) throws(LocalStoreError) -> StoreRestorationRecord {
@@ -59,8 +59,8 @@ extension LocalStore {
     }
   }
 
-  /// One finished transaction per purchase, if its product is restorable and it is not revoked: of a one-time purchase
-  /// the first, of a subscription the latest.
+  /// One finished transaction per purchase, if its product is restorable and it is not revoked: the first of a
+  /// one-time purchase, the latest of a subscription.
   private func restorablePurchases(
     of account: String, applicationUsername: String?
   ) throws(LocalStoreError) -> [String] {

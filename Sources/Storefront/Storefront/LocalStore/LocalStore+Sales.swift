@@ -21,7 +21,7 @@ extension LocalStore {
     return ProductsResponse(products: found, invalidProductIdentifiers: invalid)
   }
 
-  /// A product that is for sale, at its present price; `nil` for any other.
+  /// A product with its present price, if it is for sale; otherwise `nil`.
   private func product(_ identifier: String, preferredLocales: [Locale]) -> Product? {
     guard var product = state?.engine.product(identifier), product.isForSale else { return nil }
     if let price = state?.engine.price(of: identifier), price != Milliunits.of(product.price) {
@@ -39,7 +39,7 @@ extension LocalStore {
     } else if let authorize = options.authorize, let prompt = try prompt(for: request, account: account) {
       authorization = await authorize(prompt, account)
     }
-    // No suspension from here on, so that no other call interleaves.
+    // There is no suspension after this point, so no other call interleaves.
     let outcome = try grouped { () throws(LocalStoreError) in
       try decide(request, account: account, authorization)
     }
@@ -47,7 +47,7 @@ extension LocalStore {
     return outcome
   }
 
-  /// The question to the customer; `nil` if the answer to the request does not depend on it.
+  /// The question to the customer; `nil` if the outcome of the request does not depend on the answer.
   private func prompt(
     for request: PurchaseRequest, account: String
   ) throws(LocalStoreError) -> PurchasePrompt? {
@@ -136,8 +136,8 @@ extension LocalStore {
     return [.put(.storeRequests, key: key, value: record.encodedJSON()), .remove(.storePending, key: key)]
   }
 
-  /// Sells the product: sale, receipt, notification and answer in one commit. All events due before `now` must have
-  /// been performed.
+  /// Sells the product. Sale, receipt, notification and outcome are stored in one commit. All events due before `now`
+  /// must have been performed.
   func sell(
     _ request: PurchaseRequest, account: String, at now: Timestamp
   ) throws(LocalStoreError) -> PurchaseOutcome {
@@ -171,8 +171,8 @@ extension LocalStore {
     return try outcome(record)
   }
 
-  /// The purchase that a payment for a non-consumable repeats: of the product itself, or of a related product in another
-  /// app of the vendor.
+  /// The earlier purchase that a payment for a non-consumable repeats: a purchase of the product itself, or of a
+  /// related product in another app of the vendor.
   private func ownedTransaction(
     for payment: Payment, by account: String
   ) throws(LocalStoreError) -> JWSTransaction? {
@@ -187,7 +187,7 @@ extension LocalStore {
 }
 
 extension SubscriptionEngine {
-  /// Charges for a payment for any product; `owned` is the purchase that it repeats.
+  /// Charges for a payment for any product. `owned` is the earlier purchase that it repeats.
   fileprivate mutating func charge(
     _ payment: Payment, account: String, owned: JWSTransaction?, at now: Timestamp
   ) throws(StoreError) -> SubscriptionPurchase {

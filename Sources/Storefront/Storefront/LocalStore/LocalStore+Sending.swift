@@ -3,9 +3,9 @@
 package import ReceiptCodec
 internal import ReceiptSigning
 
-/// Notifications on their way to the developer's server.
+/// Sends notifications to the developer's server.
 extension LocalStore {
-  /// Begins or ends the planning of attempts for new notifications.
+  /// Sets whether attempts are planned for new notifications.
   package func setSendsNotifications(_ sends: Bool) { sendsNotifications = sends }
 
   /// The first notification whose next attempt is due.
@@ -38,8 +38,8 @@ extension LocalStore {
     try durable.row(StoreKey.number(number), in: .storeDeliveries) ?? DeliveryRecord()
   }
 
-  /// Records an attempt to send a notification. `result` is Apple's `sendAttemptResult`, and `next` the date on which it is
-  /// sent again; `nil` for never.
+  /// Records an attempt to send a notification. `result` is Apple's `sendAttemptResult`. `next` is the date of the
+  /// next attempt, or `nil` after the last one.
   package func recordAttempt(
     of due: SentNotification, at date: Timestamp, result: String, next: Timestamp?
   ) throws(LocalStoreError) {
@@ -62,14 +62,14 @@ extension LocalStore {
 
   /// A notification, and the attempts to send it.
   package struct SentNotification: Sendable {
-    /// When it is sent next, of one that is due.
+    /// The date of the next attempt, if the notification is due.
     package var dueDate: Timestamp?
     package let notification: SignedNotification
     package let delivery: DeliveryRecord
   }
 
-  /// Notifications by the date of their signature, with the attempts to send them, and whether more follow. `last` is the
-  /// one before the first, for a later page.
+  /// The notifications that were signed in a range of dates, with the attempts to send them, and a flag that indicates
+  /// whether more follow. For a later page, `last` is the last notification of the page before.
   package func notifications(
     signedIn dates: Range<Timestamp>, after last: (date: Timestamp, number: Int64)?, limit: Int,
     where accepts: @Sendable (SignedNotification, DeliveryRecord) -> Bool
@@ -95,14 +95,14 @@ extension LocalStore {
     }
   }
 
-  /// The time of the last thing that happened; the store's time never goes back behind it.
+  /// The time of the last event. The store's time never goes back behind it.
   package func lastEventDate() throws(LocalStoreError) -> Timestamp { try read { $0.ledger.time } }
 
   /// The number of the last notification.
   package func eventCount() throws(LocalStoreError) -> Int64 { try read { $0.ledger.eventCount } }
 
   /// Signs a notification that is not about one purchase, such as `TEST`, and puts it into the outbox. The store sets
-  /// its UUID, its date and its version.
+  /// its UUID, date and version.
   @discardableResult
   package func post(_ notification: Notification) throws(LocalStoreError) -> SignedNotification {
     let now = try catchUp()
@@ -117,7 +117,7 @@ extension LocalStore {
     }
   }
 
-  /// Takes over a notification that was sent elsewhere, about a transaction and its original transaction.
+  /// Imports a notification that was sent elsewhere, about a transaction and its original transaction.
   package func add(
     _ notification: Notification, about transactions: [String], attempts: [DeliveryRecord.Attempt]
   ) throws(LocalStoreError) {

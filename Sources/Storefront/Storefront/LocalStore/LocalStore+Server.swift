@@ -2,32 +2,32 @@
 
 package import ReceiptCodec
 
-/// The questions of a developer's server about customers.
+/// Queries of a developer's server about customers.
 extension LocalStore {
-  /// The account that a transaction, an original transaction, an app transaction or an imported name belongs to.
+  /// The account of a transaction, an original transaction, an app transaction or an imported name.
   package func account(of identifier: String) throws(LocalStoreError) -> String? {
     if let sale = try sale(identifier) { return sale.account }
     return try durable.value(of: identifier, in: .storeNames).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The transaction with this identifier, as it is now.
+  /// The transaction with this identifier, in its current state.
   package func currentSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord? {
     try catchUp()
     return try sale(identifier)
   }
 
-  /// A part of an account's history.
+  /// A page of an account's history.
   package struct HistoryPage: Sendable {
-    /// Restorations are not among them.
+    /// The transactions, without restorations.
     package var sales: [StoreSaleRecord] = []
-    /// The place of the last one.
+    /// The position of the last transaction.
     package var position: Int64?
-    /// Indicates whether more follow.
+    /// `true` if more transactions follow.
     package var hasMore = false
   }
 
-  /// The next page of an account's transactions, in the order of their last modification. `position` is the place before
-  /// the first one.
+  /// The next page of an account's transactions, in the order of their last modification. The page begins after
+  /// `position`.
   package func history(
     of account: String, after position: Int64? = nil, isDescending: Bool = false, limit: Int = .max,
     where accepts: @Sendable (StoreSaleRecord) -> Bool = { _ in true }
@@ -61,7 +61,7 @@ extension LocalStore {
     }
   }
 
-  /// A subscription as a server sees it.
+  /// The state of a subscription, for the answers to a server.
   package struct SubscriptionState: Sendable {
     package let subscription: Subscription
     package let status: SubscriptionStatus
@@ -76,7 +76,7 @@ extension LocalStore {
     }
   }
 
-  /// The subscription of an original transaction.
+  /// The subscription with an original transaction.
   package func subscriptionState(_ original: String) throws(LocalStoreError) -> SubscriptionState? {
     try catchUp()
     return try read { engine in engine[original].map { Self.state($0, engine, at: clock()) } }
@@ -85,14 +85,15 @@ extension LocalStore {
   private static func state(
     _ subscription: Subscription, _ engine: SubscriptionEngine, at now: Timestamp
   ) -> SubscriptionState {
-    // Events of one subscription in one millisecond are dated one after the other.
+    // The events of one subscription in the same millisecond have ascending dates, so the last one may be later than
+    // now.
     let now = max(now, subscription.lastSignedDate)
     return SubscriptionState(
       subscription: subscription, status: subscription.statusCode(at: now),
       renewalInfo: engine.renewalInfo(of: subscription, at: now))
   }
 
-  /// The order on the customer's invoice of a transaction that this store sold.
+  /// The order identifier on the customer's invoice, for a transaction that this store sold.
   package static func orderIdentifier(of transactionIdentifier: String) -> String {
     "W" + transactionIdentifier
   }
@@ -109,7 +110,7 @@ extension LocalStore {
     return try sales(identifiers).map(\.transaction)
   }
 
-  /// An account's download of the app: an imported one, or that of a customer of this store.
+  /// The app transaction of an account: an imported one, or one that this store creates for its customer.
   package func appTransaction(of account: String) throws(LocalStoreError) -> AppTransaction? {
     if let known: AppTransaction = try durable.row(account, in: .storeAppTransactions) { return known }
     let identifier = try read { $0.appTransactionIdentifier(of: account) }
@@ -127,7 +128,7 @@ extension LocalStore {
     }
   }
 
-  /// Sets the `appAccountToken` of all transactions of an original transaction, and of its renewals to come.
+  /// Sets the `appAccountToken` of all transactions with an original transaction, and of their future renewals.
   ///
   /// - Throws: ``LocalStoreError`` with `not-found`.
   package func setAppAccountToken(_ token: UUIDString, of original: String) throws(LocalStoreError) {
@@ -142,7 +143,7 @@ extension LocalStore {
     }
   }
 
-  /// Keeps consumption information that the developer sent about a transaction.
+  /// Stores consumption information that the developer sent about a transaction.
   package func addConsumption(_ json: JSONValue, of transaction: String) throws(LocalStoreError) {
     let number = try consumption(of: transaction).count + 1
     try commit([

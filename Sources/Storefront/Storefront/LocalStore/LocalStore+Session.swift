@@ -9,7 +9,7 @@ extension LocalStore {
     /// The customer.
     public let account: String
 
-    /// Looks products up. Those that are not for sale are among the invalid identifiers.
+    /// Looks products up. Products that are not for sale are returned as invalid identifiers.
     public func products(
       for identifiers: Set<String>, preferredLocales: [Locale]
     ) async throws(StoreError) -> ProductsResponse {
@@ -35,7 +35,7 @@ extension LocalStore {
       }
     }
 
-    /// Finishes a transaction. That of another customer is left unchanged.
+    /// Finishes a transaction. Another customer's transaction is left unchanged.
     public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
       try await store.answer(.finish, or: StoreUnavailable.self) { store, _ async throws(LocalStoreError) in
         try await store.finish(transactionIdentifier, of: account)
@@ -52,20 +52,21 @@ extension LocalStore {
       }
     }
 
-    /// Indicates whether the account is not restricted.
+    /// `true` unless the account is restricted.
     public var canMakePayments: Bool { !store.options.restrictedAccounts.contains(account) }
 
-    /// Indicates whether the product is in the catalogue, for sale or not.
+    /// Returns `true` if the product is in the catalogue, for sale or not.
     public func isRegistered(_ productIdentifier: String) -> Bool {
       store.products[productIdentifier] != nil
     }
 
-    /// A signal for each decision about a pending payment, and for each sale that no payment of the customer caused.
+    /// A signal for each decision about a pending payment, and for each sale that was not caused by a payment of the
+    /// customer.
     public func changes() async -> AsyncStream<Void>? { await store.changes(of: account) }
   }
 
-  /// Performs a call of a customer, after its delay and with the fault that comes next. `body` receives the error by
-  /// which a payment is to be refused.
+  /// Performs a call of a customer, after its delay and with the next fault. `body` receives the error with which a
+  /// payment must be refused, if any.
   fileprivate func answer<Answer: Sendable, Failure: StoreCallError>(
     _ call: Fault.Call, or failure: Failure.Type,
     _ body: @Sendable (isolated LocalStore, StoreError?) async throws(LocalStoreError) -> Answer
@@ -102,7 +103,7 @@ extension LocalStore {
   }
 }
 
-/// Signals to the queues of customers in this process, so that they need not poll.
+/// Signals to the queues of customers in this process, so that they do not have to poll.
 extension LocalStore {
   /// The signals for an account.
   func changes(of account: String) -> AsyncStream<Void> {
@@ -121,12 +122,12 @@ extension LocalStore {
     if listeners[account]?.isEmpty == true { listeners[account] = nil }
   }
 
-  /// Signals that something of an account must be fetched.
+  /// Signals that an account has changes to fetch.
   func signalChange(of account: String) {
     for listener in (listeners[account] ?? [:]).values { listener.yield() }
   }
 
-  /// Signals the sales of a change that no queue has asked for, such as renewals.
+  /// Signals the sales of a change that no queue requested, such as renewals.
   func signalSales(of change: Change) {
     guard !listeners.isEmpty else { return }
     for sale in change.sales.values where sale.requestIdentifier == nil && !sale.isFinished {
@@ -135,7 +136,7 @@ extension LocalStore {
   }
 }
 
-/// The error of a call to a store: there are calls that can be refused, and calls that are only repeated.
+/// The error of a call to a store. Some calls can be refused, others can only be repeated.
 protocol StoreCallError: Error {
   init(_ unavailable: StoreUnavailable)
   init(refused error: StoreError)

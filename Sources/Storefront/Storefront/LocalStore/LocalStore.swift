@@ -15,15 +15,16 @@ public import ReceiptSigning
 /// ```
 ///
 /// Sale, receipt, notification and subscription are on disk, in one commit, before the answer is sent. Requests are
-/// idempotent: the same identifiers get the same answer, across crashes and relaunches. A storage serves one store.
+/// idempotent: the same identifiers get the same answer, even across crashes and relaunches. A storage serves one
+/// store.
 ///
-/// Every call that throws ``LocalStoreError`` may throw `storage`, `corrupt` for a damaged record, and `signing`.
+/// Every call that throws ``LocalStoreError`` may throw `storage`, `signing`, and `corrupt` for a damaged record.
 ///
 /// The rules of subscriptions are in <doc:Subscriptions>.
 public actor LocalStore {
-  /// Its options.
+  /// The options of the store.
   public nonisolated let options: Options
-  /// Its catalogue.
+  /// The products to sell.
   public nonisolated let catalog: ProductCatalog
   let products: [String: CatalogProduct]
   let stored: StoredRecords
@@ -31,32 +32,32 @@ public actor LocalStore {
   let signer: StoreEventSigner
   let receiptSigner: TransactionReceiptSigner?
   var faults: [Fault]
-  /// `nil` after a failed commit: the next call reads the storage again.
+  /// `nil` after a failed commit; the next call reads the storage again.
   var state: State?
-  /// The dictionary of the storage's packed texts; `nil` if it must be read again.
+  /// The texts that are shared by packed texts in the storage; `nil` if they must be read again.
   var texts: SharedTexts?
   var sleeper: Task<Void, Never>?
   var isDelivering = false
-  /// Indicates whether new notifications are to be sent to the developer's server.
+  /// `true` if new notifications are sent to the developer's server.
   package var sendsNotifications = false
   /// The queues that wait for changes, by account.
   package var listeners: [String: [UInt64: AsyncStream<Void>.Continuation]] = [:]
   var listenerCount: UInt64 = 0
-  /// Indicates whether the changes of the present operation may share a sync with others.
+  /// `true` while the changes of the present operation may share a sync with others.
   var isGrouping = false
-  /// Indicates whether something was stored that may not be on disk.
+  /// `true` if stored changes may not be on disk yet.
   var isUnsynchronized = false
 
   /// Opens a store, or creates one in an empty storage.
   ///
   /// - Parameters:
-  ///   - catalog: What it sells.
-  ///   - identity: The signing identity: on P-256, with the chain leaf, intermediate, root. Verifiers of its receipts
-  ///     trust its root.
-  ///   - storage: Where the store is kept.
+  ///   - catalog: The products to sell.
+  ///   - identity: The signing identity: on P-256, with the chain leaf, intermediate, root. Verifiers of the store's
+  ///     receipts trust its root.
+  ///   - storage: The storage of the store.
   ///   - options: The options. A stored seed and stored prices take precedence over those given.
-  ///   - clock: The current time.
-  /// - Throws: ``LocalStoreError`` with `signing` for an identity that does not suit, `storage`, `corrupt` or
+  ///   - clock: Returns the current time.
+  /// - Throws: ``LocalStoreError`` with `signing` if the identity is unsuitable, `storage`, `corrupt` or
   ///   `invalid-option`.
   public init(
     catalog: ProductCatalog, identity: SigningIdentity, storage: any RecordStorage, options: Options,
@@ -86,7 +87,7 @@ public actor LocalStore {
     if isNew, let state { try stored.commit([Self.header(of: state)]) }
   }
 
-  /// The store as one signed-in customer sees it, as a queue takes it. The account is any name that is not empty.
+  /// The store as one signed-in customer sees it, for a payment queue. The account is any name that is not empty.
   public nonisolated func session(account: String) -> Session { Session(store: self, account: account) }
 
   /// Closes the store and its storage: later calls fail, and ``run()`` ends. Closing again has no effect.
@@ -100,6 +101,6 @@ public actor LocalStore {
     try stored.close()
   }
 
-  /// Adds a fault, which applies after those added before.
+  /// Adds a fault. It applies after those that were added before.
   public func add(_ fault: Fault) { faults.append(fault) }
 }

@@ -23,24 +23,25 @@ extension LocalStore {
 
     /// Creates options.
     ///
-    /// The environment is the sandbox unless `engine` says otherwise: `receipt-tool verify --trust DIR/root.cer`
-    /// accepts what the store issues without another flag. Never sell in the environment that production's servers
-    /// accept unless what is sold there is real.
+    /// The environment is the sandbox unless `engine` sets another one: `receipt-tool verify --trust DIR/root.cer`
+    /// then accepts the store's receipts without another flag. Never sell in the environment that production's servers
+    /// accept unless the sales are real.
     ///
     /// - Parameters:
     ///   - engine: The app, the calendar of periods and the billing of renewals.
-    ///   - appAppleId: The app's identifier that notifications state, if any.
-    ///   - storefrontLocale: The locale that prices are formatted by: the storefront's, not the customer's.
-    ///   - authorization: Whether payments are authorised.
-    ///   - authorize: Asks the customer, an account, and decides instead of `authorization`. It is called once for each
-    ///     payment that the store would accept; again if its first answer was lost in a crash.
-    ///   - restrictedAccounts: Accounts that may not authorise payments, as by parental controls.
+    ///   - appAppleId: The app's identifier in notifications, if any.
+    ///   - storefrontLocale: The locale that formats prices: the storefront's, not the customer's.
+    ///   - authorization: The decision about payments.
+    ///   - authorize: Asks the customer, an account, and decides instead of `authorization`. It is called once for
+    ///     each payment that the store would accept, and again if its first answer was lost in a crash.
+    ///   - restrictedAccounts: Accounts that may not authorise payments, for example because of parental controls.
     ///   - testAccounts: Accounts for tests, which production refuses.
     ///   - delays: The delays before calls are processed.
     ///   - faults: Injected faults.
-    ///   - receipts: What a receipt is.
+    ///   - receipts: The format of receipts.
     ///   - maximumQuantity: The greatest quantity of a consumable or non-renewing subscription in one payment.
-    ///   - sink: Receives each notification, in order, once it is in the outbox; after a crash possibly again.
+    ///   - sink: Receives each notification, in order, after it was put into the outbox. After a crash it may receive
+    ///     one again.
     ///   - sleep: Suspends for a duration; tests replace it.
     public init(
       engine: SubscriptionEngine.Options, appAppleId: Int64? = nil,
@@ -67,12 +68,12 @@ extension LocalStore {
       self.sleep = sleep
     }
 
-    /// Options for an app, and the defaults for everything else.
+    /// Creates options for an app, with the defaults for everything else.
     public init(bundleIdentifier: String) {
       self.init(engine: SubscriptionEngine.Options(bundleIdentifier: bundleIdentifier))
     }
 
-    /// Why an account cannot be used at this store; `nil` if it can.
+    /// The reason that an account cannot be used at this store; `nil` if it can.
     func signInRefusal(of account: String) -> StoreError? {
       if account.isEmpty { return StoreError(.clientInvalid, "Nobody is signed in to the store.") }
       guard engine.environment.category == .production, testAccounts.contains(account) else { return nil }
@@ -80,7 +81,7 @@ extension LocalStore {
         .clientInvalid, "\"\(account)\" is a test account: sign in with another in production.")
     }
 
-    /// Why an account cannot pay; `nil` if it can.
+    /// The reason that an account cannot pay; `nil` if it can.
     func refusal(of account: String) -> StoreError? {
       if let refusal = signInRefusal(of: account) { return refusal }
       guard restrictedAccounts.contains(account) else { return nil }
@@ -88,7 +89,7 @@ extension LocalStore {
     }
   }
 
-  /// Indicates whether payments are authorised.
+  /// The decision about payments.
   public enum AuthorizationPolicy: Sendable, Hashable {
     /// All are approved.
     case approve
@@ -98,7 +99,7 @@ extension LocalStore {
     case ask
   }
 
-  /// The kind of receipt.
+  /// The format of receipts.
   public enum ReceiptFormat: Sendable {
     /// A signed transaction: a JWS.
     case signedTransaction
@@ -106,7 +107,7 @@ extension LocalStore {
     case transactionReceipt(SigningIdentity)
   }
 
-  /// A call that fails, for tests.
+  /// A failure of calls, for tests.
   public struct Fault: Sendable, Hashable {
     /// A call to the store.
     public enum Call: String, Sendable, Hashable, CaseIterable {
@@ -124,7 +125,8 @@ extension LocalStore {
 
     /// The kind of failure.
     public enum Failure: Sendable, Hashable {
-      /// The store refuses: the payment fails permanently. In calls without such a result the store is unavailable.
+      /// The store refuses: the payment fails permanently. A call without such a result reports the store as
+      /// unavailable.
       case error(StoreError)
       /// The store does nothing and does not answer.
       case unavailable(retryAfter: Duration?)
@@ -132,7 +134,7 @@ extension LocalStore {
       case answerLost
     }
 
-    /// Which call.
+    /// The call that fails.
     package var call: Call
     /// The kind of failure.
     package var failure: Failure

@@ -3,15 +3,16 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Texts that packed ones have in common, by number: the headers of signed texts, which contain the certificates and
-/// are the greatest part of each.
+/// The texts that packed texts share, by number. They are the headers of signed texts, which contain the certificates
+/// and are the largest part of each.
 struct SharedTexts: Sendable {
-  /// More than a store's identities over the years; later headers are not shared.
+  /// The greatest number of shared texts, which is more than the identities of a store over the years. Later headers
+  /// are not shared.
   private static let greatestCount = 64
 
   private var texts: [UInt8: [UInt8]] = [:]
   private var numbers: [[UInt8]: UInt8] = [:]
-  /// Those that are not stored yet.
+  /// The shared texts that are not stored yet.
   private(set) var added: [RecordChange] = []
 
   subscript(number: UInt8) -> [UInt8]? { texts[number] }
@@ -24,7 +25,7 @@ struct SharedTexts: Sendable {
     numbers[record.value] = number
   }
 
-  /// The number of a text; `nil` for one that is not shared.
+  /// The number of a text, which is added if there is room; otherwise `nil`.
   mutating func number(of text: [UInt8]) -> UInt8? {
     if let number = numbers[text] { return number }
     guard texts.count < Self.greatestCount else { return nil }
@@ -41,32 +42,35 @@ struct SharedTexts: Sendable {
   }
 }
 
-/// A signed text as the store keeps it: a compact JWS without its Base64URL and, within its payload, those of other
-/// JWS, with the header as a number of ``SharedTexts``. It takes an eighth of the text.
+/// A signed text in packed form. It takes an eighth of the original size.
 ///
-/// It is a sequence of parts: a byte for the kind, and the content, with its length before it unless the kind says it. A
-/// JWS within the payload, or the payload, may be a text that is kept elsewhere, such as the receipt in a notification.
+/// The text is a compact JWS. Its Base64URL is decoded, also that of other JWS within its payload, and the header is
+/// replaced by its number in ``SharedTexts``.
+///
+/// The packed form is a sequence of parts. Each is a byte for the kind and the content, which is preceded by its
+/// length unless the kind implies the length. A JWS within the payload, or the payload itself, may be a text that is
+/// stored elsewhere, such as the receipt in a notification.
 enum PackedText {
   private enum Part: UInt8 {
     /// Bytes as they are.
     case literal = 1
-    /// A shared text, by its number.
+    /// The number of a shared text.
     case shared
     /// Base64URL of bytes.
     case encoded
     /// Base64URL of a packed text.
     case nested
-    /// A text that is kept elsewhere, without content.
+    /// A text that is stored elsewhere; the part has no content.
     case known
   }
 
-  /// A notification has the JWS of a transaction in its payload, which has none.
+  /// A notification has the JWS of a transaction in its payload, and that JWS contains no further one.
   private static let greatestDepth = 2
 
-  /// A record of JSON and a packed text.
+  /// Joins the JSON of a record and a packed text.
   static func joined(_ json: [UInt8], _ packed: [UInt8]) -> [UInt8] { json + [0] + packed }
 
-  /// The parts of a record. Earlier versions have the text in the JSON.
+  /// Splits a record into its parts. Earlier versions have the text in the JSON.
   static func split(_ record: [UInt8]) -> (json: [UInt8], packed: [UInt8]?) {
     guard let end = record.firstIndex(of: 0) else { return (record, nil) }
     return (Array(record[..<end]), Array(record[(end + 1)...]))
@@ -76,14 +80,14 @@ enum PackedText {
     let bytes = Array(text.utf8)
     let known = known.map { Array($0.utf8) }
     let packed = pack(bytes[...], &shared, known, depth: 0)
-    // Base64URL that another program wrote need not be what decoding and encoding give.
+    // Base64URL of another program may differ from our own encoding of the same bytes.
     if unpack(packed, shared, known: known) == bytes { return packed }
     var literal: [UInt8] = []
     append(.literal, bytes, to: &literal)
     return literal
   }
 
-  /// The text; `nil` for damaged bytes, or where the known text is missing.
+  /// Unpacks a text; `nil` if the bytes are damaged or the known text is missing.
   static func unpack(_ packed: [UInt8], _ shared: SharedTexts, known: [UInt8]? = nil) -> [UInt8]? {
     unpack(packed[...], shared, known, depth: 0)
   }
@@ -98,7 +102,7 @@ enum PackedText {
       append(.literal, Array(text), to: &packed)
       return packed
     }
-    // A payload: the JWS in it are strings.
+    // In a payload, each JWS is a string.
     var rest = text
     while let beginning = rest.firstRange(of: Array("\"eyJ".utf8)) {
       let start = beginning.lowerBound + 1

@@ -4,8 +4,8 @@ package import ReceiptCodec
 
 /// Compound keys.
 package enum StoreKey {
-  /// The parts, separated by slashes. Everything but letters, digits, hyphens, dots and underscores is escaped, so that
-  /// different parts never give the same key.
+  /// Joins parts with slashes. Characters other than letters, digits, hyphens, dots and underscores are escaped, so
+  /// that different parts never give the same key.
   package static func joined(_ parts: String...) -> String {
     parts.map { escaped($0) }.joined(separator: "/")
   }
@@ -13,18 +13,18 @@ package enum StoreKey {
   /// The prefix of all keys with this first part.
   package static func prefix(_ part: String) -> String { escaped(part) + "/" }
 
-  /// 16 digits, so that keys sort by number.
+  /// A number as 16 digits, so that keys sort by number.
   package static func number(_ number: Int64) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits
   }
 
-  /// Sorts by date, in milliseconds, and then by number.
+  /// A key that sorts by date, in milliseconds, and then by number.
   package static func dated(_ date: Timestamp, _ number: Int64) -> String {
     joined(Self.number(Int64(date.wholeMilliseconds)), Self.number(number))
   }
 
-  /// Sorts by date, in milliseconds from 1970 on, and then by subscription.
+  /// A key that sorts by date, in milliseconds from 1970 on, and then by subscription.
   static func due(_ date: Timestamp, _ subscription: String) -> String {
     joined(number(Int64(max(0, date.wholeMilliseconds))), subscription)
   }
@@ -55,7 +55,8 @@ extension StoreSaleRecord {
   package var identifier: String { transaction.transactionId ?? "" }
   package var originalIdentifier: String { transaction.originalTransactionId ?? "" }
 
-  /// The record: JSON, and the packed receipt. The receipt was issued for the transaction, most likely as it is now.
+  /// The record in the storage: JSON, and the packed receipt. The receipt usually contains the transaction in its
+  /// present state.
   func record(_ texts: inout SharedTexts) -> [UInt8] {
     guard let receipt else { return encodedJSON() }
     var fields = self
@@ -66,10 +67,10 @@ extension StoreSaleRecord {
 }
 
 extension SignedNotification: Identifiable {
-  /// ``number``.
+  /// The ``number``.
   public var id: Int64 { number }
 
-  /// The record in the outbox: JSON, and the packed text. `receipt` is kept with the transaction.
+  /// The record in the outbox: JSON, and the packed text. `receipt` is stored with the transaction.
   func record(_ texts: inout SharedTexts, receipt: String? = nil) -> [UInt8] {
     var fields = self
     fields.signedPayload = ""

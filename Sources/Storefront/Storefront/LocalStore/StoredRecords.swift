@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 internal import ReceiptSigning
 
-/// The records of a store in its storage, with the errors of a store.
+/// The records of a store in its storage. Errors of the storage become errors of the store.
 struct StoredRecords: Sendable {
   /// The greatest number of records that are in memory at once.
   static let pageSize = 256
@@ -41,7 +41,7 @@ struct StoredRecords: Sendable {
     try storage.forEachRecord(in: collection, limit: Self.pageSize, wrapping: { LocalStoreError($0) }, body)
   }
 
-  /// The records whose keys begin with a part, after a position. The part is taken from their keys.
+  /// The records whose keys begin with a part, after a position. The part is removed from the keys.
   func records(
     in collection: RecordCollection, with part: String, after position: String? = nil,
     limit: Int = StoredRecords.pageSize
@@ -52,7 +52,7 @@ struct StoredRecords: Sendable {
       .map { StoredRecord(key: String($0.key.dropFirst(prefix.count)), value: $0.value) }
   }
 
-  /// Calls `body` with each record whose key begins with a part. The part is taken from the keys.
+  /// Calls `body` with each record whose key begins with a part. The part is removed from the keys.
   func forEach(
     in collection: RecordCollection, with part: String,
     _ body: (StoredRecord) throws(LocalStoreError) -> Void
@@ -64,7 +64,7 @@ struct StoredRecords: Sendable {
     } while page.count == Self.pageSize
   }
 
-  /// Stores changes, on disk or, with `isDurable` false, after the next ``synchronize()``.
+  /// Stores changes. They are on disk when this returns or, with `isDurable` false, after the next ``synchronize()``.
   func commit(_ changes: [RecordChange], isDurable: Bool = true) throws(LocalStoreError) {
     try wrapping { () throws(RecordStorageError) in
       if isDurable { try storage.commit(changes) } else { try storage.append(changes) }

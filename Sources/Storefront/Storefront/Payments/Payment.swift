@@ -2,14 +2,14 @@
 
 package import ReceiptCodec
 
-/// A payment under construction (`SKMutablePayment`). A payment is a value, which a variable lets change.
+/// A payment under construction (`SKMutablePayment`). A payment is a value, so a variable is mutable.
 public typealias MutablePayment = Payment
 
 extension Payment {
-  /// A payment for one of a product (`paymentWithProduct:`).
+  /// Creates a payment for one unit of a product (`paymentWithProduct:`).
   public init(product: Product) { self.init(productIdentifier: product.productIdentifier) }
 
-  /// A copy of a payment (`mutableCopy`).
+  /// Creates a copy of a payment (`mutableCopy`).
   public init(_ payment: Payment) { self = payment }
 }
 

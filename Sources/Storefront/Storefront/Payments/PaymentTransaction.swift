@@ -2,12 +2,12 @@
 
 public import ReceiptCodec
 
-/// A transaction in a payment queue (`SKPaymentTransaction`). The queue creates one for each payment that is added, and
-/// for each purchase that the store restores or renews.
+/// A transaction in a payment queue (`SKPaymentTransaction`). The queue creates one for each added payment, and for
+/// each purchase that the store restores or renews.
 ///
-/// It is a snapshot: ask the queue for the current state.
+/// It is a snapshot. Ask the queue for the current state.
 public struct PaymentTransaction: Sendable, Hashable, Identifiable {
-  /// The identifier of a transaction in its queue. It is the same after a relaunch; the store does not know it.
+  /// The identifier of a transaction in its queue. It stays the same after a relaunch. The store does not know it.
   public struct ID: RawRepresentable, Sendable, Hashable {
     /// The text.
     public let rawValue: String
@@ -32,14 +32,14 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
   package indirect enum Outcome: Sendable, Hashable {
     /// The store has not decided.
     case purchasing
-    /// Sold.
+    /// The store sold the product.
     case purchased(StoreTransaction)
-    /// Not sold.
+    /// The store did not sell the product.
     case failed(StoreError)
     /// Restored, as a new transaction.
     case restored(StoreTransaction, original: StoreTransaction)
 
-    /// The sale and the original, as far as there are any.
+    /// The sale and the original, if there are any.
     var sales: [StoreTransaction] {
       switch self {
       case .purchasing, .failed: []
@@ -85,24 +85,26 @@ extension PaymentTransaction {
   /// The store's transaction: defined only in ``State/purchased`` and ``State/restored``.
   public var storeTransaction: StoreTransaction? { outcome.sales.first }
 
-  /// The identifier that the store gave it (`transactionIdentifier`), unique per successful payment: defined only in
-  /// ``State/purchased`` and ``State/restored``. Keep it for audits.
+  /// The store's identifier of the transaction (`transactionIdentifier`), unique per successful payment: defined only
+  /// in ``State/purchased`` and ``State/restored``. Keep it for audits.
   public var transactionIdentifier: String? { storeTransaction?.transactionIdentifier }
 
-  /// When it was added to the store's own queue (`transactionDate`): defined only in ``State/purchased`` and
-  /// ``State/restored``.
+  /// The date on which it was added to the store's own queue (`transactionDate`): defined only in ``State/purchased``
+  /// and ``State/restored``.
   public var transactionDate: Timestamp? { storeTransaction?.transactionDate }
 
-  /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased`` and ``State/restored``; there it is
-  /// that of the new transaction. It is unverified: verify it before you unlock content. It is also `nil` in a snapshot
-  /// without receipts, such as those of ``PaymentQueue/transactions``.
+  /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased`` and ``State/restored``.
+  ///
+  /// The receipt of a restored purchase is that of the new transaction. It is unverified: verify it before you unlock
+  /// content. It is also `nil` in a snapshot without receipts, such as those of ``PaymentQueue/transactions``.
   public var transactionReceipt: [UInt8]? {
     guard let sold = storeTransaction, !sold.receipt.isEmpty else { return nil }
     return sold.receipt
   }
 
-  /// The content to fetch (`downloads`), for ``PaymentQueue/startDownloads(_:)``: not empty only in ``State/purchased``
-  /// and ``State/restored``. ``PaymentQueue/downloads(of:)`` gives the same downloads in their current state.
+  /// The content to fetch (`downloads`), for ``PaymentQueue/startDownloads(_:)``. It is empty except in
+  /// ``State/purchased`` and ``State/restored``. ``PaymentQueue/downloads(of:)`` returns the same downloads in their
+  /// current state.
   public var downloads: [Download] {
     (storeTransaction?.downloads ?? []).enumerated().map { index, content in
       Download(transaction: id, index: index, content: content)

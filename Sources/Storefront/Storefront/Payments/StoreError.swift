@@ -2,7 +2,7 @@
 
 public import ReceiptCodec
 
-/// A final error of the store; nothing was charged (`SKError`).
+/// A final error of the store (`SKError`). Nothing was charged.
 public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure, with StoreKit's number. Unknown numbers are kept.
   public struct Code: JSONEnumeration, Sendable, Hashable {
@@ -12,7 +12,7 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Creates a code from any number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Something unknown or unexpected (`SKErrorUnknown`).
+    /// An unknown or unexpected error (`SKErrorUnknown`).
     public static let unknown = Code(rawValue: 0)
     /// The client is not allowed to do this (`SKErrorClientInvalid`).
     public static let clientInvalid = Code(rawValue: 1)
@@ -36,7 +36,7 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let ineligibleForOffer = Code(rawValue: 18)
   }
 
-  /// Creates one to decode into.
+  /// Creates an error to decode into.
   package init() { self.init(.unknown, "") }
 
   /// The domain of these error numbers (`SKErrorDomain`).
@@ -44,7 +44,7 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of failure.
   public package(set) var code: Code
-  /// A description of the fault and the remedy, in a sentence.
+  /// A sentence that describes the error and the remedy.
   public package(set) var message: String
 
   /// Creates an error.
@@ -57,11 +57,11 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(Self.domain) \(code.rawValue): \(message)" }
 }
 
-/// The store did not answer. It is not known what it did: repeat the request with the same identifier.
+/// The error if the store does not answer. The outcome is unknown: repeat the request with the same identifier.
 public struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A description of the fault, in a sentence.
+  /// A sentence that describes the error.
   public let message: String
-  /// The delay before the next request that the store asked for, if any.
+  /// The delay before the next request, if the store asked for one.
   public let retryAfter: Duration?
 
   /// Creates an error.

@@ -3,8 +3,8 @@
 public import FoundationEssentials
 internal import ReceiptHTTP
 
-/// Something that is sold as an in-app purchase (`CalStorePageItemPurchasable`): content, a page of content, a
-/// subscription. ``PurchasableItems`` creates them.
+/// An item that is sold as an in-app purchase (`CalStorePageItemPurchasable`): content, a page of content, a
+/// subscription. ``PurchasableItems`` creates items.
 ///
 /// ```swift
 /// for await identifier in await items.orderStatusChanges where identifier == item.identifier {
@@ -12,20 +12,20 @@ internal import ReceiptHTTP
 /// }
 /// ```
 ///
-/// To sell one: observe it, call ``purchase()`` if it is neither purchased nor being purchased, and install it once it
-/// is purchased.
+/// To sell an item, observe it. Call ``purchase()`` if it is neither purchased nor being purchased, and install it
+/// once it is purchased.
 public actor PurchasableItem {
-  /// The identifier, which notifications state (`identifier`).
+  /// The identifier, which notifications contain (`identifier`).
   public nonisolated let identifier: String
   /// The product identifier of its in-app purchase (`productIdentifier`), if any.
   public nonisolated let productIdentifier: String?
-  /// The product identifiers of the same purchase in the vendor's sibling apps (`relatedProductIdentifiers`), if any: a
-  /// purchase in one counts in all.
+  /// The product identifiers of the same purchase in the vendor's sibling apps (`relatedProductIdentifiers`), if any.
+  /// A purchase in one app counts in all.
   public nonisolated let relatedProductIdentifiers: Set<String>?
-  /// The items that a page shows; none for any other item.
+  /// The items that a page shows; empty for any other item.
   package nonisolated let linkedItems: [PurchasableItem]
 
-  /// The price (`priceInfo`); `nil` until it was fetched.
+  /// The price (`priceInfo`); `nil` until it is fetched.
   public private(set) var priceInformation: PriceInformation?
 
   private let items: PurchasableItems
@@ -52,17 +52,17 @@ public actor PurchasableItem {
 
   // MARK: State
 
-  /// Indicates whether it can be bought by itself (`canBePurchased`): it has a valid product identifier. A page has one
-  /// only if all of its items share one purchase.
+  /// `true` if it can be bought by itself (`canBePurchased`), which means that it has a valid product identifier. A
+  /// page has one only if all of its items share one purchase.
   public nonisolated var canBePurchased: Bool {
     guard let productIdentifier else { return false }
     return 1...255 ~= productIdentifier.utf8.count
       && productIdentifier.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 
-  /// Indicates whether it is purchased (`isPurchased`), here or in a sibling app.
+  /// `true` if it is purchased (`isPurchased`), in this app or in a sibling app.
   ///
-  /// - Throws: What keeps the record from knowing.
+  /// - Throws: The error of the record if it cannot answer.
   public var isPurchased: Bool {
     get async throws {
       let products = allProductIdentifiers
@@ -70,7 +70,7 @@ public actor PurchasableItem {
     }
   }
 
-  /// Indicates whether it is being purchased (`isBeingPurchased`), also by a payment from an earlier launch.
+  /// `true` if it is being purchased (`isBeingPurchased`), which includes a payment from an earlier launch.
   public var isBeingPurchased: Bool {
     get async { await items.isBeingPurchased(allProductIdentifiers) }
   }
@@ -82,13 +82,16 @@ public actor PurchasableItem {
 
   // MARK: Purchasing
 
-  /// Buys it (`purchaseWithCompletionHandler:`). This cannot be cancelled: the payment is in the queue, and the call
-  /// waits for its outcome even if the task is cancelled. Where approval is needed, that may take days.
+  /// Buys it (`purchaseWithCompletionHandler:`).
+  ///
+  /// The purchase cannot be cancelled. The payment is in the queue, and the call waits for its outcome even if the
+  /// task is cancelled. If the payment needs approval, that may take days.
   ///
   /// This finishes a failed transaction. The caller finishes a purchased one after installing the content.
   ///
-  /// - Returns: The transaction, and whether the item is purchased now: the record may refuse the receipt.
-  /// - Throws: ``PurchasableItemError`` with `not-purchasable`, `already-purchased` or `being-purchased`, if nothing
+  /// - Returns: The transaction, and a flag that indicates whether the item is purchased now. The record may refuse
+  ///   the receipt.
+  /// - Throws: ``PurchasableItemError`` with `not-purchasable`, `already-purchased` or `being-purchased` if nothing
   ///   was bought, or with `not-sold`; ``PaymentQueueError``; errors of the record.
   @discardableResult
   public func purchase() async throws -> ItemPurchase {
@@ -103,7 +106,7 @@ public actor PurchasableItem {
 
   private typealias PriceFetch = FirstResult<Result<PriceInformation, PurchasableItemError>>
 
-  /// Indicates whether the price is being fetched (`isFetchingPriceInfo`).
+  /// `true` while the price is being fetched (`isFetchingPriceInfo`).
   public var isFetchingPriceInformation: Bool { fetch != nil }
 
   /// Fetches the price from the store (`fetchPriceInfoWithCompletionHandler:`) and sets ``priceInformation``. Call it
@@ -137,7 +140,7 @@ public actor PurchasableItem {
     return price
   }
 
-  /// The same with a completion handler on the main actor, called on success and on failure.
+  /// Fetches the price, and calls a completion handler on the main actor on success and on failure.
   ///
   /// - Parameter completion: Called once, with the price or the error of ``fetchPriceInformation()``.
   public nonisolated func fetchPriceInformation(
@@ -155,7 +158,7 @@ public actor PurchasableItem {
   }
 
   /// Cancels the fetch in progress (`cancelFetchingPriceInfo`), which throws `cancelled`. Its late result is ignored.
-  /// Without a fetch this has no effect.
+  /// If there is no fetch, this has no effect.
   public func cancelFetchingPriceInformation() {
     fetch?.deliver(.failure(fetchCancelled))
     fetch = nil
@@ -170,7 +173,7 @@ public actor PurchasableItem {
 public struct ItemPurchase: Sendable, Hashable {
   /// The transaction, purchased and not finished.
   public let transaction: PaymentTransaction
-  /// Indicates whether the item is purchased now according to the record.
+  /// `true` if the item is purchased now, according to the record.
   public let isPurchased: Bool
 }
 
@@ -179,9 +182,9 @@ public struct PriceInformation: Sendable, Hashable {
   /// The product.
   public let product: Product
 
-  /// The price for one, in the currency of its product.
+  /// The price of one unit, in the currency of its product.
   public var price: Decimal { product.price }
 
-  /// The locale that the price is formatted by: the storefront's, not the user's.
+  /// The locale that formats the price: the storefront's, not the user's.
   public var priceLocale: Locale { product.priceLocale }
 }

@@ -22,16 +22,16 @@ public actor PurchasableItems {
   private var listenerCount: UInt64 = 0
   private var watches: [Task<Void, Never>] = []
 
-  /// Creates one.
+  /// Creates the items of an app.
   ///
   /// - Parameters:
-  ///   - queue: Where payments go.
-  ///   - store: The store behind the queue, for prices.
+  ///   - queue: The queue that receives the payments.
+  ///   - store: The store of the queue, for prices.
   ///   - record: The verified purchases.
   ///   - preferredLocales: The languages that the customer reads, best first.
   ///   - transport: Fetches bundles. The caller owns it and shuts it down.
   ///   - retry: The retry policy of each range of a bundle.
-  ///   - time: The clocks. The wall clock decides which subscriptions have expired.
+  ///   - time: The clocks. The wall clock determines which subscriptions have expired.
   public init(
     queue: PaymentQueue, store: any Store, record: any PurchaseRecord,
     preferredLocales: [Locale] = [.current],
@@ -55,7 +55,7 @@ public actor PurchasableItems {
   /// Makes an item.
   ///
   /// - Parameters:
-  ///   - identifier: Which item.
+  ///   - identifier: The identifier of the item.
   ///   - productIdentifier: The product identifier of its in-app purchase.
   ///   - relatedProductIdentifiers: The product identifiers of the same purchase in sibling apps.
   ///   - content: The content that its bundle request fetches.
@@ -70,11 +70,11 @@ public actor PurchasableItems {
         relatedProductIdentifiers: relatedProductIdentifiers, content: content, linkedItems: [], items: self))
   }
 
-  /// Creates an item that shows others (`CalStorePageItemPage`). It can be purchased only if all of them share one
-  /// purchase, which is then its own.
+  /// Creates an item that shows other items (`CalStorePageItemPage`). It can be purchased only if all of them share
+  /// one purchase, which is then the page's own.
   ///
   /// - Parameters:
-  ///   - identifier: Which item.
+  ///   - identifier: The identifier of the page.
   ///   - items: The items that it shows.
   /// - Returns: The item.
   public func page(_ identifier: String, linking items: [PurchasableItem]) -> PurchasableItem {
@@ -95,7 +95,7 @@ public actor PurchasableItems {
   // MARK: Status of orders
 
   /// The identifiers of items whose order status changed (`kCalStoreOrderStatusChangedNotification`). Each sequence is
-  /// independent. It observes the queue, so that the queue synchronizes with the store.
+  /// independent. It observes the queue, so the queue synchronizes with the store.
   public var orderStatusChanges: AsyncStream<String> {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     listenerCount += 1
@@ -153,7 +153,7 @@ public actor PurchasableItems {
     return purchases.contains { $0.isOwned(at: now) }
   }
 
-  /// The content of an unfinished transaction of some products.
+  /// The content of an unfinished transaction of one of the products.
   func content(of products: Set<String>) async -> DownloadableContent? {
     await queue.transactions.lazy.filter { products.contains($0.payment.productIdentifier) }
       .compactMap { $0.storeTransaction?.downloads.first }.first
@@ -188,7 +188,7 @@ public actor PurchasableItems {
     let products = item.allProductIdentifiers
     let beingPurchased = PurchasableItemError(
       .beingPurchased, at: item.identifier, "It is being purchased: wait for what becomes of it.")
-    // Reserved before the first suspension, so that one of two simultaneous orders is refused.
+    // Reserve the products before the first suspension, so that one of two simultaneous orders is refused.
     guard ordered.isDisjoint(with: products) else { throw beingPurchased }
     ordered.formUnion(products)
     defer {

@@ -3,17 +3,17 @@
 internal import ReceiptHTTP
 
 extension PaymentQueue {
-  /// Adds a payment (`addPayment:`). It is stored when this returns. The request to the store is idempotent, so that
+  /// Adds a payment (`addPayment:`). It is stored when this returns. The request to the store is idempotent, so
   /// retries buy once.
   ///
   /// The same payment may be added repeatedly; each time is a separate purchase. The queue needs an observer; see
   /// ``addObserver(_:)``.
   ///
-  /// - Parameter payment: What to buy.
-  /// - Returns: Which transaction it made.
-  /// - Throws: ``PaymentQueueError`` with `invalid-quantity`, `request-data-reserved`, `unknown-product` for an
-  ///   identifier that is empty or not registered, `payments-not-allowed`, `storage` or `closed`; then nothing was
-  ///   added. Only after the storage error `sync-failed` that is unknown until the queue is opened again.
+  /// - Parameter payment: The payment.
+  /// - Returns: The identifier of its transaction.
+  /// - Throws: ``PaymentQueueError`` with `invalid-quantity`, `request-data-reserved`, `payments-not-allowed`,
+  ///   `storage`, `closed`, or `unknown-product` if the identifier is empty or not registered. Nothing was added then,
+  ///   except that after the storage error `sync-failed` this is unknown until the queue is opened again.
   @discardableResult
   public func add(_ payment: Payment) throws(PaymentQueueError) -> PaymentTransaction.ID {
     try enqueue([payment])[0].id
@@ -21,8 +21,8 @@ extension PaymentQueue {
 
   /// Adds several payments, all of them or none, with one sync.
   ///
-  /// - Parameter payments: What to buy.
-  /// - Returns: Which transactions they made, in the same order.
+  /// - Parameter payments: The payments.
+  /// - Returns: The identifiers of their transactions, in the same order.
   /// - Throws: As ``add(_:)``.
   @discardableResult
   public func add(contentsOf payments: [Payment]) throws(PaymentQueueError) -> [PaymentTransaction.ID] {
@@ -30,15 +30,15 @@ extension PaymentQueue {
   }
 
   /// Adds a payment and waits for its outcome: a transaction that was purchased or failed. Finish it in either case,
-  /// after delivering what was bought.
+  /// after delivering the purchase.
   ///
-  /// Observers, if there are any, receive the transaction too: either they or the caller deliver what was bought. A
-  /// payment that needs approval may take days. Cancelling the task only ends the waiting: the payment stays in the
+  /// Observers also receive the transaction, if there are any: either they or the caller deliver the purchase. A
+  /// payment that needs approval may take days. Cancelling the task only ends the wait. The payment stays in the
   /// queue, and observers receive its outcome.
   ///
-  /// - Parameter payment: What to buy.
+  /// - Parameter payment: The payment.
   /// - Returns: The transaction, with its receipt.
-  /// - Throws: ``PaymentQueueError`` as ``add(_:)``; `CancellationError` when the task is cancelled.
+  /// - Throws: ``PaymentQueueError`` as ``add(_:)``; `CancellationError` if the task is cancelled.
   public func purchase(_ payment: Payment) async throws -> PaymentTransaction {
     try Task.checkCancellation()
     let number = try enqueue([payment])[0]
@@ -86,7 +86,7 @@ extension PaymentQueue {
 
   /// Stores changes, and notifies all observers.
   ///
-  /// - Returns: The transactions that are new or have changed.
+  /// - Returns: The new and changed transactions.
   @discardableResult
   func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
     let changed = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.commit(changes) }

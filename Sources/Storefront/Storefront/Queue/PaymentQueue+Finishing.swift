@@ -4,16 +4,16 @@ internal import ReceiptHTTP
 internal import Synchronization
 
 extension PaymentQueue {
-  /// Removes a transaction from the queue (`finishTransaction:`). Call it after delivering what was bought or showing
-  /// the failure: the queue does not report the transaction again.
+  /// Removes a transaction from the queue (`finishTransaction:`). Call it after delivering the purchase or showing the
+  /// failure. The queue does not report the transaction again.
   ///
-  /// The finish is stored when this returns. The queue then sends it to the store, also when nobody observes it, and
-  /// repeats that until the store has taken it, if need be after the next launch. ``finishAndConfirm(_:)`` waits for
-  /// the store.
+  /// The finish is stored when this returns. The queue then sends it to the store, even if the queue is not observed.
+  /// It retries until the store has accepted the finish, after the next launch if necessary. ``finishAndConfirm(_:)``
+  /// waits for the store.
   ///
-  /// This is idempotent, so that several observers may call it.
+  /// This is idempotent, so several observers may call it.
   ///
-  /// - Parameter transaction: The transaction; the state of this snapshot does not matter.
+  /// - Parameter transaction: The transaction. The state of this snapshot does not matter.
   /// - Throws: ``PaymentQueueError`` with `still-purchasing`, `unknown-transaction`, `storage` or `closed`; then
   ///   nothing was changed.
   public func finish(_ transaction: PaymentTransaction) throws(PaymentQueueError) {
@@ -28,14 +28,13 @@ extension PaymentQueue {
     try finish(transactions.map(\.id))
   }
 
-  /// Finishes a transaction, and waits until the store has taken the finish: from then on it is delivered to no other
-  /// device. A failed transaction is unknown to the store, and there is nothing to wait for.
+  /// Finishes a transaction, and waits until the store has accepted the finish. After that, the transaction is
+  /// delivered to no other device. A failed transaction is unknown to the store, so there is no wait.
   ///
-  /// While the store cannot be reached, the queue tries again. Cancelling the task only ends the waiting.
+  /// While the store cannot be reached, the queue retries. Cancelling the task only ends the wait.
   ///
   /// - Parameter transaction: The transaction; it may be finished already.
-  /// - Throws: ``PaymentQueueError`` as ``finish(_:)``; `CancellationError` when the task is
-  ///   cancelled.
+  /// - Throws: ``PaymentQueueError`` as ``finish(_:)``; `CancellationError` if the task is cancelled.
   public func finishAndConfirm(_ transaction: PaymentTransaction) async throws {
     try finish([transaction.id])
     guard let number = SequenceNumber(key: transaction.id.rawValue), ledger.finishes[number] != nil else {
@@ -75,7 +74,7 @@ extension PaymentQueue {
     wake()
   }
 
-  /// Forgets a finish that the store has taken.
+  /// Removes a finish that the store has accepted.
   func confirmFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
     try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.forgetFinish(number) }
     for confirmation in confirmations where confirmation.number == number {
@@ -86,12 +85,12 @@ extension PaymentQueue {
 
 // MARK: Kept transactions
 
-/// The receipts that finished transactions leave to a ``QueuePurchaseRecord`` until it has verified them.
+/// Finished transactions that are kept for a ``QueuePurchaseRecord`` until it has verified their receipts.
 extension PaymentQueue {
   /// Keeps purchased and restored transactions with their receipts when they are finished.
   nonisolated func keepPurchases() { keepsPurchases.withLock { $0 = true } }
 
-  /// Transactions that are kept, oldest first, with their receipts.
+  /// The kept transactions, oldest first, with their receipts.
   nonisolated func kept(
     after id: PaymentTransaction.ID?, limit: Int
   ) throws(PaymentQueueError) -> [PaymentTransaction] {
@@ -116,7 +115,7 @@ extension PaymentQueue {
     return found
   }
 
-  /// Removes a transaction that was kept.
+  /// Removes a kept transaction.
   static func forgetKept(_ id: PaymentTransaction.ID) -> [RecordChange] {
     [.remove(.queueKept, key: id.rawValue), .remove(.queueReceipts, key: id.rawValue)]
   }

@@ -5,15 +5,16 @@ extension PaymentQueue {
   /// `restoreCompletedTransactionsWithApplicationUsername:`). Apps that sell non-consumables or subscriptions must
   /// offer it.
   ///
-  /// The store decides which products are restored: as a rule non-consumables. Consumables and subscriptions are
+  /// The store decides which products are restored; usually non-consumables. Consumables and subscriptions are
   /// restored from a vendor's own record. Each purchase makes a new transaction in
-  /// ``PaymentTransaction/State/restored``, with a copy of the original. Observers receive all of them and then,
-  /// exactly once, that the restoration finished or failed. A purchase that is already in the queue, restored and not
-  /// finished, is not restored again.
+  /// ``PaymentTransaction/State/restored``, with a copy of the original. Observers receive all of these transactions
+  /// and then, exactly once, the completion or failure of the restoration. A purchase that is already in the queue,
+  /// restored and not finished, is not restored again.
   ///
   /// Transactions that were restored before a failure or cancellation stay.
   ///
-  /// - Parameter applicationUsername: Only purchases with this ``Payment/applicationUsername``; `nil` for all.
+  /// - Parameter applicationUsername: Only purchases with this ``Payment/applicationUsername`` are restored; `nil` for
+  ///   all.
   /// - Throws: ``StoreError`` of the store; `unknown` if the store could not be reached or the queue could not be
   ///   changed; `paymentCancelled` if the task was cancelled.
   public func restoreCompletedTransactions(
@@ -32,7 +33,7 @@ extension PaymentQueue {
   private func restore(_ request: RestoreRequest) async throws(StoreError) {
     do {
       try requireOpen()
-      // The store restores only what it knows to be finished.
+      // The store restores only purchases that it knows to be finished.
       try await sendFinishes { !Task.isCancelled }
     } catch {
       throw StoreError(.unknown, error.description)
@@ -53,7 +54,7 @@ extension PaymentQueue {
     }
   }
 
-  /// Restores a page of purchases, and returns where the next one begins.
+  /// Restores a page of purchases, and returns the position of the next page.
   private func restorePage(
     of request: RestoreRequest, after position: StorePosition?
   ) async throws(StoreError) -> StorePosition? {

@@ -18,31 +18,31 @@ internal import Synchronization
 /// ```
 ///
 /// The queue sends payments and fetches sales only while it is observed: by an observer, by a sequence of ``updates``,
-/// or by a pending ``purchase(_:)``. Finishes are sent at any time. ``synchronize()`` and
+/// or by a pending ``purchase(_:)``. Finishes are always sent. ``synchronize()`` and
 /// ``restoreCompletedTransactions(applicationUsername:)`` work at any time.
 ///
-/// An observed queue stays alive until it has no observers and the store has taken all finishes, or until ``close()``.
-/// Create one queue per storage.
+/// An observed queue stays alive until ``close()``, or until it has no observers and the store has accepted all
+/// finishes. Create one queue per storage.
 public actor PaymentQueue {
-  /// Its options.
+  /// The options of the queue.
   package nonisolated let options: Options
   /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
   let store: any Store
-  /// Indicates whether finished transactions are kept for a ``QueuePurchaseRecord``.
+  /// `true` if finished transactions are kept for a ``QueuePurchaseRecord``.
   nonisolated let keepsPurchases = Mutex(false)
 
   var ledger: TransactionLedger
-  /// Why the queue stopped; `nil` while it is running.
+  /// The error that stopped the queue; `nil` while it is running.
   public internal(set) var fault: PaymentQueueError?
 
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
-  /// The event that a call waits for.
+  /// The result that a call waits for.
   typealias Answer<Value: Sendable> = FirstResult<Result<Value, any Error>>
   /// The pending calls of `purchase`, by transaction.
   var purchases: [SequenceNumber: Answer<PaymentTransaction>] = [:]
-  /// The calls that wait until the store has taken a finish.
+  /// The calls that wait until the store has accepted a finish.
   var confirmations: [(number: SequenceNumber, answer: Answer<Void>)] = []
 
   /// The downloads; `nil` until they are enabled.
@@ -67,13 +67,13 @@ public actor PaymentQueue {
     ledger = try TransactionLedger.read(from: storage)
     synchronization.toSend += ledger.requests.keys.sorted()
     synchronization.toFinish += ledger.finishes.keys.sorted()
-    // Transactions that were finished in an earlier launch are sent without waiting for an observer.
+    // Transactions that were finished in an earlier launch are reported without waiting for an observer.
     if !ledger.finishes.isEmpty { Task { await self.startSynchronizing() } }
   }
 
   // MARK: Reading
 
-  /// Indicates whether the user may authorise payments (`canMakePayments`). If not, disable or hide the store's user
+  /// `true` if the user may authorise payments (`canMakePayments`). If not, disable or hide the store's user
   /// interface.
   public nonisolated var canMakePayments: Bool { store.canMakePayments && options.canMakePayments() }
 
@@ -81,7 +81,7 @@ public actor PaymentQueue {
   /// queue is not observed. Prefer ``updates``.
   public var transactions: [PaymentTransaction] { ledger.order.compactMap { ledger.transactions[$0] } }
 
-  /// A transaction that is not finished, with its receipt; `nil` without one.
+  /// An unfinished transaction, with its receipt; `nil` if it is not in the queue.
   ///
   /// - Throws: ``PaymentQueueError``.
   public func transaction(_ id: PaymentTransaction.ID) throws(PaymentQueueError) -> PaymentTransaction? {
@@ -92,8 +92,8 @@ public actor PaymentQueue {
 
   // MARK: Closing
 
-  /// Closes the queue and its storage: sequences of updates end, and pending purchases throw `closed`. Payments are not
-  /// changed. Closing again has no effect.
+  /// Closes the queue and its storage. Sequences of updates end, and pending purchases throw `closed`. Payments are
+  /// not changed. Closing again has no effect.
   ///
   /// - Throws: ``PaymentQueueError`` if the storage cannot be closed.
   public func close() throws(PaymentQueueError) {
@@ -132,7 +132,7 @@ public actor PaymentQueue {
 }
 
 extension PaymentQueueError {
-  /// A damaged record.
+  /// Creates the error for a damaged record.
   init(damage: String, at place: String) {
     self.init(
       .corrupt, at: place,
@@ -145,7 +145,7 @@ extension PaymentQueueError {
       .storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
   }
 
-  /// Indicates whether the queue must stop: memory may differ from the storage, or the storage cannot be read.
+  /// `true` if the queue must stop: memory may differ from the storage, or the storage cannot be read.
   var isFatal: Bool {
     switch (code, storageError?.code) {
     case (.storage, .full), (.storage, .busy), (.storage, .inputOutput): false

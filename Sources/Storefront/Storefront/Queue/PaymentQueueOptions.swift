@@ -9,8 +9,8 @@ extension PaymentQueue {
   public struct Options: Sendable {
     package var canMakePayments: @Sendable () -> Bool
     package var registeredProductIdentifiers: Set<String>?
-    /// Indicates whether the store is asked with ``Store/isRegistered(_:)`` before a payment is added. The command line
-    /// wants the store's own answer to a payment.
+    /// `true` to ask the store with ``Store/isRegistered(_:)`` before a payment is added. The command line disables
+    /// this, to get the store's own answer to a payment.
     package var checksRegistration = true
     package var synchronizationInterval: Duration
     package var retryDelays: ClosedRange<Duration>
@@ -21,17 +21,18 @@ extension PaymentQueue {
     /// Creates options.
     ///
     /// - Parameters:
-    ///   - canMakePayments: Whether the user may authorise payments (`canMakePayments`); parental controls or an
-    ///     administrator may forbid it. Called at every ``PaymentQueue/add(_:)``.
-    ///   - registeredProductIdentifiers: The valid product identifiers. Payments for others are refused, as are those
-    ///     that ``Store/isRegistered(_:)`` excludes. What remains unknown the store fails with
-    ///     ``StoreError/Code/paymentInvalid``.
-    ///   - synchronizationInterval: The interval at which unfinished sales are fetched, such as approvals and renewals.
-    ///   - retryDelays: The greatest delay after the first failed attempt to reach the store, and after many. It doubles
-    ///     in between; the actual delay is a random part of it.
-    ///   - time: The clocks and the random source. Of these the queue uses `sleep` and `random`.
-    ///   - makeIdentifier: Makes unique identifiers of requests to the store; random UUIDs.
-    ///   - log: Receives log lines: retries, and why the queue stopped.
+    ///   - canMakePayments: Returns `true` if the user may authorise payments (`canMakePayments`); parental controls
+    ///     or an administrator may forbid it. Called at every ``PaymentQueue/add(_:)``.
+    ///   - registeredProductIdentifiers: The valid product identifiers. Payments for other products are refused, and
+    ///     so are those that ``Store/isRegistered(_:)`` excludes. For any other unknown product, the store fails the
+    ///     payment with ``StoreError/Code/paymentInvalid``.
+    ///   - synchronizationInterval: The interval at which unfinished sales are fetched, such as approvals and
+    ///     renewals.
+    ///   - retryDelays: The greatest delay after the first failed attempt to reach the store, and after many. It
+    ///     doubles in between. The actual delay is a random part of it.
+    ///   - time: The clocks and the random source. The queue uses only `sleep` and `random`.
+    ///   - makeIdentifier: Makes unique identifiers of requests to the store; random UUIDs by default.
+    ///   - log: Receives log lines: retries, and the error that stopped the queue.
     public init(
       canMakePayments: @escaping @Sendable () -> Bool = { true },
       registeredProductIdentifiers: Set<String>? = nil,
@@ -70,6 +71,6 @@ extension PaymentQueue {
 
   /// Sets the shared queue of the app. Libraries should create their own or take one as a parameter.
   ///
-  /// - Parameter queue: The queue; `nil` for none.
+  /// - Parameter queue: The queue; `nil` to remove it.
   public static func configureDefault(_ queue: PaymentQueue?) { shared.withLock { $0 = queue } }
 }

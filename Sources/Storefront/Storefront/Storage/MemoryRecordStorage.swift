@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Records in memory, for tests and for data that need not survive the process.
+/// Records in memory, for tests and for data that does not need to survive the process.
 public final class MemoryRecordStorage: RecordStorage {
   private let state = Mutex(State())
 
@@ -11,7 +11,7 @@ public final class MemoryRecordStorage: RecordStorage {
     var isClosed = false
   }
 
-  /// Compared by bytes: Swift strings with different bytes can be equal.
+  /// A key, compared by bytes, because Swift strings with different bytes can be equal.
   private struct Key: Hashable, Comparable {
     let bytes: [UInt8]
 
@@ -22,7 +22,7 @@ public final class MemoryRecordStorage: RecordStorage {
 
   private struct Records {
     var values: [Key: [UInt8]] = [:]
-    /// Sorted.
+    /// The keys, sorted.
     var keys: [Key] = []
 
     /// The number of keys that come before `key`.
@@ -79,7 +79,7 @@ public final class MemoryRecordStorage: RecordStorage {
     }
   }
 
-  /// The value of a key; `nil` without one.
+  /// The value of a key; `nil` if the key does not exist.
   public func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? {

@@ -2,37 +2,38 @@
 
 /// The storage of a queue or a store: records in collections, changed in atomic and durable batches.
 ///
-/// `StorefrontSQLite` keeps them in a file, ``MemoryRecordStorage`` in memory. One conformance suite runs on all
-/// implementations.
+/// `StorefrontSQLite` keeps the records in a file, ``MemoryRecordStorage`` in memory. One conformance suite runs on
+/// all implementations.
 public protocol RecordStorage: Sendable {
-  /// The records of a collection after a key, or from the first on, in the order of their keys, compared byte for byte.
+  /// The records of a collection after a key, or from the first one, in the order of their keys, compared byte for
+  /// byte.
   func records(
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord]
 
-  /// The records of a collection before a key, or from the last on, in the reverse order of their keys.
+  /// The records of a collection before a key, or from the last one, in the reverse order of their keys.
   func records(
     in collection: RecordCollection, before key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord]
 
-  /// The value of a key; `nil` without one.
+  /// The value of a key; `nil` if the key does not exist.
   func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]?
 
-  /// Makes all of the changes, in order, or none. When it returns they are on disk: written and synced.
+  /// Makes all of the changes, in order, or none. When this returns, they are on disk: written and synced.
   ///
-  /// - Throws: ``RecordStorageError``. After `sync-failed` it is not known what is stored, and every later call throws
-  ///   the same error until the storage is opened again. After any other error nothing was changed.
+  /// - Throws: ``RecordStorageError``. After `sync-failed` it is unknown which changes are stored, and every later
+  ///   call throws the same error until the storage is opened again. After any other error nothing was changed.
   func commit(_ changes: [RecordChange]) throws(RecordStorageError)
 
-  /// Makes all of the changes, in order, or none. They are on disk after the next ``synchronize()`` or ``commit(_:)``;
-  /// a crash before it loses the last ones. Reads find them at once.
+  /// Makes all of the changes, in order, or none. They are on disk after the next ``synchronize()`` or ``commit(_:)``.
+  /// A crash before that loses the last ones. Reads see them immediately.
   ///
   /// - Throws: ``RecordStorageError``, as ``commit(_:)``.
   func append(_ changes: [RecordChange]) throws(RecordStorageError)
 
-  /// Returns when everything that was appended before the call is on disk. Calls of several threads share a sync.
+  /// Returns when everything that was appended before the call is on disk. Calls from several threads share a sync.
   ///
   /// - Throws: ``RecordStorageError`` with `sync-failed`, as ``commit(_:)``.
   func synchronize() throws(RecordStorageError)

@@ -3,10 +3,10 @@
 public import FoundationEssentials
 public import ReceiptCodec
 
-/// The store behind a queue, as one signed-in customer sees it: in this process (``LocalStore``), or over HTTP
+/// The store of a payment queue, as one signed-in customer sees it: in this process (``LocalStore``), or over HTTP
 /// (``HTTPStore``).
 ///
-/// Every call is idempotent. A store recognises a repeated request by its identifier and gives the same answer, so that
+/// Every call is idempotent. A store recognises a repeated request by its identifier and gives the same answer. So
 /// neither a lost answer nor a crash of either side sells anything twice.
 public protocol Store: Sendable {
   /// Looks products up.
@@ -15,14 +15,14 @@ public protocol Store: Sendable {
   ///   - identifiers: The requested products.
   ///   - preferredLocales: The languages that the customer reads, best first.
   /// - Returns: The products of the valid identifiers, and the other identifiers.
-  /// - Throws: ``StoreError``, with `unknown` when the store cannot be reached.
+  /// - Throws: ``StoreError``, with `unknown` if the store cannot be reached.
   func products(
     for identifiers: Set<String>, preferredLocales: [Locale]
   ) async throws(StoreError) -> ProductsResponse
 
   /// Processes a payment. A request with a known identifier gets the same answer as the first time.
   ///
-  /// - Throws: ``StoreUnavailable`` if it is not known what the store did.
+  /// - Throws: ``StoreUnavailable`` if the outcome at the store is unknown.
   func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome
 
   /// A page of the unfinished sales of this customer, oldest first: approved payments, sales whose answer was lost,
@@ -31,7 +31,8 @@ public protocol Store: Sendable {
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage
 
-  /// Finishes a transaction. Finishing it again, or an unknown one, has no effect. After an error the call is repeated.
+  /// Finishes a transaction. If it is finished already, or unknown, this has no effect. After an error the call is
+  /// repeated.
   func finish(transactionIdentifier: String) async throws(StoreUnavailable)
 
   /// Restores finished purchases, each as a new transaction. The store decides which products are restored. A request
@@ -39,44 +40,45 @@ public protocol Store: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - position: Where the page before ended; `nil` for the first page.
+  ///   - position: The position at which the previous page ended; `nil` for the first page.
   ///   - limit: The greatest number of purchases.
   /// - Returns: A page of purchases, and the position of the next one.
-  /// - Throws: ``StoreError``, with `unknown` when the store cannot be reached.
+  /// - Throws: ``StoreError``, with `unknown` if the store cannot be reached.
   func restore(
     _ request: RestoreRequest, after position: StorePosition?, limit: Int
   ) async throws(StoreError) -> RestoredTransactionPage
 
-  /// Indicates whether the customer may authorise payments; `true` by default.
+  /// `true` if the customer may authorise payments; the default is `true`.
   var canMakePayments: Bool { get }
 
-  /// Indicates whether a product is registered with the store; `true` by default, where only a request can tell.
+  /// Returns `true` if a product is registered with the store. The default is `true`, for a store that can only answer
+  /// by a request.
   func isRegistered(_ productIdentifier: String) -> Bool
 
-  /// A signal for each change that the customer's queue should fetch: a pending payment was decided, a subscription was
-  /// renewed. It may be given too often.
+  /// A signal for each change that the customer's queue should fetch: a pending payment was decided, a subscription
+  /// was renewed. There may be more signals than changes.
   ///
-  /// - Returns: The signals; `nil`, the default, for a store that gives none: the queue then polls.
+  /// - Returns: The signals. The default is `nil`, for a store without signals; the queue then polls.
   func changes() async -> AsyncStream<Void>?
 }
 
 extension Store {
-  /// True.
+  /// The default: `true`.
   public var canMakePayments: Bool { true }
-  /// True.
+  /// The default: `true`.
   public func isRegistered(_ productIdentifier: String) -> Bool { true }
-  /// None: the queue polls.
+  /// The default: `nil`, so the queue polls.
   public func changes() async -> AsyncStream<Void>? { nil }
 }
 
 /// The store's answer to a payment.
 public enum PurchaseOutcome: Sendable, Hashable {
-  /// Sold.
+  /// The product was sold.
   case purchased(StoreTransaction)
-  /// Waiting for approval. Once approved, the sale is among ``Store/unfinishedTransactions(after:limit:)``, and a
-  /// repeated request returns it.
+  /// The payment waits for approval. After approval, the sale is among ``Store/unfinishedTransactions(after:limit:)``,
+  /// and a repeated request returns it.
   case pending
-  /// Failed permanently.
+  /// The payment failed permanently.
   case failed(StoreError)
 }
 

@@ -8,13 +8,13 @@ public struct BillingAttempt: Sendable, Hashable {
   public let account: String
   /// The original transaction of the subscription.
   public let originalTransactionIdentifier: String
-  /// The product that it renews to.
+  /// The product of the renewed period.
   public let productIdentifier: String
   /// The price in thousandths.
   public let price: Int64
-  /// 0 for the renewal itself; then the number of the billing retry.
+  /// The number of the attempt: 0 for the renewal itself, then the number of the billing retry.
   public let number: Int
-  /// When.
+  /// The date of the attempt.
   public let date: Timestamp
   /// A random number from 0 up to, but not including, 1, derived from the seed.
   package let chance: Double
@@ -22,16 +22,17 @@ public struct BillingAttempt: Sendable, Hashable {
 
 /// Decides whether charges for renewals succeed.
 public struct BillingPolicy: Sendable {
-  /// Indicates whether an attempt succeeds.
+  /// Returns `true` if an attempt succeeds.
   public let accepts: @Sendable (BillingAttempt) -> Bool
 
-  /// Creates a policy. The same attempt must have the same answer.
+  /// Creates a policy. It must give the same answer for the same attempt.
   public init(accepts: @escaping @Sendable (BillingAttempt) -> Bool) { self.accepts = accepts }
 
   /// Every attempt succeeds.
   public static let always = BillingPolicy { _ in true }
 
-  /// A share of renewals fails, 0 to 1, and a share of the billing retries succeeds; there is one retry a day.
+  /// Makes a share of renewals fail, and a share of the billing retries succeed; both are 0 to 1. There is one retry a
+  /// day.
   public static func random(failures: Double, recoveries: Double) -> BillingPolicy {
     BillingPolicy { $0.chance >= ($0.number == 0 ? failures : 1 - recoveries) }
   }

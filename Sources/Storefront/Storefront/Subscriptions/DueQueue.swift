@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// A priority queue of due dates, as a binary heap. At the same instant the lower identifier comes first, so that the
+/// A priority queue of due dates, as a binary heap. At the same instant, the lower identifier comes first, so the
 /// order is deterministic.
 struct DueQueue: Sendable {
   struct Entry: Sendable, Hashable {
@@ -47,7 +47,7 @@ struct DueQueue: Sendable {
     }
   }
 
-  /// Rebuilds the queue without stale entries, which are otherwise removed only when they are due.
+  /// Rebuilds the queue without stale entries, which would otherwise stay until they are due.
   mutating func replace(with entries: [Entry]) {
     heap = entries.sorted { $0.precedes($1) }
   }

@@ -3,9 +3,9 @@
 internal import ReceiptCodec
 internal import Synchronization
 
-/// The source of rows that an engine does not have in memory.
+/// The stored rows of an engine, which it reads when they are not in memory.
 ///
-/// The engine itself cannot fail: an error is kept, and the caller of the engine calls ``check()`` before it relies on a
+/// The engine itself cannot fail. An error is stored here, and the engine's caller calls ``check()`` before it uses a
 /// result.
 final class EngineSource: Sendable {
   private let stored: StoredRecords
@@ -22,12 +22,12 @@ final class EngineSource: Sendable {
     if let found { throw found }
   }
 
-  /// The row of a key; `nil` without one.
+  /// The row with a key; `nil` if the key does not exist.
   func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) -> Row? {
     keeping { () throws(LocalStoreError) -> Row? in try stored.row(key, in: collection) } ?? nil
   }
 
-  /// The texts of the records whose keys begin with a part.
+  /// The values, as text, of the records whose keys begin with a part.
   func texts(in collection: RecordCollection, with part: String) -> [String] {
     var found: [String] = []
     keeping { () throws(LocalStoreError) in
@@ -70,14 +70,14 @@ final class EngineSource: Sendable {
   }
 }
 
-/// The rows of one collection that are in memory: all of an engine without a source, otherwise those that changed, or
-/// whose due date came, since the last commit.
+/// The rows of one collection that are in memory. An engine without a source has all rows in memory. Otherwise these
+/// are the rows that changed, or whose due date came, since the last commit.
 struct EngineTable<Row: JSONObject & Sendable>: Sendable {
   let collection: RecordCollection
-  /// The storage of the rows; without it nobody asks for changes.
+  /// The storage of the rows. Without it, changes are not recorded.
   let source: EngineSource?
   var rows: [String: Row] = [:]
-  /// The rows changed since the last commit; `nil` means removed.
+  /// The changes since the last commit; a removed row is `nil`.
   private var changes: [String: Row?] = [:]
 
   init(_ collection: RecordCollection, of source: EngineSource?) {
@@ -96,10 +96,10 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
     if source != nil { changes[key] = .some(row) }
   }
 
-  /// Indicates whether something changed since the last ``takeChanges()``.
+  /// `true` if a row changed since the last ``takeChanges()``.
   var hasChanges: Bool { !changes.isEmpty }
 
-  /// The changes since the last call, to be stored. No row is in memory then.
+  /// Takes the changes since the last call, to be stored. No row remains in memory.
   mutating func takeChanges() -> [RecordChange] {
     defer {
       changes = [:]
@@ -112,8 +112,8 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 }
 
 extension SubscriptionEngine {
-  /// Indicates whether nothing changed since the last ``takeChanges()``, when the ledger was this one. That time passed
-  /// is no change.
+  /// Returns `true` if nothing changed since the last ``takeChanges()``, when the ledger was `before`. A later time is
+  /// not a change.
   func isUnchanged(since before: EngineLedger) -> Bool {
     var before = before
     before.time = ledger.time
@@ -121,7 +121,7 @@ extension SubscriptionEngine {
       && !all.hasChanges && !families.hasChanges && !declined.hasChanges
   }
 
-  /// The changes since the last call, to be stored in one commit. Only the source has the rows then.
+  /// Takes the changes since the last call, to be stored in one commit. After that, only the source has the rows.
   mutating func takeChanges() -> [RecordChange] {
     var changes: [RecordChange] = []
     for (id, before) in dueBefore.sorted(by: { $0.key < $1.key }) {

@@ -3,7 +3,7 @@
 internal import ReceiptCrypto
 
 /// A random source whose values depend only on the seed, a purpose and a number, and not on earlier values. So the
-/// order in which a store processes its customers does not change their results.
+/// order in which a store processes its customers does not change the results.
 struct KeyedRandomSource: Sendable {
   let seed: UInt64
 

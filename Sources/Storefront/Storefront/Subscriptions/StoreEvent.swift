@@ -3,7 +3,7 @@
 public import ReceiptCodec
 
 /// An event of a purchase: the transaction and renewal information at that time, and the fields of its notification.
-/// ``StoreEventSigner`` signs what Apple's store would sign.
+/// ``StoreEventSigner`` signs the payloads that Apple's store would sign.
 public struct StoreEvent: Sendable, Hashable {
   /// 1, 2, 3 and so on, in the order of the store's events.
   package var number: Int64
@@ -11,28 +11,29 @@ public struct StoreEvent: Sendable, Hashable {
   public var account: String
   /// The application username of the payment for the subscription.
   package var applicationUsername: String?
-  /// When it happened and was signed. No two events of one original transaction share a millisecond, so that the signed
-  /// dates determine their order.
+  /// The date on which it happened and was signed. No two events of one original transaction share a millisecond, so
+  /// the signed dates determine their order.
   public var signedDate: Timestamp
   /// The event.
   public var type: NotificationType
-  /// More about the event.
+  /// The subtype of the event.
   public var subtype: NotificationSubtype?
   /// The identifier of the notification, the same for every attempt to deliver it.
   package var uuid: UUIDString
   /// The transaction concerned.
   public var transaction: JWSTransaction
-  /// The next renewal; subscriptions only.
+  /// The renewal information; subscriptions only.
   public var renewalInfo: JWSRenewalInfo?
   /// The state of the subscription; subscriptions only.
   package var status: SubscriptionStatus?
-  /// Why the customer asked for a refund.
+  /// The reason that the customer gave for requesting a refund.
   package var consumptionRequestReason: ConsumptionRequestReason?
-  /// Indicates whether this event created ``transaction``, which must then be delivered to the customer.
+  /// `true` if this event created ``transaction``, which must then be delivered to the customer.
   package var isNewTransaction = false
-  /// The one-time purchase of a family member that it shares.
+  /// The family member's one-time purchase that ``transaction`` shares.
   var sharedFrom: String?
-  /// The previous transaction, if the event changed it: an upgrade marks it. There is no notification about it.
+  /// The previous transaction, if the event changed it: an upgrade sets `isUpgraded`. There is no notification about
+  /// it.
   package var replacedTransaction: JWSTransaction?
 
   /// The original transaction of the purchase.

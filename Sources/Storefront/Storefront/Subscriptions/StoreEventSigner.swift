@@ -3,7 +3,7 @@
 package import ReceiptCodec
 public import ReceiptSigning
 
-/// A ``StoreEvent``, signed.
+/// A signed ``StoreEvent``.
 public struct SignedStoreEvent: Sendable, Hashable {
   /// The signed transaction.
   public let transaction: String
@@ -15,9 +15,9 @@ public struct SignedStoreEvent: Sendable, Hashable {
 
 /// Signs events: the transaction, the renewal information, and the notification that contains them.
 ///
-/// The same event gives the same payloads byte for byte. Signatures differ, because ECDSA uses a random number.
+/// The same event gives the same payloads, byte for byte. Signatures differ, because ECDSA uses a random number.
 public struct StoreEventSigner: Sendable {
-  /// The app's identifier that notifications state. Verifiers of production notifications may require it.
+  /// The app's identifier in notifications. Verifiers of production notifications may require it.
   package let appAppleId: Int64?
   private let signer: JWSSigner
 
@@ -25,8 +25,8 @@ public struct StoreEventSigner: Sendable {
   ///
   /// - Parameters:
   ///   - identity: A P-256 identity whose chain is leaf, intermediate, root.
-  ///   - appAppleId: The app's identifier that notifications state.
-  /// - Throws: `SigningError` where the identity does not suit.
+  ///   - appAppleId: The app's identifier in notifications.
+  /// - Throws: `SigningError` if the identity is unsuitable.
   public init(identity: SigningIdentity, appAppleId: Int64? = nil) throws(SigningError) {
     self.signer = try JWSSigner(identity: identity)
     self.appAppleId = appAppleId

@@ -5,7 +5,7 @@ public import ReceiptCodec
 extension Subscription: Identifiable {
   /// The state of service.
   public enum Status: String, Sendable, Hashable, CaseIterable {
-    /// Paid for.
+    /// The period is paid for.
     case active
     /// The charge for the renewal failed; service continues.
     case inGracePeriod = "in-grace-period"
@@ -13,15 +13,15 @@ extension Subscription: Identifiable {
     case inBillingRetry = "in-billing-retry"
     /// It expired.
     case expired
-    /// The latest purchase was refunded.
+    /// The store refunded the latest purchase.
     case refunded
-    /// No longer shared with this customer.
+    /// It is no longer shared with this customer.
     case revoked
   }
 
-  /// The original transaction.
+  /// The identifier of the original transaction.
   public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
-  /// ``originalTransactionIdentifier``.
+  /// The ``originalTransactionIdentifier``.
   public var id: String { originalTransactionIdentifier }
   /// The group.
   public var groupIdentifier: String { transaction.subscriptionGroupIdentifier ?? "" }
@@ -29,7 +29,7 @@ extension Subscription: Identifiable {
   public var productIdentifier: String { transaction.productId ?? "" }
   /// The end of the current period.
   public var expiresDate: Timestamp { transaction.expiresDate ?? Timestamp(millisecondsSince1970: 0) }
-  /// Indicates whether a member of the family pays for it.
+  /// `true` if a member of the family pays for it.
   public var isFamilyShared: Bool { sharedFrom != nil }
 
   /// The state of service at an instant, if no further event happens.
@@ -43,12 +43,12 @@ extension Subscription: Identifiable {
     return .inBillingRetry
   }
 
-  /// Indicates whether it is active, in grace period or in billing retry at an instant.
+  /// Returns `true` if it is active, in grace period or in billing retry at an instant.
   func isCurrent(at instant: Timestamp) -> Bool {
     [.active, .inGracePeriod, .inBillingRetry].contains(status(at: instant))
   }
 
-  /// The status that notifications state.
+  /// The status in notifications.
   func statusCode(at instant: Timestamp) -> SubscriptionStatus {
     switch status(at: instant) {
     case .active: .active

@@ -2,14 +2,14 @@
 
 package import ReceiptCodec
 
-/// Computes the ends of periods by the Gregorian calendar in UTC, or faster, for tests.
+/// Computes the ends of periods by the Gregorian calendar in UTC, or at a faster rate for tests.
 public struct SubscriptionCalendar: Sendable, Hashable {
   /// The length of a day: 86,400 seconds or less. All periods scale with it.
   package let secondsPerDay: Double
   private let hasSandboxPeriods: Bool
 
-  /// The rates of the App Store's sandbox: 3 days in 2 minutes, a week in 3, a month in 5, two in 10, three in 15, six
-  /// in 30, a year in 60. A day of billing retry or grace takes 10 seconds, as a day of a month does.
+  /// The rates of the App Store's sandbox, in minutes: 3 days take 2, a week 3, a month 5, two months 10, three months
+  /// 15, six months 30, a year 60. A day of billing retry or grace takes 10 seconds, like a day of a month.
   public static let sandbox = SubscriptionCalendar(secondsPerDay: 10, hasSandboxPeriods: true)
 
   /// Creates a calendar.
@@ -24,7 +24,7 @@ public struct SubscriptionCalendar: Sendable, Hashable {
     self.hasSandboxPeriods = hasSandboxPeriods
   }
 
-  /// The time for which a period is in the sandbox, in minutes.
+  /// The length of a period in the sandbox, in minutes.
   private static func sandboxMinutes(_ period: SubscriptionPeriod) -> Double {
     switch period.unit {
     case .day: Double(period.count) * (period.count == 7 ? 3.0 / 7 : 2.0 / 3)
@@ -39,8 +39,9 @@ public struct SubscriptionCalendar: Sendable, Hashable {
     Timestamp(millisecondsSince1970: (start.millisecondsSince1970 + days * secondsPerDay * 1000).rounded())
   }
 
-  /// The end of consecutive periods. They end on the anchor day of the month, 1 to 31, or the last day of a shorter month: a
-  /// period that began on 31 January ends on 28 February, the next one on 31 March. `nil` is the day of `start`.
+  /// The end of consecutive periods. They end on the anchor day of the month, 1 to 31, or on the last day of a shorter
+  /// month. A period that began on 31 January ends on 28 February, and the next one on 31 March. `nil` is the day of
+  /// `start`.
   package func end(
     of period: SubscriptionPeriod, count: Int = 1, from start: Timestamp, anchorDay: Int? = nil
   ) -> Timestamp {
@@ -57,7 +58,7 @@ public struct SubscriptionCalendar: Sendable, Hashable {
     }
     let milliseconds = start.millisecondsSince1970
     let seconds = (milliseconds / 1000).rounded(.down)
-    // Beyond the calendar's range: a broken clock must not cause a crash.
+    // The date is beyond the calendar's range. A broken clock must not cause a crash.
     guard abs(seconds) < 8e12 else { return adding(days: Double(months) * 30, to: start) }
     let civil = CivilDateTime(secondsSince1970: Int64(seconds))
     let month = civil.year * 12 + civil.month - 1 + months

@@ -3,33 +3,33 @@
 public import FoundationEssentials
 public import ReceiptCodec
 
-/// A change by a customer or the vendor, as ``LocalStore/perform(_:)`` and ``SubscriptionEngine/perform(_:at:)`` take it.
+/// A change by a customer or the vendor, for ``LocalStore/perform(_:)`` and ``SubscriptionEngine/perform(_:at:)``.
 ///
-/// A subscription is named by its original transaction. It is refused where it is unknown, where another member of the
-/// family pays for it, and where it has no service.
+/// A subscription is named by its original transaction. The change is refused if the subscription is unknown, has no
+/// service, or is paid for by another member of the family.
 public enum SubscriptionChange: Sendable, Hashable {
-  /// Switches renewal at the end of the period on or off. A subscription in billing retry expires when it is switched
-  /// off. The notification is `DID_CHANGE_RENEWAL_STATUS`; nothing is sent if the state does not change.
+  /// Switches renewal at the end of the period on or off. A subscription in billing retry expires if it is switched
+  /// off. `DID_CHANGE_RENEWAL_STATUS`, if the state changes.
   case setAutoRenew(Bool, of: String)
-  /// Changes the product from the next renewal on; an upgrade takes effect at once, and the subscription's own product
-  /// cancels a downgrade. The rules are those of a payment. `DID_CHANGE_RENEWAL_PREF`.
+  /// Changes the product of the next and later renewals. An upgrade takes effect immediately, and a change to the
+  /// current product cancels a downgrade. The rules are those of a payment. `DID_CHANGE_RENEWAL_PREF`.
   case changeRenewal(of: String, to: String)
-  /// Charges for the renewal: before it is due, or after it failed. The billing policy does not apply. `DID_RENEW`.
+  /// Charges for the renewal, before it is due or after it failed. The billing policy does not apply. `DID_RENEW`.
   case renewNow(String)
-  /// Extends the paid period by 1 to 90 days, as the vendor's compensation: at most twice within 365 days, and never in
-  /// a free offer. `RENEWAL_EXTENDED`.
+  /// Extends the paid period by 1 to 90 days, as the vendor's compensation. This is possible at most twice within 365
+  /// days, and never in a free offer. `RENEWAL_EXTENDED`.
   case extend(String, byDays: Int)
   /// Extends the periods of all subscriptions to a product, in these storefronts or, with `nil`, in all.
-  /// `RENEWAL_EXTENDED` for each, `RENEWAL_EXTENSION` `FAILURE` for each that cannot be extended.
+  /// `RENEWAL_EXTENDED` for each, or `RENEWAL_EXTENSION` `FAILURE` for each that cannot be extended.
   case extendAll(of: String, byDays: Int, in: Set<String>?)
-  /// Moves the end of the paid period to another date, without the limits of an extension; to now where that date has
-  /// passed. `RENEWAL_EXTENDED`.
+  /// Moves the end of the paid period to another date, or to now if that date has passed. The limits of an extension
+  /// do not apply. `RENEWAL_EXTENDED`.
   case postpone(String, to: Timestamp)
-  /// Changes the price of a product: for new customers at once, for others from their next renewal on. A higher price
-  /// needs their consent, or they are only informed: `PRICE_INCREASE` `PENDING` or `ACCEPTED` for each.
+  /// Changes the price of a product: for new customers immediately, for others at their next renewal. For a higher
+  /// price they must consent, or they are only informed: `PRICE_INCREASE` `PENDING` or `ACCEPTED` for each.
   case changePrice(of: String, to: Decimal, needsConsent: Bool)
-  /// The customer's answer to a higher price. `PRICE_INCREASE` `ACCEPTED`; or `DID_CHANGE_RENEWAL_STATUS`, and the
-  /// subscription ends with the period.
+  /// Records the customer's answer to a higher price. Consent causes `PRICE_INCREASE` `ACCEPTED`. Otherwise the
+  /// subscription ends with the period: `DID_CHANGE_RENEWAL_STATUS`.
   case answerPriceIncrease(of: String, consents: Bool)
   /// Removes a product from sale, or offers it again. Subscriptions to a removed product expire at their next renewal.
   case setForSale(Bool, String)

@@ -4,10 +4,10 @@ public import ReceiptCodec
 
 /// Changes of subscriptions by customers and the vendor.
 extension SubscriptionEngine {
-  /// Performs a change, and before it everything that is due.
+  /// Performs everything that is due, and then a change.
   ///
-  /// - Returns: What happened.
-  /// - Throws: ``SubscriptionError``; then nothing was changed but by what was due.
+  /// - Returns: The events.
+  /// - Throws: ``SubscriptionError``; then only the due events have taken effect.
   public mutating func perform(
     _ change: SubscriptionChange, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -196,7 +196,8 @@ extension SubscriptionEngine {
     announce(.renewalExtended, of: &subscription, at: now)
   }
 
-  /// Notifies about a subscription after changing it; there is nothing to tell where it is unknown.
+  /// Changes a subscription and emits a notification about it. If the subscription is unknown, there is no
+  /// notification.
   package mutating func report(
     _ type: NotificationType, of original: String, at instant: Timestamp,
     _ change: (inout Subscription) -> Void

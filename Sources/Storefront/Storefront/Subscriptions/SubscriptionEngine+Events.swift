@@ -2,11 +2,11 @@
 
 internal import ReceiptCodec
 
-/// Time and the creation of events.
+/// The engine's time, and the creation of events.
 extension SubscriptionEngine {
-  /// Begins an operation: performs everything that is due by then, and returns the engine's time, in whole
-  /// milliseconds. It never goes back, even if the clock does. Where the operation throws, the next one that does not
-  /// returns these events.
+  /// Begins an operation: performs everything that is due at an instant, and returns the engine's time, in whole
+  /// milliseconds. That time never goes back, even if the clock does. If the operation throws, the next successful
+  /// operation returns the events that were due.
   mutating func begin(at instant: Timestamp) -> Timestamp {
     passTime(until: instant, atMost: .max)
     return ledger.time
@@ -31,13 +31,13 @@ extension SubscriptionEngine {
     return true
   }
 
-  /// The next due date in memory, after the stored ones before it were taken into memory.
+  /// The next due date in memory. Stored subscriptions that are due before it are first read into memory.
   private mutating func nextDue(until target: Timestamp) -> DueQueue.Entry? {
     while let (key, entry) = source?.firstDue(after: dueKey), entry.date <= target,
       due.first.map({ !$0.precedes(entry) }) ?? true
     {
       dueKey = key
-      // One in memory has its due date in memory, too.
+      // A subscription in memory also has its due date in memory.
       if all.rows[entry.identifier] == nil, let subscription = self[entry.identifier] {
         take(subscription)
       }
@@ -45,7 +45,7 @@ extension SubscriptionEngine {
     return due.first.flatMap { $0.date <= target ? $0 : nil }
   }
 
-  /// The year 9999: later dates have another format, and no period ends after it.
+  /// The end of the year 9999. Later dates have another format, and no period ends after it.
   private static let endOfTime: Double = 253_370_764_800_000
 
   mutating func finish() -> [StoreEvent] {
@@ -54,16 +54,16 @@ extension SubscriptionEngine {
     return finished
   }
 
-  /// Identifiers are decimal numbers of equal length, so that they sort.
+  /// A new transaction identifier. Identifiers are decimal numbers of equal length, so they sort.
   mutating func nextTransactionIdentifier() -> String {
     ledger.transactionCount += 1
     return String(2_000_000_000_000_000 + ledger.transactionCount)
   }
 
-  /// The identifier of the period (`webOrderLineItemId`) of a transaction.
+  /// The identifier of a transaction's period (`webOrderLineItemId`).
   static func lineItem(of transactionIdentifier: String) -> String { "3" + transactionIdentifier.dropFirst() }
 
-  /// A date after one that was signed, and not before `now`.
+  /// A date that is later than a signed one, and not before `now`.
   static func later(than signedDate: Timestamp?, _ now: Timestamp) -> Timestamp {
     Timestamp(
       millisecondsSince1970: max(
@@ -76,8 +76,8 @@ extension SubscriptionEngine {
     return subscription.lastSignedDate
   }
 
-  /// Emits an event with the current state of a subscription, and stores it; `past` is the transaction concerned, if it
-  /// is not the current one.
+  /// Emits an event with the current state of a subscription, and stores the subscription. `past` is the transaction
+  /// that the event is about, if that is not the current one.
   mutating func emit(
     _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
     at stamp: Timestamp, about past: JWSTransaction? = nil, isNewTransaction: Bool = false,
@@ -95,7 +95,7 @@ extension SubscriptionEngine {
     store(subscription)
   }
 
-  /// Emits an event of a subscription now; its family does not follow it.
+  /// Emits an event of a subscription now. It is not applied to the family's shares.
   mutating func notify(
     _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
     at now: Timestamp
@@ -104,7 +104,7 @@ extension SubscriptionEngine {
     emit(type, subtype, of: &subscription, at: stamp)
   }
 
-  /// Emits an event of a subscription now, and has the family follow it.
+  /// Emits an event of a subscription now, and applies it to the family's shares.
   mutating func announce(
     _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
     at now: Timestamp
@@ -113,7 +113,7 @@ extension SubscriptionEngine {
     followFamily(of: &subscription, type, subtype, isNewTransaction: false)
   }
 
-  /// Emits the event of a new transaction, and has the family follow it.
+  /// Emits the event of a new transaction, and applies it to the family's shares.
   mutating func announceTransaction(
     _ type: NotificationType, _ subtype: NotificationSubtype?, of subscription: inout Subscription,
     at stamp: Timestamp, replacing replaced: JWSTransaction? = nil
@@ -122,7 +122,7 @@ extension SubscriptionEngine {
     followFamily(of: &subscription, type, subtype, isNewTransaction: true)
   }
 
-  /// The next place in the histories of transactions.
+  /// The next position in the histories of transactions.
   mutating func nextModification() -> Int64 {
     ledger.modificationCount += 1
     return ledger.modificationCount
@@ -148,7 +148,7 @@ extension SubscriptionEngine {
     if !isDue { schedule(subscription) }
   }
 
-  /// Takes a stored subscription into memory, whose due date has come.
+  /// Adds a stored subscription to memory, because its due date has come.
   private mutating func take(_ subscription: Subscription) {
     all.rows[subscription.id] = subscription
     schedule(subscription)

@@ -2,13 +2,13 @@
 
 package import ReceiptCodec
 
-/// Family Sharing: the other members share what one member pays for, if the product allows it, each with their own
-/// original transaction.
+/// Family Sharing. If a product allows it, the other members share a purchase that one member pays for, each with
+/// their own original transaction.
 extension SubscriptionEngine {
   /// The other members of an account's family.
   package func family(of account: String) -> [String] { members(of: account).filter { $0 != account } }
 
-  /// All members of an account's family, with the account.
+  /// All members of an account's family, including the account.
   private func members(of account: String) -> [String] { families[account]?.members ?? [] }
 
   private mutating func setFamily(_ members: [String]) {
@@ -17,8 +17,8 @@ extension SubscriptionEngine {
     for member in members { families.set(members.count > 1 ? family : nil, at: member) }
   }
 
-  /// Adds an account to another one's family. From now on, members share each other's subscriptions: `SUBSCRIBED` for each.
-  /// It is refused if the account is in a family, or the family has six members.
+  /// Adds an account to the family of another account. From now on, members share each other's subscriptions:
+  /// `SUBSCRIBED` for each. It is refused if the account is in a family, or the family has six members.
   package mutating func addToFamily(
     _ account: String, of organizer: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -39,7 +39,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Removes an account from its family, which ends sharing in both directions: `REVOKE` for each subscription.
+  /// Removes an account from its family. Sharing ends in both directions: `REVOKE` for each subscription.
   package mutating func removeFromFamily(
     _ account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -58,7 +58,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Ends the sharing of one subscription with one member: `REVOKE`.
+  /// Stops sharing one subscription with one member: `REVOKE`.
   package mutating func revokeSharing(
     _ originalTransactionIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -83,7 +83,7 @@ extension SubscriptionEngine {
       && [.active, .inGracePeriod].contains(subscription.status(at: now))
   }
 
-  /// Applies an event of a subscription to the members that share it, or now begin to.
+  /// Applies an event of a subscription to the members that share it, or that now begin to share it.
   mutating func followFamily(
     of subscription: inout Subscription, _ type: NotificationType, _ subtype: NotificationSubtype?,
     isNewTransaction: Bool
@@ -152,7 +152,7 @@ extension SubscriptionEngine {
     member.recentStartDate = owner.recentStartDate
   }
 
-  /// A family member's own transaction of a purchase that is shared; `previous` is the one that it continues.
+  /// A family member's own transaction for a shared purchase. `previous` is the transaction that it continues.
   mutating func sharedTransaction(
     of purchase: JWSTransaction, with account: String, continuing previous: JWSTransaction? = nil,
     at now: Timestamp
@@ -179,7 +179,7 @@ extension SubscriptionEngine {
     for id in subscription.sharedTo {
       guard let member = self[id], isMeant(member) else { continue }
       subscription.sharedTo.removeAll { $0 == id }
-      // An expired one is not revoked again.
+      // An expired subscription is not revoked again.
       guard member.transaction.revocationDate == nil else { continue }
       stopSharing(member.transaction, account: member.account, at: now)
     }

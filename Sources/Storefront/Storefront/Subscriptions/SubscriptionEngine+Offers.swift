@@ -10,7 +10,8 @@ extension SubscriptionEngine {
   /// The tolerated clock skew of a promotional offer's signing date, in milliseconds.
   static let signatureSkew: Double = 5 * 60 * 1000
 
-  /// The offer that a payment redeems, if the customer is eligible; `nil` without an offer.
+  /// The offer that a payment redeems. If the payment names no offer, this is the introductory offer if the customer
+  /// is eligible, otherwise `nil`. If the customer is not eligible for the named offer, this throws.
   func redeem(
     _ offer: PaymentOffer?, of product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
     by current: Subscription?, applicationUsername: String?, at now: Timestamp
@@ -95,7 +96,7 @@ extension SubscriptionEngine {
     return offer
   }
 
-  /// Marks a nonce as used. It can be forgotten once the signature has expired.
+  /// Marks a nonce as used. It can be forgotten after the signature has expired.
   mutating func recordNonce(of offer: PaymentOffer?, at now: Timestamp) {
     guard case .promotional(let redemption) = offer,
       let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue })
@@ -109,8 +110,9 @@ extension SubscriptionEngine {
     }
   }
 
-  /// The win-back offers for a lapsed subscription, best first: those of the product that it would renew to, then those
-  /// of the other products of its group from the highest level down; of one product in the catalogue's order.
+  /// The win-back offers for a lapsed subscription, best first. Those of the product that it would renew to come
+  /// first, then those of the other products of its group, from the highest level down. The offers of one product are
+  /// in the catalogue's order.
   func winBackOffers(for subscription: Subscription) -> [String] {
     guard subscription.hasPaid else { return [] }
     let own = subscription.autoRenewProductIdentifier

@@ -4,8 +4,8 @@ internal import ReceiptCodec
 
 /// One-time purchases: consumables, non-consumables and non-renewing subscriptions. The engine does not store them.
 extension SubscriptionEngine {
-  /// Charges for a product other than an auto-renewable subscription: `ONE_TIME_CHARGE`. `original` is the customer's earlier
-  /// purchase of the same non-consumable, if any; it is then not charged again.
+  /// Charges for a product other than an auto-renewable subscription: `ONE_TIME_CHARGE`. If `original`, the customer's
+  /// earlier purchase of the same non-consumable, is given, nothing is charged.
   mutating func charge(
     for product: CatalogProduct, account: String, quantity: Int, applicationUsername: String?,
     original: JWSTransaction?, at instant: Timestamp
@@ -34,7 +34,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Ends the sharing of a one-time purchase with a family member: `REVOKE`.
+  /// Stops sharing a one-time purchase with a family member: `REVOKE`.
   mutating func unshare(
     _ shared: JWSTransaction, account: String, at instant: Timestamp
   ) -> [StoreEvent] {
@@ -65,9 +65,9 @@ extension SubscriptionEngine {
         isNewTransaction: isNewTransaction, sharedFrom: sharedFrom))
   }
 
-  /// The identifier of an account's download of the app.
+  /// The app transaction identifier of an account.
   func appTransactionIdentifier(of account: String) -> String {
-    // 18 digits: the first is not zero.
+    // 18 digits; the first is not zero.
     let chance = KeyedRandomSource(seed: options.seed).chance("app-transaction/" + account, 0)
     return String(700_000_000_000_000_000 + Int64(chance * 1e16))
   }

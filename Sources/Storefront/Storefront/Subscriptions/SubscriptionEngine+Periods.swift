@@ -10,8 +10,8 @@ struct Redemption: Sendable, Hashable {
 }
 
 extension Subscription.RenewalOffer {
-  /// All charges of an offer of a product: a free trial or an offer that is paid up front has a single, long period.
-  /// `nil` if its price or length cannot be stated.
+  /// The charges of an offer for a product. A free trial, or an offer that is paid up front, has a single, long
+  /// period. `nil` if the price or the length cannot be represented.
   init?(_ offer: SubscriptionOffer, of productIdentifier: String) {
     guard let price = Milliunits.of(offer.price), offer.periodCount > 0 else { return nil }
     self.init()
@@ -33,18 +33,18 @@ extension Subscription.RenewalOffer {
 }
 
 extension Subscription {
-  /// The offer that applies to the next period, if it is for the right product.
+  /// The offer for the next period, if it is for the product that will be renewed.
   var currentOffer: RenewalOffer? {
     renewalOffer.flatMap { $0.productIdentifier == autoRenewProductIdentifier ? $0 : nil }
   }
 
-  /// Has an offer apply from the next period on.
+  /// Applies an offer from the next period on.
   mutating func apply(_ redemption: Redemption) {
     renewalOffer = redemption.offer
     if let token = redemption.token { redeemedOffers.append(token) }
   }
 
-  /// Sets the price of the next period, about which the customer is not asked.
+  /// Sets the price of the next period. The customer does not have to consent.
   mutating func setRenewalPrice(_ price: Int64) {
     renewalPrice = price
     increasedPrice = nil
@@ -52,7 +52,7 @@ extension Subscription {
   }
 }
 
-/// The beginning of periods.
+/// Beginning periods.
 extension SubscriptionEngine {
   /// Begins a purchased period: a new subscription, a resubscription, or an immediate change to another product.
   mutating func buy(
@@ -74,7 +74,7 @@ extension SubscriptionEngine {
   }
 
   /// Begins a period with the current offer or at the renewal price: creates its transaction, and clears the state of
-  /// failed renewals. A period must not end before it was paid for: it begins at the purchase then.
+  /// failed renewals. If the period would end before the purchase, it begins at the purchase.
   mutating func begin(
     _ product: CatalogProduct, _ terms: SubscriptionTerms, of subscription: inout Subscription,
     from start: Timestamp, purchasedAt purchaseDate: Timestamp, reason: TransactionReason
@@ -114,7 +114,7 @@ extension SubscriptionEngine {
     subscription.dueDate = end
   }
 
-  /// A new transaction of a product; `original` is the purchase that it continues.
+  /// A new transaction for a product. `original` is the purchase that it continues.
   mutating func newTransaction(
     of product: CatalogProduct, account: String, applicationUsername: String?,
     continuing original: JWSTransaction?, price: Int64, at purchaseDate: Timestamp
@@ -129,7 +129,7 @@ extension SubscriptionEngine {
       $0.originalPurchaseDate = original?.originalPurchaseDate ?? purchaseDate
       $0.quantity = 1
       $0.type = product.type
-      // A username that is a UUID.
+      // The username, if it is a UUID.
       $0.appAccountToken = applicationUsername.flatMap { UUIDString(rawValue: $0).uuid }.map {
         UUIDString($0)
       }

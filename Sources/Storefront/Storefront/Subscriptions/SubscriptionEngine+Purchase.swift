@@ -7,22 +7,24 @@ public struct SubscriptionPurchase: Sendable, Hashable {
   /// The transaction of the payment: a new one, or that of the current period if the payment only affects later
   /// periods.
   public let transaction: JWSTransaction
-  /// The event.
+  /// The events of the purchase.
   public let events: [StoreEvent]
 }
 
 extension SubscriptionEngine {
-  /// Processes a payment for a subscription. A username that is a UUID becomes the `appAccountToken`. Introductory offers are
-  /// applied without being asked for. After an error nothing was changed.
+  /// Processes a payment for a subscription. A username that is a UUID becomes the `appAccountToken`. Introductory
+  /// offers are applied automatically. If this throws, the payment changed nothing.
   ///
-  /// | The customer's subscription in the group | What happens |
+  /// | The customer's subscription in the group | Effect |
   /// |---|---|
   /// | none, expired, refunded | a new subscription, or a resubscription |
   /// | in grace period or billing retry, same product | the renewal is paid |
   /// | in grace period or billing retry, another product | a resubscription |
-  /// | active, same product | nothing is charged: the answer is the present transaction. A downgrade is taken back; an offer applies from the next renewal on |
-  /// | active, higher product, or same level and period | it changes at once |
-  /// | active, any other product of the group | it changes at the next renewal; the answer is the present transaction |
+  /// | active, same product | nothing is charged; the answer is the present transaction |
+  /// | active, higher product, or same level and period | an immediate change |
+  /// | active, any other product of the group | a change at the next renewal; the answer is the present transaction |
+  ///
+  /// A payment for the active product also cancels a downgrade. Its offer applies from the next renewal on.
   public mutating func subscribe(
     _ productIdentifier: String, account: String, applicationUsername: String? = nil,
     offer: PaymentOffer? = nil, at instant: Timestamp
@@ -70,7 +72,7 @@ extension SubscriptionEngine {
     return SubscriptionPurchase(transaction: subscription.transaction, events: finish())
   }
 
-  /// A payment for the current product.
+  /// Processes a payment for the current product.
   private mutating func keep(
     _ subscription: inout Subscription, redeeming redemption: Redemption?, at now: Timestamp
   ) {
@@ -91,7 +93,8 @@ extension SubscriptionEngine {
     announce(.didChangeRenewalPref, of: &subscription, at: now)
   }
 
-  /// Another product of the group: at once for an upgrade or an equivalent one, otherwise at the next renewal.
+  /// Changes to another product of the group: immediately for an upgrade or an equivalent product, otherwise at the
+  /// next renewal.
   mutating func change(
     _ subscription: inout Subscription, to product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
     redeeming redemption: Redemption?, at now: Timestamp
@@ -102,7 +105,7 @@ extension SubscriptionEngine {
     let type: NotificationType = redemption == nil ? .didChangeRenewalPref : .offerRedeemed
     guard isUpgrade || isEquivalent else {
       enableRenewal(of: &subscription, at: now)
-      // The downgrade was chosen before.
+      // This downgrade was chosen before.
       if redemption == nil, subscription.autoRenewProductIdentifier == product.productIdentifier { return }
       subscription.autoRenewProductIdentifier = product.productIdentifier
       subscription.setRenewalPrice(price)
@@ -112,7 +115,7 @@ extension SubscriptionEngine {
       return
     }
     let stamp = Self.stamp(&subscription, at: now)
-    // The rest of the old period is credited. That is not a refund; the period just ends.
+    // The rest of the old period is credited. This is not a refund; the period just ends.
     var replaced = subscription.transaction
     replaced.isUpgraded = true
     replaced.expiresDate = stamp

@@ -4,14 +4,14 @@ package import ReceiptCodec
 
 /// The refunded part of a price.
 public enum RefundAmount: Sendable, Hashable {
-  /// All.
+  /// The whole price.
   case full
   /// A part, in thousandths of a per cent: 1 to 99,999.
   case prorated(Int64)
 }
 
-/// Refunds. The caller stores the transactions and passes them in: the engine knows only the latest one of a
-/// subscription. A refund of an earlier one does not change its state.
+/// Refunds. The caller stores the transactions and passes them in, because the engine has only the latest one of a
+/// subscription. Refunding an earlier one does not change the subscription's state.
 extension SubscriptionEngine {
   /// Emits a notification about a purchase without changing it: `CONSUMPTION_REQUEST`, `REFUND_DECLINED`.
   package mutating func notify(
@@ -23,8 +23,8 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Refunds a purchase: `REFUND`, and `REVOKE` for members of the family. If it is the latest one of a subscription,
-  /// service, renewal and sharing end now.
+  /// Refunds a purchase: `REFUND`, and `REVOKE` for members of the family. If it is the latest purchase of a
+  /// subscription, service, renewal and sharing end now.
   package mutating func refund(
     _ transaction: JWSTransaction, account: String, reason: RevocationReason = .other,
     amount: RefundAmount = .full, at instant: Timestamp
@@ -51,8 +51,8 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Reverses a refund: `REFUND_REVERSED`. The customer gets the purchase back; a subscription continues to the end of its
-  /// period, without renewal.
+  /// Reverses a refund: `REFUND_REVERSED`. The customer gets the purchase back. A subscription continues to the end of
+  /// its period, without renewal.
   package mutating func reverseRefund(
     of transaction: JWSTransaction, account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -101,8 +101,8 @@ extension SubscriptionEngine {
       })
   }
 
-  /// Emits an event of a purchase that it changes, and signs the purchase anew. The second change is for the
-  /// subscription whose latest transaction it is.
+  /// Changes a purchase, signs it again, and emits the event. The second closure changes the subscription, if this is
+  /// its latest transaction.
   private mutating func amend(
     _ transaction: JWSTransaction, account: String, _ type: NotificationType,
     reason: ConsumptionRequestReason? = nil, at now: Timestamp,
@@ -127,12 +127,12 @@ extension SubscriptionEngine {
     emit(type, of: &subscription, at: stamp, reason: reason)
   }
 
-  /// The subscription that a transaction belongs to.
+  /// The subscription of a transaction.
   func subscription(of transaction: JWSTransaction) -> Subscription? {
     transaction.originalTransactionId.flatMap { self[$0] }
   }
 
-  /// The same, if it is the latest transaction.
+  /// The subscription of a transaction, if this is its latest one.
   func presentSubscription(of transaction: JWSTransaction) -> Subscription? {
     subscription(of: transaction)
       .flatMap { $0.transaction.transactionId == transaction.transactionId ? $0 : nil }

@@ -23,9 +23,9 @@ extension SubscriptionEngine {
     }
   }
 
-  /// The same with a limit on the number of events.
+  /// Advances the time up to a limit on the number of events.
   ///
-  /// - Returns: The events, and whether these were all.
+  /// - Returns: The events, and a flag that is `true` if there are no more.
   package mutating func advance(to instant: Timestamp, atMost limit: Int) -> ([StoreEvent], isDone: Bool) {
     let isDone = passTime(until: instant, atMost: limit)
     return (finish(), isDone)
@@ -73,7 +73,8 @@ extension SubscriptionEngine {
     announce(.didFailToRenew, subtype, of: &subscription, at: now)
   }
 
-  /// The App Store has 3, 16 or 28 days, and at most 6 for weekly subscriptions.
+  /// The length of the grace period, in days. The App Store has 3, 16 or 28 days, and at most 6 for weekly
+  /// subscriptions.
   private func graceDays(of subscription: Subscription) -> Double? {
     guard let days = options.gracePeriodDays, days > 0 else { return nil }
     let period = products[subscription.productIdentifier]?.subscription?.period
@@ -94,12 +95,12 @@ extension SubscriptionEngine {
     ].compactMap(\.self).min() ?? subscription.expiresDate
   }
 
-  /// Indicates whether the charge for the next period succeeds.
+  /// Returns `true` if the charge for the next period succeeds.
   private func isCharged(_ subscription: Subscription, at now: Timestamp) -> Bool {
     let price = subscription.currentOffer?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }
     if declined[subscription.account] != nil { return false }
-    // Keyed by transaction and attempt, so that other customers do not change the result.
+    // Keyed by transaction and attempt, so that other customers do not affect the result.
     let chance = KeyedRandomSource(seed: options.seed).chance(
       subscription.transaction.transactionId ?? "", UInt64(bitPattern: subscription.retryCount))
     return options.billing.accepts(
@@ -109,7 +110,7 @@ extension SubscriptionEngine {
         number: Int(subscription.retryCount), date: now, chance: chance))
   }
 
-  /// Recovers a failed renewal. Within the grace period the dates stay; later, the period begins now.
+  /// Recovers a failed renewal. Within the grace period the dates are unchanged; after it, the period begins now.
   mutating func recover(_ subscription: inout Subscription, at now: Timestamp) {
     let isInGrace = subscription.status(at: now) == .inGracePeriod
     if !isInGrace { subscription.anchorDay = Int64(options.calendar.anchorDay(of: now)) }

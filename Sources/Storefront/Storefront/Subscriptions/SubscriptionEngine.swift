@@ -20,17 +20,18 @@ public import ReceiptCrypto
 public struct SubscriptionEngine: Sendable {
   /// The app, the storefront and the billing rules.
   public struct Options: Sendable {
-    /// The app.
+    /// The app's bundle identifier.
     public var bundleIdentifier: String
-    /// The environment that transactions state.
+    /// The environment in transactions.
     public var environment: ReceiptEnvironment
-    /// The storefront that transactions state, three letters of ISO 3166-1.
+    /// The storefront in transactions: three letters of ISO 3166-1.
     public var storefront: String
-    /// Determines the identifiers of notifications, and which renewals fail.
+    /// The seed of the notification identifiers and of the decision which renewals fail.
     public var seed: UInt64
     /// The calendar of periods.
     public var calendar: SubscriptionCalendar
-    /// The grace period of a failed renewal in days, at most 6 for periods of a week or less; `nil` for none.
+    /// The grace period of a failed renewal in days, at most 6 for periods of a week or less; `nil` for no grace
+    /// period.
     public var gracePeriodDays: Int?
     /// Decides whether charges for renewals succeed.
     public var billing: BillingPolicy
@@ -65,7 +66,7 @@ public struct SubscriptionEngine: Sendable {
   var identifiersByAccount: [String: [String]] = [:]
   /// The families, by each member.
   var families: EngineTable<FamilyRecord>
-  /// Accounts whose charges fail, regardless of the billing policy; each a family of its own.
+  /// The accounts whose charges fail, regardless of the billing policy. Each is stored as a family of its own.
   var declined: EngineTable<FamilyRecord>
   /// The due dates of subscriptions in memory.
   var due = DueQueue()
@@ -76,9 +77,9 @@ public struct SubscriptionEngine: Sendable {
   /// Redeemed nonces of promotional offers, with the dates from which they may be forgotten.
   var nonces: [String: Timestamp] = [:]
   var changedNonces: Set<String> = []
-  /// The events that no operation returned yet.
+  /// The events that no operation has returned yet.
   var events: [StoreEvent] = []
-  /// The source of rows that are not in memory; `nil` for an engine that is in memory as a whole.
+  /// The storage of rows that are not in memory; `nil` if the whole engine is in memory.
   let source: EngineSource?
 
   /// Creates an engine without subscriptions.
@@ -86,7 +87,7 @@ public struct SubscriptionEngine: Sendable {
     self.init(catalog: catalog, options: options, ledger: EngineLedger(), source: nil)
   }
 
-  /// Goes on with a stored engine.
+  /// Continues a stored engine.
   init(catalog: ProductCatalog, options: Options, ledger: EngineLedger, source: EngineSource?) {
     self.options = options
     self.products = catalog.productsByIdentifier
@@ -97,12 +98,12 @@ public struct SubscriptionEngine: Sendable {
     declined = EngineTable(.storeDeclined, of: source)
   }
 
-  /// The subscription of an original transaction.
+  /// The subscription with an original transaction.
   public subscript(originalTransactionIdentifier: String) -> Subscription? {
     all[originalTransactionIdentifier]
   }
 
-  /// All subscriptions, in no particular order. Of a stored engine only those that are in memory.
+  /// All subscriptions, in no particular order. For a stored engine, only those in memory.
   public var subscriptions: some Collection<Subscription> { all.rows.values }
 
   /// The subscriptions of an account, its own and shared ones, by original transaction.
@@ -115,11 +116,11 @@ public struct SubscriptionEngine: Sendable {
     return Set(stored + (identifiersByAccount[account] ?? [])).sorted()
   }
 
-  /// The account's subscription in a group, expired or not: its own, or one that is shared from another.
+  /// The account's subscription in a group, expired or not: its own, or one that is shared from another subscription.
   func subscription(
     of account: String, inGroup group: String, sharedFrom other: String? = nil
   ) -> Subscription? {
-    // After an import there may be several: the latest counts.
+    // After an import there may be several; the latest is used.
     subscriptions(of: account).last { $0.groupIdentifier == group && $0.sharedFrom == other }
   }
 
@@ -154,12 +155,12 @@ public struct SubscriptionEngine: Sendable {
   }
 }
 
-/// Prices as signed transactions state them: thousandths of the currency's unit.
+/// Prices as in signed transactions: thousandths of the currency's unit.
 enum Milliunits {
   /// A price in thousandths, truncated; `nil` if it is negative or too large.
   static func of(_ price: Decimal) -> Int64? {
     guard price >= 0, price <= 9_000_000_000_000 else { return nil }
-    // From the decimal digits, to avoid binary floating point.
+    // Computed from the decimal digits, to avoid binary floating point.
     let text = (price * 1000).description
     return Int64(text.prefix { $0 != "." })
   }

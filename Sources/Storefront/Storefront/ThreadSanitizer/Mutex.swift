@@ -3,7 +3,7 @@
 #if THREAD_SANITIZER
   internal import ThreadSanitizing
 
-  /// Stands in for Synchronization's `Mutex`; see `SanitizedMutex`. A type of this module, so that its members are
+  /// Replaces Synchronization's `Mutex`; see `SanitizedMutex`. It is a type of this module, so that its members are
   /// visible in every file.
   struct Mutex<Value>: ~Copyable, Sendable {
     private let mutex: SanitizedMutex<Value>

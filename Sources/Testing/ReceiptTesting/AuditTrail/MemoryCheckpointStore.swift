@@ -3,15 +3,15 @@
 public import AuditTrail
 internal import Synchronization
 
-/// A checkpoint store for tests and for trails that end with their process.
+/// A checkpoint store for tests, and for trails that end with their process.
 ///
-/// It does not survive the process, and so does not detect a rollback after it.
+/// Its checkpoint is lost with the process, so it cannot detect a rollback after a restart.
 public final class MemoryCheckpointStore: CheckpointStore {
   private let stored: Mutex<[UInt8]?>
 
   /// Creates a store.
   ///
-  /// - Parameter checkpoint: The first content.
+  /// - Parameter checkpoint: The initial checkpoint.
   public init(_ checkpoint: [UInt8]? = nil) { stored = Mutex(checkpoint) }
 
   /// The encoded checkpoint; `nil` if none was stored yet.

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// An audit trail in memory, for tests, and for trails that are exported before the process ends.
 ///
-/// It keeps the contract of `TrailStorage` except for durability: a write is rolled back if its body throws, and a read
-/// sees a snapshot while others write.
+/// It fulfils the contract of `TrailStorage` except for durability. A write is rolled back if its body throws, and a
+/// read sees a snapshot while others write.
 public final class MemoryStorage: TrailStorage {
   private let state: Mutex<MemoryTables?>
   private let writing = Mutex<Void>(())
@@ -16,7 +16,7 @@ public final class MemoryStorage: TrailStorage {
 
   private init(_ tables: MemoryTables?) { state = Mutex(tables) }
 
-  /// A copy with the committed state: what would be left after a crash now.
+  /// A copy with the committed state, which is the state that would remain after a crash now.
   public func copy() -> MemoryStorage { MemoryStorage(state.withLock { $0 }) }
 
   /// Reads a snapshot.
@@ -26,8 +26,8 @@ public final class MemoryStorage: TrailStorage {
     try body(MemoryReader(tables: try openTables()))
   }
 
-  /// Changes the storage: all that `body` does, or nothing where it throws. Writes wait for each other: do not
-  /// write within `body`.
+  /// Changes the storage. If `body` throws, none of its changes are made. Writes are serialised, so do not write
+  /// within `body`.
   ///
   /// - Throws: `StorageError` with `closed`, and the errors of `body`.
   public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
@@ -45,13 +45,13 @@ public final class MemoryStorage: TrailStorage {
     return result
   }
 
-  /// Does nothing: there are no logs of earlier changes.
+  /// Does nothing, because there are no logs of earlier changes.
   public func scrub() throws { _ = try openTables() }
 
-  /// The bytes of all values, and 8 for each key.
+  /// The size of all values in bytes, plus 8 bytes for each key.
   public func byteCount() throws -> UInt64 { try openTables().tables.reduce(0) { $0 + $1.byteCount } }
 
-  /// Forgets everything.
+  /// Closes the storage, and discards its contents.
   public func close() throws { state.withLock { $0 = nil } }
 
   private func openTables() throws -> MemoryTables {
@@ -89,7 +89,7 @@ private struct MemoryReader: StorageReader {
   }
 }
 
-/// The state that a write is changing. The storage's writer lock keeps it to one thread.
+/// The state that a write is changing. The storage's writer lock restricts it to one thread.
 private final class MemoryWriter: StorageWriter {
   private(set) var tables: MemoryTables
 
@@ -104,7 +104,7 @@ private final class MemoryWriter: StorageWriter {
   func forEach(
     _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
   ) throws {
-    // Of the state as it is now: the body may write.
+    // Iterates over the present state, because the body may write.
     let present = tables[table]
     try present.forEach(in: keys, body)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An ordered table of byte strings. A copy shares all chunks that do not change, so that it serves as a reader's
-/// snapshot and for a writer's rollback.
+/// An ordered table of byte strings. A copy shares all unchanged chunks, so it can serve as a reader's snapshot and
+/// for a writer's rollback.
 struct MemoryTable: Sendable {
   private struct Chunk: Sendable {
     var keys: [Int64] = []
@@ -10,10 +10,10 @@ struct MemoryTable: Sendable {
 
   private static let chunkLimit = 256
 
-  /// In ascending order of keys; no chunk is empty.
+  /// The chunks, in ascending order of keys. No chunk is empty.
   private var chunks: [Chunk] = []
 
-  /// The bytes of all values, and 8 for each key.
+  /// The size of all values in bytes, plus 8 bytes for each key.
   var byteCount: UInt64 {
     chunks.reduce(0) { sum, chunk in
       chunk.values.reduce(sum + UInt64(8 * chunk.keys.count)) { $0 + UInt64($1.count) }
@@ -89,7 +89,7 @@ struct MemoryTable: Sendable {
     if kept.count < place - first { chunks.replaceSubrange(first..<place, with: kept) }
   }
 
-  /// The last chunk whose first key is not above `key`.
+  /// The index of the last chunk whose first key is not above `key`.
   private func place(of key: Int64) -> Int? {
     var low = 0
     var high = chunks.count

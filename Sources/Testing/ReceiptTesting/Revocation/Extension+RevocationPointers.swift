@@ -33,7 +33,8 @@ extension Certificate.Extension {
       oid: ObjectIdentifiers.crlDistributionPoints, isCritical: false, value: value)
   }
 
-  /// The key of a revocation list's issuer (RFC 5280 section 5.2.1); `nil` for an issuer without an identifier.
+  /// The key identifier of a revocation list's issuer (RFC 5280 section 5.2.1); `nil` if the issuer has no key
+  /// identifier.
   static func authorityKeyIdentifier(of issuer: Certificate) -> Certificate.Extension? {
     issuer.subjectKeyIdentifier.map { identifier in
       let value = ASN1Writer.encoding { writer in
@@ -69,12 +70,12 @@ extension Certificate.Extension {
 }
 
 extension ASN1Writer {
-  /// A uniformResourceIdentifier of GeneralName.
+  /// Writes a GeneralName of the kind uniformResourceIdentifier.
   fileprivate mutating func write(location url: String) {
     write(.contextSpecific(6), contents: Array(url.utf8))
   }
 
-  /// A DistributionPointName, fullName.
+  /// Writes a DistributionPointName of the kind fullName.
   fileprivate mutating func write(distributionPoint url: String) {
     write(.contextSpecificConstructed(0)) { name in
       name.write(.contextSpecificConstructed(0)) { $0.write(location: url) }

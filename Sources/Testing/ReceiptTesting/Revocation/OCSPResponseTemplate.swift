@@ -5,18 +5,18 @@ package import ReceiptCrypto
 
 /// The contents of a new OCSP response, valid or not, for tests and emulated responders (RFC 6960 section 4.2.1).
 package struct OCSPResponseTemplate: Sendable {
-  /// One answer.
+  /// The answer about one certificate.
   package struct Answer: Sendable {
     package var certificate: Certificate
     package var issuer: Certificate
-    /// The hash in the CertID of the certificate.
+    /// The hash algorithm in the CertID of the certificate.
     package var hash: DigestAlgorithm = .sha1
-    /// The CertID of a request, to repeat it in place of the certificate's.
+    /// The CertID of a request, which replaces the certificate's own.
     package var identifier: [UInt8]?
     package var standing: CertificateStatus.Standing
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     package var thisUpdate: Int64
-    /// Seconds since 1970; `nil` omits it.
+    /// The time in seconds since 1970; `nil` omits it.
     package var nextUpdate: Int64?
 
     package init(
@@ -32,12 +32,12 @@ package struct OCSPResponseTemplate: Sendable {
   }
 
   package var answers: [Answer]
-  /// The responder.
+  /// The responder's certificate.
   package var signer: Certificate
-  /// Indicates whether the response names the responder by the SHA-1 of its key, and not by its subject.
+  /// `true` if the response names the responder by the SHA-1 of its key, `false` if by its subject.
   package var namesKey = false
   package var key: PrivateKey
-  /// Indicates whether the response contains the signer's certificate, as a delegate's must.
+  /// `true` if the response contains the signer's certificate, which is required for a delegate.
   package var includesSigner = false
   package var digest: DigestAlgorithm = .sha256
   package var nonce: [UInt8]?
@@ -48,7 +48,7 @@ package struct OCSPResponseTemplate: Sendable {
     self.key = key
   }
 
-  /// The response in DER.
+  /// Signs the response, and returns it in DER.
   package func sign() throws(CryptoError) -> [UInt8] {
     let data = ASN1Writer.encoding { writer in
       writer.write(.sequence) { data in
@@ -64,7 +64,9 @@ package struct OCSPResponseTemplate: Sendable {
         if let nonce {
           let value = ASN1Writer.encoding { $0.write(octetString: nonce) }
           data.write(.contextSpecificConstructed(1)) {
-            $0.write([Certificate.Extension(oid: OCSPIdentifiers.nonce, isCritical: false, value: value)])
+            $0.write([
+              Certificate.Extension(oid: ObjectIdentifiers.ocspNonce, isCritical: false, value: value)
+            ])
           }
         }
       }
@@ -75,7 +77,7 @@ package struct OCSPResponseTemplate: Sendable {
         response.write(.enumerated, contents: [0])
         response.write(.contextSpecificConstructed(0)) { explicit in
           explicit.write(.sequence) { bytes in
-            bytes.write(oid: OCSPIdentifiers.basicResponse)
+            bytes.write(oid: ObjectIdentifiers.ocspBasicResponse)
             bytes.write(octetString: basicResponse)
           }
         }
@@ -98,16 +100,8 @@ package struct OCSPResponseTemplate: Sendable {
   }
 }
 
-/// Object identifiers of OCSP.
-enum OCSPIdentifiers {
-  /// id-pkix-ocsp-basic
-  static let basicResponse = ObjectIdentifiers.ocspBasicResponse
-  /// id-pkix-ocsp-nonce
-  static let nonce = ObjectIdentifiers.ocspNonce
-}
-
 extension ASN1Writer {
-  /// A SingleResponse.
+  /// Writes a SingleResponse.
   fileprivate mutating func write(_ answer: OCSPResponseTemplate.Answer) {
     write(.sequence) { single in
       if let identifier = answer.identifier {

@@ -28,7 +28,8 @@ package struct ReceivedOCSPRequest: Sendable {
         for each in try Self.elements(of: part.contents) {
           let fields = try Self.elements(of: each.encoded)
           guard let oid = fields.first, let value = fields.last else { throw Self.malformed }
-          guard ObjectIdentifier(contents: oid.contents) == ObjectIdentifier(OCSPIdentifiers.nonce) else {
+          guard ObjectIdentifier(contents: oid.contents) == ObjectIdentifier(ObjectIdentifiers.ocspNonce)
+          else {
             continue
           }
           nonce = DERSequence.contents(of: .octetString, in: value.contents).map(Array.init)
@@ -39,12 +40,12 @@ package struct ReceivedOCSPRequest: Sendable {
     guard 1...Self.mostIdentifiers ~= identifiers.count else { throw Self.malformed }
   }
 
-  /// Indicates whether the request is about this certificate, alone or beside others.
+  /// Returns `true` if the request is about this certificate, alone or with others.
   package func asks(about certificate: Certificate, issuer: Certificate) -> Bool {
     identifiers.contains { Self.identifier($0, names: certificate, issuer: issuer) }
   }
 
-  /// Indicates whether a CertID is this certificate's, with any hash.
+  /// Returns `true` if a CertID is this certificate's, with any hash algorithm.
   package static func identifier(
     _ identifier: [UInt8], names certificate: Certificate, issuer: Certificate
   ) -> Bool {
@@ -54,7 +55,8 @@ package struct ReceivedOCSPRequest: Sendable {
     }
   }
 
-  /// The fields of a CertID (RFC 6960 section 4.1.1), the algorithm without its parameters: NULL may be there or not.
+  /// The fields of a CertID (RFC 6960 section 4.1.1). The algorithm is without its parameters, because NULL is
+  /// optional.
   private static func fields(of identifier: [UInt8]) -> [[UInt8]]? {
     guard let fields = try? elements(of: identifier), fields.count == 4,
       let algorithm = try? elements(of: fields[0].encoded).first

@@ -4,14 +4,14 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Encoding that OCSP and revocation lists share (RFC 5280, RFC 6960).
+/// Encodings that OCSP and revocation lists share (RFC 5280, RFC 6960).
 extension ASN1Writer {
-  /// An object identifier in dotted form; an invalid one writes nothing.
+  /// Writes an object identifier in dotted form. For an invalid one, nothing is written.
   mutating func write(oid: String) {
     if let identifier = ObjectIdentifier(oid) { write(identifier) }
   }
 
-  /// An AlgorithmIdentifier, with NULL for its parameters or without.
+  /// Writes an AlgorithmIdentifier, whose parameters are NULL or absent.
   mutating func write(algorithm oid: String, hasNull: Bool) {
     write(.sequence) { algorithm in
       algorithm.write(oid: oid)
@@ -19,7 +19,7 @@ extension ASN1Writer {
     }
   }
 
-  /// The AlgorithmIdentifier of the signatures that a key makes.
+  /// Writes the AlgorithmIdentifier of a key's signatures.
   mutating func write(signatureAlgorithmOf key: PrivateKey, _ digest: DigestAlgorithm) {
     let (rsa, ecdsa) =
       switch digest {
@@ -31,7 +31,7 @@ extension ASN1Writer {
     write(algorithm: key.isRSA ? rsa : ecdsa, hasNull: key.isRSA)
   }
 
-  /// Extensions.
+  /// Writes a list of extensions.
   mutating func write(_ extensions: [Certificate.Extension]) {
     write(.sequence) { list in
       for each in extensions {
@@ -44,12 +44,12 @@ extension ASN1Writer {
     }
   }
 
-  /// A CRLReason.
+  /// Writes a CRLReason.
   mutating func write(_ reason: CRLReason) {
     write(.enumerated, contents: [UInt8(clamping: reason.rawValue)])
   }
 
-  /// The CertID of a certificate in OCSP.
+  /// Writes the CertID of a certificate (OCSP).
   mutating func write(identifierOf certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm) {
     let oid =
       switch hash {
@@ -66,12 +66,12 @@ extension ASN1Writer {
     }
   }
 
-  /// A GeneralizedTime, of seconds since 1970 to the end of 9999.
+  /// Writes a GeneralizedTime, from seconds since 1970 to the end of 9999.
   mutating func write(generalizedTime seconds: Int64) {
     write(ASN1Tag(shortForm: 0x18), contents: Self.text(of: seconds))
   }
 
-  /// A UTCTime to the end of 2049, a GeneralizedTime from then on.
+  /// Writes a UTCTime until the end of 2049, and a GeneralizedTime after that.
   mutating func write(time seconds: Int64) {
     guard seconds < 2_524_608_000 else { return write(generalizedTime: seconds) }
     write(.utcTime, contents: Self.text(of: seconds).dropFirst(2))
@@ -85,7 +85,8 @@ extension ASN1Writer {
 }
 
 extension [UInt8] {
-  /// The SEQUENCE of these bytes, the algorithm and the signature, as certificates, lists and responses are signed.
+  /// Signs these bytes. The result is a SEQUENCE of the bytes, the algorithm and the signature, as in certificates,
+  /// lists and responses.
   func signed(
     by key: PrivateKey, _ digest: DigestAlgorithm, certificates: [Certificate] = []
   ) throws(CryptoError) -> [UInt8] {
@@ -111,7 +112,7 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-  /// The BIT STRING of the SubjectPublicKeyInfo, without the count of unused bits.
+  /// The bits of the SubjectPublicKeyInfo's BIT STRING, without the count of unused bits.
   var bits: [UInt8] {
     guard let last = DERSequence.elements(of: subjectPublicKeyInfo)?.last else { return [] }
     return Array(subjectPublicKeyInfo[last.contents].dropFirst())

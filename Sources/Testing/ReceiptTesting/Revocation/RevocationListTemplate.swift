@@ -8,7 +8,7 @@ package struct RevocationListTemplate: Sendable {
   /// One revoked certificate.
   package struct Entry: Sendable {
     package var certificate: Certificate
-    /// Seconds since 1970.
+    /// The date in seconds since 1970.
     package var revokedAt: Int64
     package var reason: CRLReason?
 
@@ -20,9 +20,9 @@ package struct RevocationListTemplate: Sendable {
   }
 
   package var entries: [Entry] = []
-  /// Seconds since 1970.
+  /// The time in seconds since 1970.
   package var thisUpdate: Int64
-  /// Seconds since 1970; `nil` omits it.
+  /// The time in seconds since 1970; `nil` omits it.
   package var nextUpdate: Int64?
   package var digest: DigestAlgorithm = .sha256
   /// Extensions of the list, encoded by the caller.
@@ -35,7 +35,7 @@ package struct RevocationListTemplate: Sendable {
     self.nextUpdate = nextUpdate
   }
 
-  /// The list in DER, in the issuer's name.
+  /// Signs the list in the issuer's name, and returns it in DER.
   package func sign(issuer: Certificate, key: PrivateKey) throws(CryptoError) -> [UInt8] {
     let list = ASN1Writer.encoding { writer in
       writer.write(.sequence) { list in

@@ -4,7 +4,7 @@ internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// The issuer's side of revocation, for tests: it answers OCSP requests about a test identity's certificates, and
+/// The issuer's side of revocation, for tests. It answers OCSP requests about the certificates of a test identity, and
 /// creates revocation lists, correct or with a flaw.
 ///
 /// ```swift
@@ -19,48 +19,48 @@ public struct TestRevocationResponder: Sendable {
   public enum Signer: Sendable, Hashable {
     /// The issuer of the certificate.
     case issuer
-    /// A responder that the issuer certified for OCSP.
+    /// A delegate that the issuer certified for OCSP.
     case delegate
   }
 
   /// A flaw of a response, which verifiers must refuse.
   public enum Flaw: String, Sendable, Hashable, CaseIterable {
-    /// The nonce of another request.
+    /// The response has the nonce of another request.
     case wrongNonce = "wrong-nonce"
     /// `nextUpdate` was an hour ago.
     case stale
     /// `thisUpdate` is tomorrow.
     case fromTheFuture = "from-the-future"
-    /// Signed by another key in the issuer's name.
+    /// Another key signed in the issuer's name.
     case wrongSigner = "wrong-signer"
     /// The responder's certificate does not allow OCSP signing.
     case delegateWithoutUsage = "delegate-without-usage"
-    /// Another authority than the issuer certified the responder.
+    /// An authority other than the issuer certified the responder.
     case delegateOfAnother = "delegate-of-another"
     /// The answer is about another certificate.
     case otherCertificate = "other-certificate"
-    /// Signed with SHA-1.
+    /// The signature uses SHA-1.
     case weakSignature = "weak-signature"
   }
 
   /// The signer of responses; initially the issuer.
   public var signer: Signer = .issuer
-  /// The flaw of responses; initially none.
+  /// The flaw of responses; initially `nil`.
   public var flaw: Flaw?
-  /// Indicates whether responses repeat the nonce; initially `true`.
+  /// `true` if responses repeat the nonce; initially `true`.
   public var repeatsNonce = true
-  /// Seconds from `thisUpdate`, which is now, to `nextUpdate`; `nil` omits it. Initially an hour.
+  /// The seconds from `thisUpdate`, which is now, to `nextUpdate`; `nil` omits `nextUpdate`. Initially one hour.
   public var lifetime: Int64? = 3600
 
   private let keys: TestAuthority.Keys
   private let chain: [Certificate]
   private var standings: [Certificate: CertificateStatus.Standing] = [:]
 
-  /// Creates a responder for the certificates of an identity, with the status good.
+  /// Creates a responder for the certificates of an identity. Their status is good.
   ///
   /// - Parameters:
   ///   - authority: The authority of the identity.
-  ///   - chain: Leaf, intermediate, root.
+  ///   - chain: The chain: leaf, intermediate, root.
   public init(_ authority: TestAuthority, chain: [Certificate]) {
     self.keys = authority.keys
     self.chain = chain
@@ -71,17 +71,17 @@ public struct TestRevocationResponder: Sendable {
     standings[certificate] = .revoked(at: instant.wholeSecondsSince1970 ?? 0, reason: reason)
   }
 
-  /// Makes a certificate unknown.
+  /// Sets the status of a certificate to unknown.
   public mutating func forget(_ certificate: Certificate) { standings[certificate] = .unknown }
 
-  /// Answers an OCSP request about one or more certificates of the chain, with the CertIDs of the request. The issuer of
-  /// the first one signs; a certificate of others is unknown.
+  /// Answers an OCSP request about one or more certificates of the chain, repeating the CertIDs of the request. The
+  /// issuer of the first known certificate signs. Any other certificate has the status unknown.
   ///
   /// - Parameters:
   ///   - request: The body of the HTTP request.
   ///   - now: The time.
-  /// - Returns: The body of the HTTP response: of type `application/ocsp-response`.
-  /// - Throws: `OCSPError` with `malformed-request` if it is not an OCSP request.
+  /// - Returns: The body of the HTTP response, of the type `application/ocsp-response`.
+  /// - Throws: `OCSPError` with `malformed-request` if the body is not an OCSP request.
   public func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
     let request = try ReceivedOCSPRequest(der: request)
     guard let issuer = request.identifiers.lazy.compactMap({ known($0)?.issuer }).first else {
@@ -177,7 +177,7 @@ public struct TestRevocationResponder: Sendable {
     template.includesSigner = true
   }
 
-  /// Certifies the foreign key, which no test authority uses.
+  /// Issues a certificate for the foreign key, which no test authority uses.
   private func issue(
     _ template: CertificateTemplate, by issuer: CertificateIssuer
   ) throws(CryptoError) -> Certificate {

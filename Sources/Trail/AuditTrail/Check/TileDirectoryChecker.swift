@@ -25,14 +25,15 @@ public struct TileDirectoryChecker: Sendable {
   ///   `LogFormatError` if the file of keys is damaged; ``StorageError``.
   public func verify(_ checkpoint: SignedCheckpoint) throws -> VerifiedCheckpoint {
     let proofs = try directory.successions()
-    if let verified = try verified(checkpoint, by: KeyChain(verifier, proofs)) { return verified }
+    let chain = try KeyChain(verifier, proofs)
+    if let verified = try verified(checkpoint, by: chain) { return verified }
     for proof in proofs {
-      guard let earlier = KeySuccession.key(in: proof) else { continue }
-      let chain = try KeyChain(earlier, proofs)
-      guard chain.keys.contains(verifier) else { continue }
-      if let verified = try verified(checkpoint, by: chain) { return verified }
+      guard let key = KeySuccession.key(in: proof) else { continue }
+      let earlier = try KeyChain(key, proofs)
+      guard earlier.keys.contains(verifier) else { continue }
+      if let verified = try verified(checkpoint, by: earlier) { return verified }
     }
-    return try KeyChain(verifier, proofs).verify(checkpoint)
+    return try chain.verify(checkpoint)
   }
 
   private func verified(

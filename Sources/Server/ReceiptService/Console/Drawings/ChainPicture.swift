@@ -4,7 +4,7 @@
   internal import ReceiptCodec
   internal import ReceiptInspection
 
-  /// The certificates of a signer from the root down, as a drawing and as a table.
+  /// The certificates of a signer, root first, as a drawing and as a table.
   struct ChainPicture {
     let chainTitle: String
     let chainHeight: Int

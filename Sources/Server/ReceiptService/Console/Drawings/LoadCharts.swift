@@ -3,7 +3,7 @@
 #if Server
   /// Throughput and latency of the last ten minutes, as drawings and as a table.
   struct LoadCharts {
-    /// The length of a period.
+    /// The length of a period, in seconds.
     static let seconds = 10
 
     let bars: [Bar]
@@ -78,7 +78,7 @@
         }, empty: "No requests.")
     }
 
-    /// The next of 1, 2, 5, 10, 20, 50, ….
+    /// Rounds up to the next of 1, 2, 5, 10, 20, 50, ….
     private static func ceiling(_ value: Double, least: Double) -> Double {
       var power = least
       while power < value {
@@ -90,7 +90,7 @@
 
     private static func milliseconds(_ microseconds: Double) -> String { number(microseconds / 1000) + " ms" }
 
-    /// With at most two decimals.
+    /// Formats a number with at most two decimals.
     static func number(_ value: Double) -> String {
       let hundredths = Int64((value * 100).rounded())
       let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)

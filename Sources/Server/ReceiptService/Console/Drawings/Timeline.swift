@@ -3,8 +3,9 @@
 #if Server
   internal import ReceiptCodec
 
-  /// The life of an entitlement as a drawing: when it granted access and when not, what changed it, and when it
-  /// expires. The table below it says the same, by the same numbers.
+  /// A drawing of an entitlement's history: the periods with and without access, the changes, and the expiry.
+  ///
+  /// The table below it has the same content, with the same numbers.
   struct Timeline {
     let segments: [Segment]
     let marks: [Mark]
@@ -26,7 +27,7 @@
       let markTextY: Int
     }
 
-    /// The maximum number of changes, and of entries, in a drawing.
+    /// The maximum number of changes, and that of entries, in a drawing.
     static let maximumCount = 200
 
     private static let width = 348.0
@@ -36,8 +37,8 @@
     ///
     /// - Parameters:
     ///   - changes: The changes of the entitlement, oldest first.
-    ///   - number: The number of the first of them in the table below.
-    ///   - entries: The times of the entries about it, in milliseconds.
+    ///   - number: The number of the first change in the table below.
+    ///   - entries: The times of the audit entries about the entitlement, in milliseconds.
     ///   - expires: The time at which it expires.
     ///   - now: The current time.
     init?(

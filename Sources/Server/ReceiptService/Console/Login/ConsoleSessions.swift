@@ -5,10 +5,12 @@
   internal import ReceiptCodec
   internal import ReceiptCrypto
 
-  /// The logins of the console, in the service's database: any process knows them. A cookie has 32 random bytes; the
-  /// database stores their SHA-256.
+  /// The logins of the console.
+  ///
+  /// They are stored in the service's database, so that all processes share them. A cookie contains 32 random bytes;
+  /// the database stores their SHA-256.
   struct ConsoleSessions: Sendable {
-    /// After this many seconds one logs in again.
+    /// The number of seconds after which a login expires.
     static let lifetime: Int64 = 12 * 3600
 
     let database: any ServiceDatabase
@@ -34,7 +36,7 @@
       return secret
     }
 
-    /// The key that is logged in with a cookie; `nil` if there is no session, or the key was revoked.
+    /// The key that a cookie's login was made with; `nil` if there is no login, or if the key was revoked.
     func principal(_ secret: String) async throws -> Principal? {
       let now = clock().milliseconds
       let key = try await database.read { session in
@@ -56,8 +58,9 @@
 
     static func generateSecret() -> String { Base64URL.encodeToString(Random.bytes(32)) }
 
-    /// The token that forms carry. It cannot be computed from the contents of the database, and does not reveal the
-    /// cookie.
+    /// The token that forms contain.
+    ///
+    /// It cannot be computed from the contents of the database, and does not reveal the cookie.
     static func formToken(_ secret: String) -> String {
       Base64URL.encodeToString(hash("receipt-server console form \(secret)"))
     }

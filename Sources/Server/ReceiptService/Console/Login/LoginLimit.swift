@@ -3,10 +3,10 @@
 #if Server
   internal import Synchronization
 
-  /// A limit on wrong keys at the console's login that are answered with a page and a line in the log.
+  /// A limit on the number of wrong keys at the console's login that are answered with a page and logged.
   ///
-  /// There is a limit for each address, and one for all addresses together, so that using many addresses gains nothing.
-  /// A key of 256 bits cannot be guessed: the limit bounds the work.
+  /// There is a limit for each address and one for all addresses together, so that using many addresses gains nothing.
+  /// Keys have 256 random bits and cannot be guessed: the limit only bounds the work.
   final class LoginLimit: Sendable {
     static let triesOfAddress = 5
     static let triesOfAll = 60
@@ -17,7 +17,7 @@
       let time: ContinuousClock.Instant
     }
 
-    /// The tries of the window, oldest first; at most ``triesOfAll``.
+    /// The tries within the time window, oldest first; at most ``triesOfAll``.
     private let tries = Mutex<[Try]>([])
 
     /// Counts a wrong key.

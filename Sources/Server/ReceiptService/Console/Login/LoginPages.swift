@@ -7,7 +7,7 @@
 
   extension ReceiptAPI {
     static let sessionCookie = "receipt-console"
-    /// Ties the form of the login to a browser that has no session yet.
+    /// The cookie that binds the login form to a browser without a session.
     static let loginCookie = "receipt-console-login"
 
     var loginPages: [ConsoleRoute] {
@@ -31,7 +31,7 @@
 
     private func login(_ visit: ConsoleVisit) async throws -> Response {
       let text = visit.form["key"]?.filter { !$0.isWhitespace } ?? ""
-      // A right key is let in whatever others try from the same address, which may be that of a proxy.
+      // A correct key is accepted regardless of other tries from the same address, which may be a proxy's.
       guard let principal = try await keys.principal(presenting: text) else {
         let address = visit.context.remoteAddress ?? ""
         if let wait = loginLimit.countWrongKey(from: address) {
@@ -62,7 +62,7 @@
         Login(next: Self.localPath(next) ?? "", problem: problem))
     }
 
-    /// The path of a page of the console; `nil` for all that might lead elsewhere.
+    /// The path of a page of the console; `nil` for any text that might lead elsewhere.
     private static func localPath(_ text: String?) -> String? {
       guard let text, text == "/console" || text.hasPrefix("/console/") || text.hasPrefix("/console?"),
         text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != UInt8(ascii: "\\") })
@@ -79,9 +79,9 @@
         httpOnly: true, sameSite: .strict)
     }
 
-    /// Returns `true` if `X-Forwarded-Proto` is `https`, as a proxy sets it.
+    /// Returns `true` if the field `X-Forwarded-Proto`, which a proxy sets, is `https`.
     ///
-    /// A browser that sends the header itself is believed, too: it only restricts its own cookie to `https://`.
+    /// A browser could set the field itself, but would only restrict its own cookie to `https://`.
     private static func isForwardedSecurely(_ request: Request) -> Bool {
       guard let name = HTTPField.Name("X-Forwarded-Proto") else { return false }
       return request.headers[name]?.lowercased() == "https"

@@ -137,7 +137,7 @@
       struct Proof {
         let entry: String
         let entryLink: String
-        /// The exact bytes, since invisible characters are replaced in the text shown.
+        /// The exact bytes in base64, because invisible characters are replaced in the displayed text.
         let entryBase64: String
         let proof: String
         let key: String

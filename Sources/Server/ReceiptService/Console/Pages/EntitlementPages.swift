@@ -138,7 +138,7 @@
     }
   }
 
-  /// The members of an entitlement's JSON that pages show.
+  /// The members of an entitlement's JSON that pages display.
   struct EntitlementState {
     let identifier: String?
     let product: String?

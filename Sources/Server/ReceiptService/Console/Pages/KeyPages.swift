@@ -65,7 +65,7 @@
     }
 
     private func actsPage(_ visit: ConsoleVisit) async throws -> Response {
-      // Acts are of the whole server.
+      // The acts concern the whole server.
       guard visit.principal?.app == nil else { throw Problem.notFound }
       let page = try visit.page(
         of: try await database.read { session in try AdministrativeAct.newest(500, in: session) })

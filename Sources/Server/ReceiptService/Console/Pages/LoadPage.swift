@@ -7,7 +7,7 @@
     var loadPages: [ConsoleRoute] {
       [
         ConsoleRoute(.get, "/console/load", .scope(.read)) { [unowned self] visit in
-          // It is of all apps.
+          // The load is that of all apps.
           guard visit.principal?.app == nil else { throw Problem.notFound }
           return visit.page("load", title: "Load", LoadCharts(recentRequests.periods(of: LoadCharts.seconds)))
         }

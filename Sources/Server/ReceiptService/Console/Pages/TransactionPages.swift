@@ -36,7 +36,7 @@
       search.limit = 50
       search.before = UInt64(
         try integerParameter("before", of: visit.request, 0...Int64.max, default: .max))
-      // A short form for links to a search: ?original=… is the same as ?by=original&value=…
+      // ?original=… is a short form of ?by=original&value=…, for links to a search.
       let named = try Self.searches.first { try visit.query($0.name) != nil }
       let by = try named?.name ?? visit.query("by")
       let value = try named.map { try visit.query($0.name) ?? "" } ?? visit.query("value")
@@ -80,7 +80,7 @@
     }
   }
 
-  /// Entries of the trail as a table.
+  /// Shows entries of the trail as a table.
   enum EntryTable {
     static func view(
       _ caption: String, _ entries: [RecordedEntry], app: String?, footer: ListFooter? = nil

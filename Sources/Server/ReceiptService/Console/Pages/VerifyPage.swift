@@ -43,13 +43,13 @@
       let app = try visit.app()
       let policies = app.configuration.policies.keys.sorted()
       let isText = receipt.allSatisfy { 0x20..<0x7F ~= $0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-      // The form sends it again, for more of its fields or under another policy.
+      // The form sends the receipt again to show more fields, or to verify under another policy.
       let receiptText = isText ? String(decoding: receipt, as: UTF8.self) : Base64.encodeToString(receipt)
       return visit.page(
         "verify", title: "Verify a receipt",
         Form(
           appChoice: visit.appChoice(app),
-          // The policies of other apps are not known before one is chosen.
+          // Policies are known only after an app is chosen.
           policyChoice: policies.count < 2
             ? nil
             : ChoiceView(
@@ -59,14 +59,14 @@
     }
   }
 
-  /// A verdict as the page shows it, with all that the receipt says.
+  /// A verdict as displayed, with the contents of the receipt.
   private struct VerdictResult {
     let verdict: VerdictView
     let verdictFacts: [FactView]
     let sections: [SectionView]
     let chains: [ChainPicture]
     let fieldTable: TableView?
-    /// Buttons of the form that show other fields.
+    /// The form's buttons for other pages of fields.
     let fieldPages: [FieldPageView]
     let unreadable: String?
 
@@ -75,10 +75,11 @@
       let fieldPageText: String
     }
 
-    /// The maximum number of fields on a page. Each costs about as much as a request for a verdict, and a receipt may
-    /// have hundreds of thousands.
+    /// The maximum number of fields on a page.
+    ///
+    /// Each field costs about as much as a verification request, and a receipt can have hundreds of thousands.
     private static let maximumFieldCount = 200
-    /// The maximum number of facts of a section, of sections, and of chains.
+    /// The maximum number of facts in a section, of sections, and of chains.
     private static let maximumSummaryCount = 50
 
     struct SectionView {
@@ -123,7 +124,7 @@
           SectionView(
             sectionTitle: section.title ?? "What it says",
             facts: section.fields.prefix(Self.maximumSummaryCount).reduce(into: []) { facts, field in
-              // One without a name continues the one before.
+              // A field without a name continues the previous field.
               if field.name.isEmpty, let last = facts.popLast() {
                 facts += [FactView(last.term, "\(last.fact); \(field.value)")].compactMap { $0 }
               } else {
@@ -165,7 +166,9 @@
     }
   }
 
-  /// A range of a receipt's fields as rows of a table. Nested fields follow the fields that contain them.
+  /// The table rows for a range of a receipt's fields.
+  ///
+  /// Nested fields follow the field that contains them.
   private struct FieldRows {
     let range: Range<Int>
     private(set) var rows: [[CellView]] = []
@@ -192,7 +195,7 @@
       case .value(let value): return [name, CellView(value), meaning]
       case .object, .array: return [name, CellView(""), meaning]
       case .attribute(let parts):
-        // Elements of arrays, which have names of their own, and numbers or object identifiers for types.
+        // Attributes are array elements with a name of their own, and a number or object identifier as their type.
         func part(_ name: String) -> String? { parts.first { $0.name == name }?.value }
         let named = part("name").flatMap { $0 == "unknown" ? nil : $0 }
         let type = part("type").map { "type \($0)" }

@@ -6,17 +6,17 @@ internal import FoundationInternationalization
 extension CatalogProduct {
   /// The product as a customer sees it.
   ///
-  /// The title and description are in the first preferred language that has them: in exactly that language and region,
-  /// else in that language and script, else in that language. Where no preferred language has them they are in
-  /// `en_US`, else in the first language of the catalogue; a product without any has its reference name, or its
-  /// identifier.
+  /// The title and description are in the first preferred language that has them. A localisation in exactly that
+  /// language and region is best, then one in that language and script, then one in that language. If no preferred
+  /// language has them, they are in `en_US`, otherwise in the first language of the catalogue. A product without
+  /// localisations has its reference name, or its identifier.
   ///
-  /// The price is the catalogue's, in the catalogue's currency, and is never converted. The storefront decides how it
-  /// is written, not the customer's language.
+  /// The price is the catalogue's, in the catalogue's currency, and is never converted. Its format depends on the
+  /// storefront, not on the customer's language.
   ///
   /// - Parameters:
   ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - storefrontLocale: How the customer's store writes prices; see ``StorefrontRegion/locale``.
+  ///   - storefrontLocale: The locale in which the customer's store writes prices; see ``StorefrontRegion/locale``.
   /// - Returns: The product.
   public func localized(preferredLocales: [Locale], storefrontLocale: Locale) -> Product {
     let languages = preferredLocales.compactMap { LanguageTag($0) }
@@ -35,7 +35,7 @@ extension CatalogProduct {
 
 extension ProductCatalog {
   /// The response to a products request: the requested products that are for sale, in the catalogue's order, and the
-  /// other identifiers, sorted. No call lists all products of a store.
+  /// other identifiers, sorted. No request lists all products of a store.
   public func response(
     for identifiers: Set<String>, preferredLocales: [Locale], storefrontLocale: Locale
   ) -> ProductsResponse {
@@ -57,15 +57,15 @@ extension Locale {
   }
 }
 
-/// The language, script and region that localisations are matched by.
+/// The language, script and region that select a localisation.
 struct LanguageTag: Hashable {
   let language: String
-  /// The script, the usual one of the language where the tag names none: `zh_TW` is written in `Hant`.
+  /// The script. If the tag names none, the usual script of the language: `zh_TW` is written in `Hant`.
   let script: String
   /// The region, if the tag names one.
   let region: String?
 
-  /// `nil` for a locale without language.
+  /// Creates a tag; `nil` if the locale has no language.
   init?(_ locale: Locale) {
     guard let language = locale.language.languageCode?.identifier, !language.isEmpty else { return nil }
     self.language = language.lowercased()
@@ -85,10 +85,10 @@ enum LanguageMatch {
   /// The language of products that are not localised for the customer.
   static let fallback = LanguageTag("en_US")
 
-  /// The index of the best localisation; `nil` only if it is missing.
+  /// The index of the best localisation; `nil` only if there are no localisations.
   ///
-  /// For each preferred language in order: an exact match; else the same language and script, preferably without a
-  /// region; else the same language. If no preferred language matches, `en_US`; else the first.
+  /// Each preferred language is tried in order: an exact match, then the same language and script (preferably without
+  /// a region), then the same language. If none matches, `en_US` is chosen, or else the first.
   static func index(of preferred: [LanguageTag], among available: [LanguageTag?]) -> Int? {
     for wanted in preferred {
       if let index = available.firstIndex(of: wanted) { return index }
@@ -104,12 +104,13 @@ enum LanguageMatch {
 }
 
 extension Product {
-  /// The price as the store writes it, such as `4,99 €`: by ``priceLocale``, never converted and never rounded.
+  /// The price as the store writes it, such as `4,99 €`: formatted by ``priceLocale``, never converted and never
+  /// rounded.
   ///
   /// (In StoreKit: an `NSNumberFormatter` of behaviour 10.4 and currency style with the locale `priceLocale`.)
   public var localizedPrice: String {
     var style = Decimal.FormatStyle.Currency(code: currency, locale: priceLocale)
-    // Rounding to the currency's minor unit would show another price than the one that is charged.
+    // Rounding to the currency's minor unit would show a price that is not the charged one.
     let needed = PriceText.decimalPlaces(price)
     if needed > PriceText.decimalPlaces(ofCurrency: currency) {
       style = style.precision(.fractionLength(needed))
@@ -119,10 +120,10 @@ extension Product {
 }
 
 extension PriceText {
-  /// The number of decimal places a price has.
+  /// The number of decimal places in a price.
   fileprivate static func decimalPlaces(_ price: Decimal) -> Int { decimalPlaces(price.description) }
 
-  /// The number of decimal places prices in a currency usually have.
+  /// The usual number of decimal places in a currency.
   fileprivate static func decimalPlaces(ofCurrency currency: String) -> Int {
     decimalPlaces(
       Decimal(0).formatted(.currency(code: currency).locale(Locale(identifier: "en_US_POSIX"))))

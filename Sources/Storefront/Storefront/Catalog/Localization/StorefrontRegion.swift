@@ -3,25 +3,26 @@
 public import FoundationEssentials
 internal import FoundationInternationalization
 
-/// A country or region that a store sells in, by its three letters (`storefront` of a signed transaction).
+/// A country or region in which a store sells, by its three letters (`storefront` of a signed transaction).
 ///
-/// Storefront, locale and currency belong together: the three-letter and two-letter codes are those of ISO 3166-1, and
-/// `XKS` is Kosovo. The currency is the region's current legal tender, and the locale has the region's most widely read
-/// language, both by Unicode's CLDR: `DEU`, `de_DE`, `EUR`. The currencies in a catalogue are independent of this.
+/// Storefront, locale and currency belong together: `DEU`, `de_DE`, `EUR`. The three-letter and two-letter codes are
+/// those of ISO 3166-1, and `XKS` is Kosovo. The currency is the region's current legal tender, and the locale has the
+/// region's most widely read language, both from Unicode's CLDR. The currencies in a catalogue are independent of
+/// this.
 public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
   /// Three capital letters, such as `USA`.
   public let countryCode: String
   /// Two capital letters, such as `US`.
   package let regionCode: String
 
-  /// The storefront of three letters; `nil` if there is no such country or region.
+  /// Creates the storefront with a three-letter code; `nil` if there is no such country or region.
   public init?(countryCode: String) {
     guard let region = CountryCodes.twoByThree[countryCode] else { return nil }
     self.countryCode = countryCode
     regionCode = region
   }
 
-  /// The storefront of a locale's region; `nil` if the locale has no region, or one that is not a country.
+  /// Creates the storefront of a locale's region; `nil` if the locale has no region, or one that is not a country.
   public init?(_ locale: Locale) {
     guard let region = locale.region?.identifier, let country = CountryCodes.threeByTwo[region] else {
       return nil
@@ -35,39 +36,40 @@ public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
     self.regionCode = regionCode
   }
 
-  /// The United States, the default.
+  /// The United States, which is the default.
   public static let unitedStates = StorefrontRegion(countryCode: "USA", regionCode: "US")
 
-  /// The locale that prices are formatted by: the region with its most widely read language.
+  /// The locale that formats prices: the region with its most widely read language.
   public var locale: Locale {
     let language = Locale.Language(
       identifier: Locale.Language(identifier: "und-\(regionCode)").maximalIdentifier)
     return locale(language: language.languageCode?.identifier ?? "en")
   }
 
-  /// The locale that prices are formatted by in another language, such as `fr` in `CAN`.
+  /// The locale that formats prices in another language, such as `fr` in `CAN`.
   package func locale(language: String) -> Locale { Locale(identifier: "\(language)_\(regionCode)") }
 
-  /// The region's currency, by ISO 4217; `USD` for a region without one.
+  /// The region's currency (ISO 4217); `USD` if the region has none.
   public var currency: String {
     let code = Locale(identifier: "en_\(regionCode)").currency?.identifier.uppercased()
     // `XXX` means no currency (ISO 4217).
     return code.flatMap { $0 == "XXX" || $0.utf8.count != 3 ? nil : $0 } ?? "USD"
   }
 
-  /// The three letters.
+  /// The three-letter code.
   public var description: String { countryCode }
 }
 
 extension StorefrontRegion {
-  /// The storefront of a locale such as `de_DE`.
+  /// Creates the storefront of a locale identifier such as `de_DE`.
   init?(localeIdentifier: String) {
     guard localeIdentifier.utf8.count <= 64 else { return nil }
     self.init(Locale(identifier: localeIdentifier))
   }
 }
 
-/// Codes of countries and regions: ISO 3166-1, two letters and three, and Kosovo as app stores have it.
+/// Codes of countries and regions: the two-letter and three-letter codes of ISO 3166-1, and Kosovo's codes in app
+/// stores.
 enum CountryCodes {
   /// All pairs of codes, sorted by the two letters.
   static let all: [(two: String, three: String)] = table.split { $0 == " " || $0 == "\n" }.map { pair in

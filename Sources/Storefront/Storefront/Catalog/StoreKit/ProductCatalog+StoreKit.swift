@@ -7,10 +7,10 @@ public import ReceiptCrypto
 extension ProductCatalog {
   /// Reads the catalogue of an Xcode `.storekit` file. The first fault is thrown, with its place in the file.
   ///
-  /// All prices have one currency: that of the settings' storefront. A subscription has one introductory offer: that of
-  /// `introductoryOffers` where there is one, else `introductoryOffer`; never both. An offer for monthly billing within
-  /// a commitment is left out, since a store here bills a period at once. An offer by code is redeemed by its
-  /// identifier, or by its reference name where it has none.
+  /// All prices have one currency: that of the settings' storefront. A subscription has at most one introductory
+  /// offer: that of `introductoryOffers` if there is one, else `introductoryOffer`. An offer for monthly billing
+  /// within a commitment is left out, because a store here bills whole periods. An offer by code is redeemed by its
+  /// identifier, or by its reference name if it has no identifier.
   public init(
     storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard
   ) throws(CatalogError) {
@@ -18,8 +18,8 @@ extension ProductCatalog {
       storeKitConfiguration: try StoreKitConfiguration(parsing: storeKitConfiguration, limits: limits))
   }
 
-  /// The public key of the promotional offers of an Xcode `.storekit` file, by its identifier, as
-  /// ``SubscriptionEngine/Options/offerKeys`` takes it; none where the file has no key.
+  /// The public key of the promotional offers in an Xcode `.storekit` file, by its identifier, in the form of
+  /// ``SubscriptionEngine/Options/offerKeys``. The result is empty if the file has no key.
   public static func offerKeys(
     storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard
   ) throws(CatalogError) -> [String: PublicKey] {
@@ -52,10 +52,10 @@ extension ProductCatalog {
 private struct StoreKitReader {
   let currency: String
   private(set) var catalog = ProductCatalog()
-  /// The JSON paths of the catalogue's parts in the file, by those in our own format.
+  /// The JSON paths in the file, by the corresponding paths in our own format.
   private var paths: [String: String] = [:]
 
-  /// The names in the file of members that have others in our own format.
+  /// The names of members in the file, by their different names in our own format.
   private static let names = [
     "productIdentifier": "productID", "price": "displayPrice", "level": "groupNumber",
     "groupIdentifier": "subscriptionGroupID", "identifier": "offerID", "periodCount": "numberOfPeriods",
@@ -70,7 +70,7 @@ private struct StoreKitReader {
 
   init(currency: String) { self.currency = currency }
 
-  /// A fault of the catalogue, at its place in the file.
+  /// A fault of the catalogue with its place in the file.
   func located(_ error: CatalogError) -> CatalogError {
     var part = error.place[...]
     var rest = ""
@@ -183,7 +183,8 @@ private struct StoreKitReader {
     return offers
   }
 
-  /// An offer; `nil` for one that is only checked, because a store here bills a whole period at once.
+  /// Reads an offer; `nil` for an offer with monthly billing, which is only checked, because a store here bills whole
+  /// periods.
   private static func offer(
     _ offer: StoreKitOffer, _ type: OfferType, at path: String
   ) throws(CatalogError) -> SubscriptionOffer? {
@@ -194,10 +195,10 @@ private struct StoreKitReader {
     }
     let price = try PriceText.price(offer.displayPrice ?? "0", at: "\(path).displayPrice")
     if offer.billingPlanType?.lowercased() == BillingPlanType.monthly.rawValue.lowercased() { return nil }
-    // Only offer codes may be identified by their reference name.
+    // Only offer codes may use their reference name as identifier.
     let identifier =
       type == .introductory ? nil : offer.offerID ?? (type == .offerCode ? offer.referenceName : nil)
-    // A free offer costs nothing: Xcode leaves old prices in the file.
+    // A free offer costs nothing, but Xcode leaves old prices in the file.
     var result = SubscriptionOffer(
       type: type, identifier: identifier, paymentMode: mode, period: period,
       periodCount: Int(clamping: offer.numberOfPeriods ?? 1), price: mode == .freeTrial ? 0 : price)

@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 
 extension StoreKitConfiguration {
-  /// Reads a file. Unknown members are kept; known ones must have the right type.
+  /// Reads a `.storekit` file. Unknown members are kept; known ones must have the right type.
   ///
   /// - Throws: ``CatalogError`` with the place of the first fault.
   init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
@@ -29,7 +29,7 @@ extension StoreKitConfiguration {
 
   /// The country of the store: the settings' storefront, else their locale's region, else the United States.
   ///
-  /// - Throws: ``CatalogError`` where the settings name a storefront that does not exist.
+  /// - Throws: ``CatalogError`` if the settings name a storefront that does not exist.
   func storefront() throws(CatalogError) -> StorefrontRegion {
     guard let code = settings?.storefront, !code.isEmpty else {
       return settings?.locale.flatMap(StorefrontRegion.init(localeIdentifier:)) ?? .unitedStates
@@ -44,7 +44,7 @@ extension StoreKitConfiguration {
 }
 
 extension StoreKitConfiguration: CustomStringConvertible, CustomReflectable {
-  /// Identifier and version; no key.
+  /// The identifier and the version, without the key.
   var description: String { "StoreKitConfiguration(\(identifier ?? "-"), \(version.major).\(version.minor))" }
 
   var customMirror: Mirror {
@@ -53,9 +53,9 @@ extension StoreKitConfiguration: CustomStringConvertible, CustomReflectable {
 }
 
 extension StoreKitKeyPair: CustomStringConvertible, CustomReflectable {
-  /// The key to sign promotional offers with; its public key checks them.
+  /// The private key that signs promotional offers; its public key verifies them.
   ///
-  /// - Throws: ``CatalogError`` where it is not a P-256 key in PKCS#8 and base64.
+  /// - Throws: ``CatalogError`` if it is not a P-256 key in PKCS#8 and base64.
   func signingKey() throws(CatalogError) -> PrivateKey {
     let path = "$.subscriptionOffersKeyPair.privateKey"
     let key: PrivateKey
@@ -70,7 +70,7 @@ extension StoreKitKeyPair: CustomStringConvertible, CustomReflectable {
     return key
   }
 
-  /// The key's identifier; not the key.
+  /// The key's identifier, without the key.
   var description: String { "StoreKitKeyPair(\(id))" }
 
   var customMirror: Mirror { Mirror(self, children: ["id": id]) }

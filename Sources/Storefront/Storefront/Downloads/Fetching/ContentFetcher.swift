@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// Fetches content from a server by range requests: the transport reads whole responses, so ranges bound memory.
+/// Fetches content from a server by range requests. The transport reads whole responses, so ranges bound the memory.
 struct ContentFetcher: Sendable {
   private let caller: RemoteCaller
 
@@ -13,24 +13,24 @@ struct ContentFetcher: Sendable {
 
   /// Some of the content, or all of it.
   enum Piece: Sendable {
-    /// The requested range or its beginning, with the strong validator of the whole content.
+    /// The requested range or the beginning of it, with the strong validator of the whole content.
     case part([UInt8], validator: String?)
-    /// All of the content, though a range was requested.
+    /// All of the content, although a range was requested.
     case whole([UInt8], validator: String?)
     /// The content now ends before the requested range.
     case unsatisfiable
   }
 
-  /// Requests a range, or the whole content of a server that ignores ranges.
+  /// Requests a range. A server that ignores ranges sends the whole content.
   ///
   /// - Parameters:
   ///   - source: The content.
   ///   - offset: The first byte.
   ///   - count: The greatest number of bytes, at least 1. The server may send fewer.
-  ///   - validator: The validator of the bytes received before: if it has changed, the server sends the whole content.
+  ///   - validator: The validator of the bytes received before. If it has changed, the server sends the whole content.
   ///   - maximumWholeByteCount: The longest content that is fetched as a whole.
   /// - Returns: A piece of content of the stated length.
-  /// - Throws: ``DownloadError`` without a usable response.
+  /// - Throws: ``DownloadError`` if there is no usable response.
   func piece(
     of source: ContentSource, at offset: Int64, count: Int, validator: String?, maximumWholeByteCount: Int
   ) async throws(DownloadError) -> Piece {
@@ -145,11 +145,12 @@ struct ContentFetcher: Sendable {
 struct ContentRange: Sendable, Hashable {
   let first: Int64
   let last: Int64
-  /// The length of the whole; `nil` for `*`, which means unknown.
+  /// The length of the whole content; `nil` for `*`, which means unknown.
   let total: Int64?
 
-  /// - Returns: `nil` for any other text, for `*/1234`, which has no range, and for a range that ends before it begins
-  ///   or exceeds the length.
+  /// Reads a range. A range that ends before it begins or exceeds the length is invalid.
+  ///
+  /// - Returns: `nil` for an invalid range, for `*/1234`, which has no range, and for any other text.
   init?(_ header: String) {
     let form = #/(?i:bytes) ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)/#
     guard let match = header.wholeMatch(of: form), let first = Int64(match.1), let last = Int64(match.2),
@@ -164,13 +165,13 @@ struct ContentRange: Sendable, Hashable {
   var count: Int64 { last - first + 1 }
 }
 
-/// Content whose description is valid: an address that may be requested, a length and a digest.
+/// Content with a valid description: an address that may be requested, a length and a digest.
 struct ContentSource: Sendable, Hashable {
   let url: RemoteURL
   let length: Int64
   let sha256: [UInt8]
 
-  /// The URL without its query, which may hold credentials.
+  /// The URL without its query, which may contain credentials.
   var place: String {
     var url = url
     url.query = nil

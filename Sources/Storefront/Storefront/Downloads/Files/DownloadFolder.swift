@@ -2,15 +2,15 @@
 
 internal import ReceiptBytes
 
-/// Downloads in a directory: `NAME.part` while being fetched, `NAME.content` when complete. Only the owner may read
-/// them, and links are not followed.
+/// The files of downloads in a directory: `NAME.part` during a download, `NAME.content` when it is complete. Only the
+/// owner may read them, and links are not followed.
 package struct DownloadFolder: DownloadFiles {
   private static let partialSuffix = ".part"
   private static let completeSuffix = ".content"
 
   private let directory: String
 
-  /// Uses a directory, which is created if it does not exist; its parent must exist.
+  /// Opens a directory, which is created if it does not exist. Its parent must exist.
   package init(_ directory: String) throws(DownloadError) {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
       throw DownloadError(.inputOutput, at: directory, "A path is not empty and has no zero byte.")
@@ -55,7 +55,7 @@ package struct DownloadFolder: DownloadFiles {
       do throws(SystemError) {
         try file.write(bytes)
       } catch {
-        // Keeps the length that callers rely on after an error, and frees the space of a full disk.
+        // Restores the length that callers rely on after an error, and frees the space if the disk is full.
         file.truncate(to: offset)
         throw error
       }
@@ -105,7 +105,7 @@ package struct DownloadFolder: DownloadFiles {
     }
   }
 
-  /// Runs a system call, and turns its error into one that states the operation.
+  /// Runs a system call, and converts its error into one that names the operation.
   private static func perform<Result: ~Copyable>(
     _ what: String, at path: String, _ body: () throws(SystemError) -> Result
   ) throws(DownloadError) -> Result {
@@ -120,10 +120,10 @@ package struct DownloadFolder: DownloadFiles {
   }
 }
 
-/// Stores the bytes of downloads: a partial file becomes a complete one. Names are hexadecimal digits, so that no text
+/// Stores the bytes of downloads. A partial file becomes a complete one. Names are hexadecimal digits, so that no text
 /// from a server becomes part of a path.
 package protocol DownloadFiles: Sendable {
-  /// The length of a file; `nil` without one.
+  /// The length of a file; `nil` if the file does not exist.
   func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64?
 
   /// Appends to a partial file, which is created if it does not exist.
@@ -131,16 +131,16 @@ package protocol DownloadFiles: Sendable {
   /// - Parameters:
   ///   - bytes: The bytes to append.
   ///   - name: The name of the file.
-  ///   - offset: The length that it must have.
-  /// - Returns: Whether it has that length. If not, nothing is written.
+  ///   - offset: The length that the file must have.
+  /// - Returns: `true` if it has that length. If not, nothing is written.
   /// - Throws: ``DownloadError`` with `disk-full` or `input-output`; the file's length is then unchanged.
   func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool
 
-  /// Reads at most `count` bytes from an offset; none at the end.
+  /// Reads at most `count` bytes from an offset. The result is empty at the end.
   func read(_ file: DownloadFile, at offset: Int64, count: Int) throws(DownloadError) -> [UInt8]
 
-  /// Syncs the partial file and renames it to the complete one; if only the complete one exists, syncs that. When this
-  /// returns, bytes and name survive a crash.
+  /// Syncs the partial file and renames it to the complete one. If only the complete file exists, syncs that. After
+  /// this returns, the bytes and the name survive a crash.
   func complete(_ name: String) throws(DownloadError)
 
   /// Removes a file if it exists.

@@ -4,14 +4,14 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The in-memory state of a download that was started.
+/// The in-memory state of a started download.
 struct DownloadEntry {
   var record: DownloadRecord
   /// The length of its partial file.
   var receivedByteCount: Int64 = 0
-  /// `nil` unless the download is active.
+  /// The work on the download, if it is active.
   var active: Active?
-  /// The number of restarts of the download, because its content or its file changed.
+  /// The number of restarts since the download was started, because its content or its file changed.
   var restartCount = 0
 
   struct Active {
@@ -23,7 +23,8 @@ struct DownloadEntry {
 
   init(_ record: DownloadRecord) { self.record = record }
 
-  /// The name of its files. The identifier may contain characters that a file name must not.
+  /// The name of its files: a digest, because the identifier may contain characters that are not allowed in a file
+  /// name.
   var fileName: String { Hexadecimal.encode(Digest.hash(Array(record.id.rawValue.utf8), using: .sha256)) }
 
   func snapshot(now: Duration, files: any DownloadFiles) -> Download {
@@ -44,7 +45,7 @@ struct DownloadEntry {
     return download
   }
 
-  /// The estimate at the rate since it became active; `nil` until bytes were received.
+  /// The estimated time at the rate since it became active; `nil` until bytes were received.
   private func timeRemaining(of length: Int64, now: Duration) -> Duration? {
     guard let active, now > active.began, receivedByteCount > active.beganAtByteCount else { return nil }
     let share = Double(length - receivedByteCount) / Double(receivedByteCount - active.beganAtByteCount)
@@ -53,7 +54,7 @@ struct DownloadEntry {
   }
 }
 
-/// Some work on a download. The results of earlier work on the same download are ignored.
+/// One run of work on a download. The results of earlier runs on the same download are ignored.
 struct DownloadWork: Hashable {
   let id: Download.ID
   let number: UInt64

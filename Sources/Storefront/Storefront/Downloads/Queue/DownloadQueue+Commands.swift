@@ -12,7 +12,7 @@ extension DownloadQueue {
     }
   }
 
-  /// Starts all of the downloads, or none. Those that are waiting, active, paused or finished are not changed.
+  /// Starts all of the downloads or none. Those that are waiting, active, paused or finished are not changed.
   package func start(_ downloads: [Download]) async throws(DownloadError) {
     for download in downloads {
       let contents = try await purchasedContent(of: download.transaction)
@@ -44,7 +44,7 @@ extension DownloadQueue {
     schedule()
   }
 
-  /// Resumes downloads that were paused or failed, where they stopped. Others are not changed.
+  /// Resumes downloads that were paused or failed, from the point at which they stopped. Others are not changed.
   package func resume(_ ids: [Download.ID]) async throws(DownloadError) {
     try requireKnown(ids)
     for id in ids {
@@ -58,7 +58,7 @@ extension DownloadQueue {
       })
   }
 
-  /// The changed records of downloads that are in one of some states.
+  /// The changed records of those downloads that are in one of the states.
   private func records(
     of ids: [Download.ID], in states: Set<SavedState>, _ change: (inout DownloadRecord) -> Void
   ) -> [(id: Download.ID, record: DownloadRecord?)] {
@@ -69,7 +69,7 @@ extension DownloadQueue {
     }
   }
 
-  /// Cancels downloads: removes received bytes and takes them off the list. Finished ones are not changed.
+  /// Cancels downloads: removes received bytes and removes them from the list. Finished ones are not changed.
   package func cancel(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
     let cancelled = Set(ids).filter { entries[$0]?.record.state != .finished }
@@ -78,7 +78,7 @@ extension DownloadQueue {
     schedule()
   }
 
-  /// Removes the downloads of a finished transaction. Complete files stay: they belong to the app.
+  /// Removes the downloads of a finished transaction. Complete files stay, because they belong to the app.
   package func forget(_ transaction: PaymentTransaction.ID) throws(DownloadError) {
     let ids = entries.filter { $0.value.record.transaction == transaction.rawValue }.keys
     guard !ids.isEmpty else { return }
@@ -92,7 +92,7 @@ extension DownloadQueue {
     for id in ids {
       stopWork(id)
       guard let entry = entries.removeValue(forKey: id), entry.record.state != .finished else { continue }
-      // A file that cannot be removed now is removed at the next launch.
+      // If a file cannot be removed now, the next launch removes it.
       try? files.remove(.partial(entry.fileName))
       var download = Download(entry.record)
       download.state = .cancelled
@@ -107,7 +107,7 @@ extension DownloadQueue {
     try commit(records)
     for case (let id, let record?) in records {
       var entry = entries[id] ?? DownloadEntry(record)
-      // A new record does not have the validator of the partial file.
+      // A new record has no validator. Keep that of the partial file.
       let validator = record.validator ?? entry.record.validator
       entry.record = record
       entry.record.validator = validator

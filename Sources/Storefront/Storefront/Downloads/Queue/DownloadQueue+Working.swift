@@ -4,12 +4,12 @@ internal import ReceiptCrypto
 internal import ReceiptHTTP
 
 extension DownloadQueue {
-  /// The number of bytes that are read at a time to digest a file.
+  /// The number of bytes that are read at once to digest a file.
   private static let digestStep = 1 << 20
-  /// After more restarts than this the download fails.
+  /// The number of restarts after which the download fails.
   private static let maximumRestartCount = 3
 
-  /// Begins work on waiting downloads, oldest transactions first, until the greatest number is active.
+  /// Begins work on waiting downloads, oldest transactions first, until the maximum number is active.
   func schedule() {
     guard !isClosed else { return }
     var active = entries.values.count { $0.active != nil }
@@ -27,8 +27,8 @@ extension DownloadQueue {
     }
   }
 
-  /// Works on a download until it is finished or fails. The errors of work that was paused, cancelled, closed or
-  /// replaced by newer work are ignored.
+  /// Runs a download until it is finished or fails. If the work was paused, cancelled, closed or replaced by newer
+  /// work, its errors are ignored.
   private func perform(_ work: DownloadWork) async {
     do throws(DownloadError) {
       let source = try await permittedSource(work)
@@ -104,7 +104,7 @@ extension DownloadQueue {
     }
   }
 
-  /// Stores the validator before the first bytes that it belongs to.
+  /// Stores the validator before the first bytes that it applies to.
   private func keep(_ validator: String?, _ work: DownloadWork) throws(DownloadError) {
     try update(work) { $0.validator = validator }
   }
@@ -123,7 +123,7 @@ extension DownloadQueue {
   private func append(_ bytes: [UInt8], _ work: DownloadWork) throws(DownloadError) {
     let entry = try entry(work)
     guard try files.append(bytes, to: entry.fileName, at: entry.receivedByteCount) else {
-      // Another process changed the file. Continue with its current length: the digest detects wrong bytes.
+      // Another process changed the file. Continue with its current length; the digest detects wrong bytes.
       try countRestart(work, at: work.id.rawValue)
       entries[work.id]?.receivedByteCount = try files.byteCount(of: .partial(entry.fileName)) ?? 0
       return

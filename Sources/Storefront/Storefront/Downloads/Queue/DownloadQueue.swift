@@ -3,16 +3,16 @@
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// The downloads of a payment queue. Each change is stored before it is reported, so that downloads continue after a
+/// The downloads of a payment queue. Each change is stored before it is reported, so downloads continue after a
 /// relaunch.
 ///
-/// All file operations run on this actor: a late response to a cancelled download never reaches another file.
+/// All file operations run on this actor, so a late response to a cancelled download never reaches another file.
 package actor DownloadQueue {
   let options: DownloadOptions
   let storage: any RecordStorage
   let files: any DownloadFiles
   let fetcher: ContentFetcher
-  /// The content of a transaction that is purchased or restored, and not finished; `nil` for any other.
+  /// Returns the content of a transaction that is purchased or restored, and not finished; otherwise `nil`.
   let content: Content
   private let observer: Observer
 
@@ -28,7 +28,7 @@ package actor DownloadQueue {
   private var pendingUpdates: [Download] = []
   private var isNotifying = false
 
-  /// Reads the downloads of a storage. ``begin()`` starts work on them.
+  /// Reads the downloads from a storage. ``begin()`` starts work on them.
   package init(
     options: DownloadOptions, storage: any RecordStorage, files: any DownloadFiles,
     content: @escaping Content, observer: @escaping Observer
@@ -43,7 +43,7 @@ package actor DownloadQueue {
     try storage.forEachRecord(in: .downloads, limit: 256, wrapping: { Self.fault($0) }) {
       (stored) throws(DownloadError) in
       var entry = DownloadEntry(try DownloadRecord(stored))
-      // An error is reported when the file is written.
+      // An error here is ignored, because it is reported when the file is written.
       let byteCount = (try? files.byteCount(of: .partial(entry.fileName))) ?? nil
       entry.receivedByteCount = byteCount ?? 0
       found[entry.record.id] = entry
@@ -51,7 +51,7 @@ package actor DownloadQueue {
     entries = found
   }
 
-  /// Removes the downloads of finished transactions, and starts work on those that wait.
+  /// Removes the downloads of finished transactions, and starts work on waiting downloads.
   package func begin() async throws(DownloadError) {
     let known = Set(entries.values.map(\.fileName))
     for name in try files.partialNames() where !known.contains(name) { try? files.remove(.partial(name)) }
@@ -70,7 +70,7 @@ package actor DownloadQueue {
 
   // MARK: Reading
 
-  /// The downloads that were started, in the order of their transactions.
+  /// The started downloads, in the order of their transactions.
   package var downloads: [Download] {
     entries.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { snapshot($0) }
   }
@@ -81,7 +81,7 @@ package actor DownloadQueue {
 
   // MARK: Storing
 
-  /// Stores records; `nil` removes one.
+  /// Stores records. A `nil` record removes the stored one.
   func commit(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
     try requireOpen()
     let changes: [RecordChange] = records.map { id, record in

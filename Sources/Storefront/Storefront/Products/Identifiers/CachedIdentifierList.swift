@@ -16,7 +16,7 @@ extension CachedIdentifierList {
       confirmedAt: confirmedAt, identifiers: list.identifiers + list.duplicates)
   }
 
-  /// Reads a file, and refuses one whose checksum is wrong.
+  /// Reads a file. It is refused if its checksum is wrong.
   init(file: [UInt8]) throws(ProductIdentifierError) {
     do throws(MalformedReceipt) {
       try self.init(json: file, part: "cache", limits: .standard, isStrict: true)
@@ -34,7 +34,7 @@ extension CachedIdentifierList {
     return copy.encodedJSON()
   }
 
-  /// Indicates whether a conditional request is possible.
+  /// `true` if a conditional request is possible.
   var isConditional: Bool { etag != nil || lastModified != nil }
 
   private var checksum: String {
@@ -43,7 +43,7 @@ extension CachedIdentifierList {
     return Hexadecimal.encode(Digest.hash(copy.encodedJSON(), using: .sha256))
   }
 
-  /// A header value that is safe to send back: printable ASCII.
+  /// Returns a header value if it can be sent back safely: printable ASCII.
   private static func usable(_ value: String) -> String? {
     1...1024 ~= value.utf8.count && value.utf8.allSatisfy { 0x20..<0x7F ~= $0 } ? value : nil
   }

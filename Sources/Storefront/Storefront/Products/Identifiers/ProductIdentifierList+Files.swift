@@ -24,7 +24,7 @@ extension ProductIdentifierList {
       "There is neither \(name).plist nor \(name).json; add one to the resources.")
   }
 
-  /// Reads a list from a file: a property list in XML or binary, or JSON. The first bytes decide which.
+  /// Reads a list from a file: a property list in XML or binary, or JSON. The first bytes determine the format.
   ///
   /// - Parameter file: The file.
   /// - Throws: ``ProductIdentifierError`` with the place in the file.
@@ -69,7 +69,7 @@ struct SmallFile {
     return bytes
   }
 
-  /// Replaces the file atomically: a reader sees the old one or the new one.
+  /// Replaces the file atomically. A reader sees the old file or the new one.
   func replace(with bytes: [UInt8]) throws(ProductIdentifierError) {
     do {
       try Data(bytes).write(to: URL(filePath: path), options: .atomic)

@@ -3,24 +3,24 @@
 internal import FoundationEssentials
 internal import ReceiptCodec
 
-/// The identifiers of the products that an app sells, from its resources or its server. An app must know them: no call
-/// lists the products of a store.
+/// The identifiers of the products that an app sells, from its resources or its server. An app must know them, because
+/// no call lists the products of a store.
 public struct ProductIdentifierList: Sendable, Hashable {
-  /// The identifiers in the order of the list, each once.
+  /// The identifiers in the order of the list, without duplicates.
   public let identifiers: [String]
-  /// Identifiers that occur more than once in the list, which is a harmless mistake.
+  /// Identifiers that occur more than once in the list, which is a harmless error.
   public let duplicates: [String]
 
   /// The greatest number of identifiers: 100,000.
   package static let maximumCount = 100_000
-  /// The longest list, in bytes: 4 MiB.
+  /// The greatest size of a list, in bytes: 4 MiB.
   package static let maximumByteCount = 4 << 20
 
   /// Creates a list.
   ///
-  /// - Parameter identifiers: The identifiers; duplicates are removed and recorded.
-  /// - Throws: ``ProductIdentifierError`` with `invalid-identifier` for one that is empty, longer than 255 bytes, or
-  ///   contains control characters, and `too-large` for too many.
+  /// - Parameter identifiers: The identifiers. Duplicates are removed and recorded.
+  /// - Throws: ``ProductIdentifierError`` with `invalid-identifier` if one is empty, is longer than 255 bytes, or
+  ///   contains control characters, and `too-large` if there are too many.
   public init(_ identifiers: [String]) throws(ProductIdentifierError) {
     guard identifiers.count <= Self.maximumCount else {
       throw ProductIdentifierError(

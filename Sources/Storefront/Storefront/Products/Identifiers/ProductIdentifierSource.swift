@@ -6,8 +6,8 @@ public import ReceiptHTTP
 
 /// Fetches a list of product identifiers from a server, so that products can change without a new version of the app.
 ///
-/// The file name contains the version of the format, such as `products_v2.json`, so that an old app never receives a
-/// list that it cannot read. The file of another version is never used.
+/// The file name contains the version of the format, such as `products_v2.json`. So an old app never receives a list
+/// that it cannot read, and never uses the file of another version.
 ///
 /// ```swift
 /// let source = ProductIdentifierSource(
@@ -31,8 +31,8 @@ public struct ProductIdentifierSource: Sendable {
   ///   - base: The base URL of the files.
   ///   - name: The name of the files, without version and extension.
   ///   - formatVersion: The version of the format that this version of the app reads.
-  ///   - cacheFile: The file that caches the last valid list; without it no list is available while the server is down.
-  ///     Each list needs its own file. The directory must exist.
+  ///   - cacheFile: The file that caches the last valid list. Without it, no list is available while the server is
+  ///     down. Each list needs its own file. The directory must exist.
   ///   - retry: The retry policy.
   ///   - time: The clocks.
   ///   - log: Receives warnings, one line each.
@@ -47,10 +47,10 @@ public struct ProductIdentifierSource: Sendable {
     self.log = log
   }
 
-  /// Fetches the list, if it has changed, off the caller's thread.
+  /// Fetches the list if it has changed, off the caller's thread.
   ///
-  /// - Returns: The list. If the server sent none, it is the last valid one, marked as stale.
-  /// - Throws: ``ProductIdentifierError`` if there is no such list, and with `cancelled` if the task was cancelled.
+  /// - Returns: The list. If the server does not send one, this is the last valid list, marked as stale.
+  /// - Throws: ``ProductIdentifierError`` if there is no such list, or with `cancelled` if the task was cancelled.
   @concurrent
   public func load() async throws(ProductIdentifierError) -> ProductIdentifierResult {
     var notices: [ProductIdentifierError] = []
@@ -69,7 +69,7 @@ public struct ProductIdentifierSource: Sendable {
       log("The list at \(url) has twice: \(list.duplicates.joined(separator: ", "))")
     }
     let now = caller.time.now()
-    // Validators that a 304 response omits stay valid (RFC 9110 section 15.4.5).
+    // Validators that a 304 response omits remain valid (RFC 9110 section 15.4.5).
     let known = answer.list == nil ? cached?.file : nil
     let file = CachedIdentifierList(
       url: url.description, etag: answer.etag ?? known?.etag,
@@ -114,7 +114,7 @@ public struct ProductIdentifierSource: Sendable {
       guard file.url == url.description else { return nil }
       return Cached(file: file, list: try ProductIdentifierList(file.identifiers))
     } catch {
-      // The file is not removed: it may not be a cache at all. A valid list replaces it.
+      // The file is not removed, because it may not be a cache. A valid list replaces it.
       notice(error.inside(cache.path), "The cache of product identifiers is damaged and not used", &notices)
       return nil
     }
@@ -139,7 +139,7 @@ public struct ProductIdentifierSource: Sendable {
   // MARK: Server
 
   private struct Answer: Sendable {
-    /// The list; `nil` where it has not changed.
+    /// The list; `nil` if it has not changed.
     let list: ProductIdentifierList?
     let etag: String?
     let lastModified: String?
@@ -205,23 +205,23 @@ public struct ProductIdentifierSource: Sendable {
   }
 }
 
-/// A list of product identifiers, and how fresh it is.
+/// A list of product identifiers, and its freshness.
 public struct ProductIdentifierResult: Sendable, Hashable {
-  /// The age of the list.
+  /// The freshness of a list.
   public enum Freshness: Sendable, Hashable {
-    /// The server sent it.
+    /// The server sent the list.
     case fresh
     /// The server confirmed that the cached list has not changed.
     case notModified
-    /// The server did not send a list, for this reason; this is the last valid one.
+    /// The server did not send a list, for this reason. This is the last valid list.
     case stale(ProductIdentifierError)
   }
 
   /// The list.
   public let list: ProductIdentifierList
-  /// Its age.
+  /// The freshness of the list.
   public let freshness: Freshness
-  /// When the server last sent it or confirmed that it has not changed.
+  /// The date on which the server last sent the list, or confirmed that it has not changed.
   package let confirmedAt: Timestamp
   /// Errors of the cache: it is damaged and was not used, or it could not be written.
   public let notices: [ProductIdentifierError]

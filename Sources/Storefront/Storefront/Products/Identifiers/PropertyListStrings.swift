@@ -4,17 +4,19 @@ internal import FoundationEssentials
 
 /// A property list, in XML or binary, that is an array of strings.
 ///
-/// Foundation reads it. What Foundation does not bound is checked before: it reads XML recursively, so that a few
-/// thousand nested arrays would overflow its stack; it reads a text that is no XML as an old-style property list; and all
-/// elements of a binary array may refer to one long string, so that the number of elements and the length of each are
-/// checked before the next one is copied.
+/// Foundation reads it. These limits are checked first, because Foundation does not check them:
+///
+/// - Foundation reads XML recursively, so a few thousand nested arrays would overflow its stack.
+/// - It reads a text that is not XML as an old-style property list.
+/// - All elements of a binary array may refer to one long string. So the number of elements, and the length of each,
+///   are checked before the next one is copied.
 struct PropertyListStrings: Decodable {
   private var strings: [String] = []
 
   static func read(_ file: [UInt8]) throws(ProductIdentifierError) -> [String] {
     let isBinary = file.starts(with: "bplist".utf8)
     let list = isBinary ? file[...] : try plistElement(of: file)
-    // The trailer of a binary list has 64-bit numbers.
+    // The trailer of a binary list has 64-bit numbers, so it contains a zero byte.
     guard !isBinary || list.suffix(32).contains(0) else {
       throw ProductIdentifierError(.malformed, at: "byte 0", "The file is no binary property list.")
     }
@@ -27,7 +29,7 @@ struct PropertyListStrings: Decodable {
       throw ProductIdentifierError(wrongTypeAt: path)
     } catch DecodingError.dataCorrupted(let context) {
       let cause = unsafe (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String
-      // Foundation's numbers of lines are wrong.
+      // Foundation's line numbers are wrong.
       let words = cause ?? context.debugDescription
       let end = words.firstRange(of: " at line ")?.lowerBound ?? words.endIndex
       throw ProductIdentifierError(.malformed, at: "$", "It is no property list: \(words[..<end]).")
@@ -36,10 +38,12 @@ struct PropertyListStrings: Decodable {
     }
   }
 
-  /// The greatest number of arrays and dictionaries in XML: one is right, some more are refused with their place.
+  /// The greatest number of arrays and dictionaries in XML. One is valid; up to this number, the error states the
+  /// place.
   private static let maximumNestedCount = 64
 
-  /// The element `plist` of a file in XML, without what stands before it: an encoding and a document type have no effect.
+  /// The element `plist` of an XML file. The text before it is dropped, because an encoding and a document type have
+  /// no effect.
   private static func plistElement(of file: [UInt8]) throws(ProductIdentifierError) -> ArraySlice<UInt8> {
     let tag = Array("<plist".utf8)
     let parts = file.split(separator: tag, maxSplits: 2, omittingEmptySubsequences: false)

@@ -3,15 +3,15 @@
 public import FoundationEssentials
 internal import Synchronization
 
-/// Asks the store for localised information about products (`SKRequest`, `SKProductsRequest`).
+/// Requests localised information about products from the store (`SKRequest`, `SKProductsRequest`).
 ///
 /// ```swift
 /// let request = ProductsRequest(productIdentifiers: ["com.example.coins"], store: store)
 /// let response = try await request.response()
 /// ```
 ///
-/// Or with a delegate, as in StoreKit: set ``delegate``, call ``start()``, and if need be ``cancel()``. A request that
-/// was started retains itself until it is done. It does not retain its delegate.
+/// To use a delegate as in StoreKit, set ``delegate`` and call ``start()``; ``cancel()`` cancels the request. A
+/// started request retains itself until it is done. It does not retain its delegate.
 public final class ProductsRequest: Sendable {
   /// The identifiers of the requested products.
   package let productIdentifiers: Set<String>
@@ -31,14 +31,14 @@ public final class ProductsRequest: Sendable {
   }
 
   /// Creates a request (`initWithProductIdentifiers:`).
-  ///
   /// - Parameters:
   ///   - productIdentifiers: The products to request. No call lists all products of a store.
   ///   - store: The store.
   ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - report: Receives identifiers that the store does not know, which are a mistake in the list of identifiers or in
-  ///     the store's catalogue. In development show the error prominently. In production customers buy the other products;
-  ///     tell the vendor's own server. They are logged in any case, and listed separately in the response.
+  ///   - report: Receives identifiers that the store does not know, which are errors in the list of identifiers or in
+  ///     the store's catalogue. Show them prominently in development. In production, report them to the vendor's own
+  ///     server; customers can still buy the other products. They are always logged, and listed separately in the
+  ///     response.
   ///   - log: Receives warnings, one line each.
   public init(
     productIdentifiers: Set<String>, store: any Store, preferredLocales: [Locale] = [.current],
@@ -56,13 +56,13 @@ public final class ProductsRequest: Sendable {
 
   // MARK: Async
 
-  /// Asks the store.
+  /// Sends the request to the store.
   ///
   /// Each call sends a new request, independent of ``start()`` and ``cancel()``. To cancel it, cancel the task.
   ///
   /// - Returns: A product for each valid identifier, in the store's order, and the other identifiers, sorted. Products
   ///   that were not requested are ignored.
-  /// - Throws: ``StoreError``; with `unknown` also if the task was cancelled.
+  /// - Throws: ``StoreError``. A cancelled task also throws `unknown`.
   public func response() async throws(StoreError) -> ProductsResponse {
     guard !productIdentifiers.isEmpty else { return ProductsResponse(products: []) }
     let answer = try await store.products(for: productIdentifiers, preferredLocales: preferredLocales)
@@ -75,7 +75,7 @@ public final class ProductsRequest: Sendable {
     return response
   }
 
-  /// Makes a response in which each requested identifier occurs exactly once, whatever the store returned.
+  /// Makes a response that contains each requested identifier exactly once, even if the store's answer does not.
   private func checked(_ answer: ProductsResponse) -> ProductsResponse {
     var missing = productIdentifiers
     let products = answer.products.filter { missing.remove($0.productIdentifier) != nil }
@@ -93,8 +93,8 @@ public final class ProductsRequest: Sendable {
     set { state.withLock { $0.delegate = newValue } }
   }
 
-  /// Sends the request (`start`). The delegate receives the response and then that the request finished, or only the
-  /// error. A request is sent once: starting it again, or after it was cancelled, has no effect.
+  /// Sends the request (`start`). The delegate receives the response and then the end of the request, or only the
+  /// error. A request is sent once. Starting it again, or after it was cancelled, has no effect.
   public func start() {
     state.withLock { state in
       guard !state.wasStarted else { return }
@@ -104,14 +104,14 @@ public final class ProductsRequest: Sendable {
     }
   }
 
-  /// Cancels the request (`cancel`). When this returns, the delegate receives no further call, and no error for the
-  /// cancellation. A call in progress has ended, unless it is the one that cancels.
+  /// Cancels the request (`cancel`). After this returns, the delegate receives no further call, and no error for the
+  /// cancellation. A call in progress has ended, unless that call is the one that cancels.
   public func cancel() async {
     let task = state.withLock { state in
       state.wasStarted = true
       return state.task
     }
-    // Close first: the error of the cancelled task must not reach the delegate.
+    // Close first, so that the error of the cancelled task does not reach the delegate.
     await delivery.close()
     task?.cancel()
     await delivery.ended()
@@ -135,14 +135,15 @@ public final class ProductsRequest: Sendable {
   }
 }
 
-/// Forwards calls to a delegate until it is closed. The caller of ``close()`` can wait for the call in progress;
-/// afterwards no call begins or runs, on any thread or actor.
+/// Forwards calls to a delegate until it is closed. The caller of ``close()`` can wait for the call in progress. After
+/// that, no call begins or runs on any thread or actor.
 actor ProductsDelivery {
   private var isClosed = false
   private var isDelivering = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// The deliveries whose calls the current task runs in: a call that closes its own delivery must not wait for itself.
+  /// The deliveries whose calls the current task is part of. A call that closes its own delivery must not wait for
+  /// itself.
   @TaskLocal private static var current: [ProductsDelivery] = []
 
   /// Makes the call, unless closed. Calls do not overlap.

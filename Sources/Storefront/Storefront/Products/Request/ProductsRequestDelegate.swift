@@ -2,7 +2,7 @@
 
 /// The delegate of a products request (`SKRequestDelegate`, `SKProductsRequestDelegate`).
 public protocol ProductsRequestDelegate: AnyObject, Sendable {
-  /// The response came (`productsRequest:didReceiveResponse:`). ``requestDidFinish(_:)`` follows.
+  /// The response was received (`productsRequest:didReceiveResponse:`). ``requestDidFinish(_:)`` follows.
   func productsRequest(_ request: ProductsRequest, didReceive response: ProductsResponse) async
 
   /// The request finished (`requestDidFinish:`). No further call follows; the request may be released.
@@ -26,13 +26,13 @@ public struct InvalidProductIdentifiers: Error, Sendable, Hashable, CustomString
   /// The identifiers, sorted; at least one.
   public let identifiers: [String]
 
-  /// Creates an error; `nil` without identifiers.
+  /// Creates an error; `nil` if there are no identifiers.
   package init?(_ identifiers: [String]) {
     guard !identifiers.isEmpty else { return nil }
     self.identifiers = identifiers.sorted()
   }
 
-  /// The identifiers and what to do, on one line.
+  /// The identifiers and the remedy, on one line.
   public var description: String {
     let names = identifiers.map { "\"\($0)\"" }.joined(separator: ", ")
     return "invalid-product-identifiers: the store does not sell \(names); correct the list of product "

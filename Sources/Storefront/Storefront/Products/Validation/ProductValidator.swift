@@ -37,7 +37,7 @@ public struct ProductValidator: Sendable {
     self.log = log
   }
 
-  /// Asks the store about the list.
+  /// Requests the products of a list from the store.
   ///
   /// - Parameter list: The identifiers, in the order in which products are shown.
   /// - Returns: The products in that order, and the invalid identifiers. Keep them to make payments.
@@ -59,15 +59,17 @@ extension ProductsResponse {
     products.first { $0.productIdentifier == productIdentifier }
   }
 
-  /// A payment for one of a product; `nil` if the store did not confirm it.
+  /// A payment for one unit of a product; `nil` if the store did not confirm the product.
   public func payment(for productIdentifier: String) -> Payment? {
     product(productIdentifier).map { Payment(product: $0) }
   }
 
-  /// The products to show: none to a user who may not pay, and only those that can be bought.
+  /// The contents of the store's user interface: nothing if the user may not pay, otherwise the products that can be
+  /// bought.
   ///
-  /// - Parameter canMakePayments: Whether the user may authorise payments; ask the queue just before showing.
-  /// - Returns: The products in the order of the list, or why there is nothing to show.
+  /// - Parameter canMakePayments: `true` if the user may authorise payments. Ask the queue just before showing the
+  ///   interface.
+  /// - Returns: The products in the order of the list, or the reason that there is nothing to show.
   public func storeUI(canMakePayments: Bool) -> StoreUI {
     guard canMakePayments else { return .hidden(.paymentsNotAllowed) }
     return products.isEmpty ? .hidden(.noProducts) : .shown(products)
@@ -81,7 +83,7 @@ public enum StoreUI: Sendable, Hashable {
   /// No products: change, disable or hide the user interface.
   case hidden(Reason)
 
-  /// Why there is nothing to show.
+  /// The reason that there is nothing to show.
   public enum Reason: Sendable, Hashable {
     /// The user may not authorise payments.
     case paymentsNotAllowed

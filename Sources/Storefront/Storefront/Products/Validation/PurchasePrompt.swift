@@ -19,7 +19,7 @@ public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
     self.environment = environment
   }
 
-  /// `[Environment: Sandbox]` and the like; `nil` in production.
+  /// A notice such as `[Environment: Sandbox]`; `nil` in production.
   package var environmentNotice: String? {
     switch environment.category {
     case .production: nil
@@ -28,7 +28,7 @@ public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The question, followed by a line with the environment outside production.
+  /// The question. Outside production, a line with the environment follows.
   public var description: String {
     let count = quantity == 1 ? "one \(product.localizedTitle)" : "\(quantity) × \(product.localizedTitle)"
     let question = "Do you want to buy \(count) for \(product.localizedPrice)\(quantity == 1 ? "" : " each")?"

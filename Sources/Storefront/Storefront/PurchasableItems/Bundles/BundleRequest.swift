@@ -5,7 +5,7 @@ internal import ReceiptCrypto
 /// Fetches the content of an item (`CalStoreCalendarBundleRequest`) into memory. For large content, or to keep it on
 /// disk, start a ``Download``.
 public struct BundleRequest: Sendable {
-  /// The longest bundle.
+  /// The greatest size of a bundle, in bytes.
   package static let maximumByteCount = 64 << 20
   private static let partByteCount = 4 << 20
 
@@ -21,10 +21,9 @@ public struct BundleRequest: Sendable {
   }
 
   /// Fetches the bundle and verifies its digest. To cancel it, cancel the task.
-  ///
   /// - Returns: The bundle.
-  /// - Throws: ``DownloadError``; `not-purchased` for an item without content of its own, if no unfinished transaction
-  ///   in the queue has any.
+  /// - Throws: ``DownloadError``, with `not-purchased` if the item has no content of its own and no unfinished
+  ///   transaction in the queue has any.
   public func bundle() async throws(DownloadError) -> ContentBundle {
     var found = content
     if found == nil { found = await items.content(of: item.allProductIdentifiers) }

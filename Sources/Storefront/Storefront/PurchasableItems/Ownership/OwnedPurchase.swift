@@ -3,9 +3,9 @@
 public import ReceiptCodec
 
 extension OwnedPurchase {
-  /// Creates one from a verified transaction; `nil` if it has no product or transaction identifier.
+  /// Creates a purchase from a verified transaction; `nil` if that has no product or transaction identifier.
   ///
-  /// - Parameter transaction: A transaction from a verified receipt, and from nowhere else.
+  /// - Parameter transaction: A transaction from a verified receipt, and from no other source.
   public init?(verified transaction: Transaction) {
     guard let product = transaction.productId, let identifier = transaction.transactionId else { return nil }
     self.init(
@@ -13,9 +13,9 @@ extension OwnedPurchase {
       revokedAt: transaction.revocationDate)
   }
 
-  /// Creates one from a verified signed transaction; `nil` if it has no product or transaction identifier.
+  /// Creates a purchase from a verified signed transaction; `nil` if that has no product or transaction identifier.
   ///
-  /// - Parameter transaction: A transaction from a verified receipt, and from nowhere else.
+  /// - Parameter transaction: A transaction from a verified receipt, and from no other source.
   public init?(verified transaction: JWSTransaction) {
     guard let product = transaction.productId, let identifier = transaction.transactionId else { return nil }
     self.init(
@@ -24,8 +24,8 @@ extension OwnedPurchase {
       isConsumable: transaction.type == .consumable)
   }
 
-  /// Indicates whether the customer is entitled to it at an instant: not revoked, not upgraded, and paid for or in its
-  /// grace period.
+  /// Returns `true` if the customer is entitled to it at an instant: it is not revoked, not upgraded, and paid for or
+  /// in its grace period.
   package func isOwned(at instant: Timestamp) -> Bool {
     guard revokedAt == nil, !isUpgraded else { return false }
     guard let expiresAt else { return true }
@@ -39,16 +39,17 @@ public protocol PurchaseRecord: Sendable {
   ///
   /// - Parameter productIdentifiers: The products. The result may contain others, which are ignored.
   /// - Returns: The purchases.
-  /// - Throws: Any error, if a purchase could not be verified: it then counts neither as owned nor as not owned.
+  /// - Throws: Any error if a purchase could not be verified. That purchase then counts neither as owned nor as not
+  ///   owned.
   func purchases(of productIdentifiers: Set<String>) async throws -> [OwnedPurchase]
 
-  /// The products whose purchases have changed for another reason than a transaction in the queue, such as a refund.
+  /// The products whose purchases changed for a reason other than a transaction in the queue, such as a refund.
   ///
-  /// - Returns: The products of each change; `nil`, the default, for a record that does not tell.
+  /// - Returns: The products of each change. The default is `nil`, for a record that does not report changes.
   func changes() async -> AsyncStream<Set<String>>?
 }
 
 extension PurchaseRecord {
-  /// None.
+  /// Returns `nil`: changes are not reported.
   public func changes() async -> AsyncStream<Set<String>>? { nil }
 }

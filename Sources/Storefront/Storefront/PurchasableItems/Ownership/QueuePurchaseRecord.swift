@@ -2,12 +2,12 @@
 
 internal import ReceiptCodec
 
-/// The verified purchases of a queue, finished or not. They are kept in the storage of the queue: with
-/// `SQLiteRecordStorage` an item is still purchased after a relaunch.
+/// The verified purchases of a queue, finished or not. They are kept in the storage of the queue. With
+/// `SQLiteRecordStorage`, an item is still purchased after a relaunch.
 ///
-/// Create it at launch, before the first transaction is finished. From then on a finished transaction leaves its receipt
-/// to the record, in the commit that removes it from the queue, whoever finishes it. The record verifies the receipt
-/// when it is next asked, and keeps the ``OwnedPurchase`` instead.
+/// Create it at launch, before the first transaction is finished. From then on, the commit that removes a finished
+/// transaction from the queue leaves the receipt to the record. The record verifies the receipt at its next query, and
+/// then keeps the ``OwnedPurchase`` instead.
 ///
 /// ```swift
 /// let record = QueuePurchaseRecord(queue) { transaction in
@@ -20,12 +20,12 @@ internal import ReceiptCodec
 /// }
 /// ```
 ///
-/// A refund, a revocation or a renewal that a server or a notification reports reaches it by ``remember(_:)``.
+/// If a server or a notification reports a refund, a revocation or a renewal, pass it to ``remember(_:)``.
 public actor QueuePurchaseRecord: PurchaseRecord {
   private let queue: PaymentQueue
   private let others: (any PurchaseRecord)?
   private let verify: @Sendable (PaymentTransaction) async throws -> OwnedPurchase?
-  /// The purchases of unfinished transactions; `nil` for an invalid receipt.
+  /// The purchases of unfinished transactions; `nil` for a transaction with an invalid receipt.
   private var verified: [PaymentTransaction.ID: OwnedPurchase?] = [:]
   /// The remembered purchases, by transaction; `nil` until they are read.
   private var remembered: [String: OwnedPurchase]?
@@ -36,9 +36,10 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   ///
   /// - Parameters:
   ///   - queue: The queue.
-  ///   - others: Purchases from elsewhere, such as the vendor's server.
+  ///   - others: Purchases from another source, such as the vendor's server.
   ///   - verify: Verifies the receipt of a transaction that is purchased or restored. It returns the purchase in the
-  ///     receipt, or `nil` if the receipt is invalid, and throws if it could not be verified. Its result is cached.
+  ///     receipt, or `nil` if the receipt is invalid. It throws if the receipt could not be verified. Its result is
+  ///     cached.
   public init(
     _ queue: PaymentQueue, remembering others: (any PurchaseRecord)? = nil,
     verify: @escaping @Sendable (PaymentTransaction) async throws -> OwnedPurchase?
@@ -51,8 +52,8 @@ public actor QueuePurchaseRecord: PurchaseRecord {
 
   deinit { for listener in listeners.values { listener.finish() } }
 
-  /// The purchases of the queue, those that are remembered, and those of the other record. Of one transaction the
-  /// remembered state counts.
+  /// The purchases of the queue, the remembered ones, and those of the other record. If a transaction is remembered,
+  /// its remembered state takes precedence over its receipt.
   public func purchases(of productIdentifiers: Set<String>) async throws -> [OwnedPurchase] {
     var purchases = try await others?.purchases(of: productIdentifiers) ?? []
     var unfinished: Set<PaymentTransaction.ID> = []
@@ -69,10 +70,10 @@ public actor QueuePurchaseRecord: PurchaseRecord {
     return purchases
   }
 
-  /// Remembers the current state of a purchase, such as refunded, revoked or renewed, instead of what its receipt says.
-  /// It is stored when this returns.
+  /// Remembers the current state of a purchase, such as refunded, revoked or renewed. It takes precedence over the
+  /// receipt, and is stored when this returns.
   ///
-  /// - Parameter purchase: From a verified receipt or notification.
+  /// - Parameter purchase: A purchase from a verified receipt or notification.
   /// - Throws: ``PaymentQueueError`` with `storage` or `corrupt`.
   public func remember(_ purchase: OwnedPurchase) throws {
     var remembered = try readRemembered()
@@ -109,7 +110,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
 
   // MARK: Finished transactions
 
-  /// Verifies the transactions that were finished since, and returns all remembered purchases.
+  /// Verifies newly finished transactions, and returns all remembered purchases.
   private func verifyFinished(
     _ productIdentifiers: Set<String>
   ) async throws -> [String: OwnedPurchase] {
@@ -121,13 +122,13 @@ public actor QueuePurchaseRecord: PurchaseRecord {
         do {
           purchase = try await self.purchase(in: transaction)
         } catch {
-          // The receipt of another product is verified later.
+          // The transaction of another product is verified later.
           if productIdentifiers.contains(transaction.payment.productIdentifier) { throw error }
           continue
         }
         var remembered = try readRemembered()
         var changes = PaymentQueue.forgetKept(transaction.id)
-        // The value remembered meanwhile is newer than the receipt.
+        // A state that was remembered meanwhile is newer than the receipt.
         if let purchase, !purchase.isConsumable, remembered[purchase.transactionIdentifier] == nil {
           changes.append(Self.put(purchase))
           remembered[purchase.transactionIdentifier] = purchase

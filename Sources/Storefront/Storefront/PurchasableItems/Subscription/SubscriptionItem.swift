@@ -7,20 +7,20 @@ internal import Synchronization
 public struct SubscriptionItem: Sendable {
   /// The status of the subscription.
   public enum Status: Sendable, Hashable {
-    /// Never bought, as far as is known.
+    /// There is no known purchase.
     case notPurchased
-    /// Paid for until then.
+    /// It is paid for until this date.
     case active(until: Timestamp)
-    /// The renewal failed; service continues until then.
+    /// The renewal failed; service continues until this date.
     case inGracePeriod(until: Timestamp)
-    /// The renewal failed and service has stopped; the store is still trying.
+    /// The renewal failed, and service stopped on this date; the store is still trying.
     case inBillingRetry(since: Timestamp)
-    /// It expired then.
+    /// It expired on this date.
     case expired(at: Timestamp)
-    /// It was refunded or revoked then.
+    /// It was refunded or revoked on this date.
     case revoked(at: Timestamp)
 
-    /// Indicates whether the customer has it now.
+    /// `true` if the customer has service now.
     public var isSubscribed: Bool {
       switch self {
       case .active, .inGracePeriod: true
@@ -38,7 +38,7 @@ public struct SubscriptionItem: Sendable {
     self.items = items
   }
 
-  /// The current status, here and in sibling apps.
+  /// The current status, in this app and in sibling apps.
   ///
   /// - Throws: Errors of the record.
   public var status: Status {
@@ -48,7 +48,7 @@ public struct SubscriptionItem: Sendable {
     }
   }
 
-  /// The best status of any purchase; if none is active, that of the latest.
+  /// The best status of all purchases. If no purchase is active, that of the latest one.
   static func status(_ purchases: [OwnedPurchase], at now: Timestamp) -> Status {
     let owned = purchases.filter { $0.isOwned(at: now) }
     if let paid = owned.compactMap(\.expiresAt).max(), now < paid { return .active(until: paid) }
@@ -69,7 +69,7 @@ public struct SubscriptionHandler: Sendable {
 
   /// Sets the shared handler of the app. Libraries should create their own or take one as a parameter.
   ///
-  /// - Parameter handler: The handler; `nil` for none.
+  /// - Parameter handler: The handler; `nil` to remove it.
   public static func configureShared(_ handler: SubscriptionHandler?) { configured.withLock { $0 = handler } }
 
   /// The subscription (`sharedSubscription`).

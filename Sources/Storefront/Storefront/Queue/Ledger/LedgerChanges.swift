@@ -2,7 +2,7 @@
 
 /// The changes of one commit to a ledger, collected from the store's answers.
 struct LedgerChanges {
-  /// Transactions that are not in the queue yet, with the request identifier of a payment.
+  /// Transactions that are not in the queue yet. A payment has its request identifier.
   private(set) var added: [(payment: Payment, outcome: PaymentTransaction.Outcome, request: String?)] = []
   /// Transactions that were in the state `purchasing`, with their outcomes.
   private(set) var outcomes: [(number: SequenceNumber, transaction: PaymentTransaction)] = []
@@ -15,7 +15,7 @@ struct LedgerChanges {
   /// Adds a payment.
   mutating func add(_ payment: Payment, request: String) { added.append((payment, .purchasing, request)) }
 
-  /// Applies the store's answer to a payment, unless the payment has an outcome already.
+  /// Applies the store's answer to a payment, unless the payment already has an outcome.
   mutating func complete(
     _ number: SequenceNumber, _ outcome: PaymentTransaction.Outcome, in ledger: TransactionLedger
   ) {
@@ -27,7 +27,8 @@ struct LedgerChanges {
     if case .purchased(let sale) = outcome { sales.insert(sale.transactionIdentifier) }
   }
 
-  /// Applies an unfinished sale: it completes a payment of this queue, or is known already, or makes a new transaction.
+  /// Applies an unfinished sale. If it does not complete a payment of this queue and is not known, it makes a new
+  /// transaction.
   mutating func take(_ sale: StoreTransaction, in ledger: TransactionLedger) {
     if let request = sale.requestIdentifier, let number = ledger.transaction(purchasing: request),
       !answered.contains(number)

@@ -6,12 +6,12 @@ internal import ReceiptCodec
 extension RecordCollection {
   /// A ``TransactionRecord`` for each unfinished transaction, by number.
   static let queueTransactions = RecordCollection(rawValue: "queue-transactions")
-  /// The receipts of those that have one, and of their originals.
+  /// The receipts of transactions, and of their originals.
   static let queueReceipts = RecordCollection(rawValue: "queue-receipts")
   /// The store's identifiers of finished sales that were not reported yet, by number.
   static let queueFinishes = RecordCollection(rawValue: "queue-finishes")
-  /// A ``TransactionRecord`` in the state `purchased` for each finished sale whose receipt, still among the receipts, a
-  /// ``QueuePurchaseRecord`` has to verify.
+  /// A ``TransactionRecord`` in the state `purchased` for each finished sale that a ``QueuePurchaseRecord`` has yet to
+  /// verify. Its receipt is still among the receipts.
   static let queueKept = RecordCollection(rawValue: "queue-kept")
   /// One ``QueueRecord``.
   static let queue = RecordCollection(rawValue: "queue")
@@ -53,10 +53,10 @@ extension JSONRecord {
 
 extension QueueRecord {
   static let key = "queue"
-  /// Version 1 named the members of a sale differently.
+  /// The version of the records. Version 1 has other names for the members of a sale.
   static let presentVersion: Int64 = 2
 
-  /// Reads it; `nil` for an empty storage.
+  /// Reads the record; `nil` if the storage is empty.
   static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> QueueRecord? {
     guard let value = try storage.queueValue(of: key, in: .queue) else { return nil }
     let place = "\(RecordCollection.queue) \(key)"
@@ -94,8 +94,8 @@ extension TransactionRecord {
     }
   }
 
-  /// The sale without its receipt, which is stored separately and read only for delivery. A sale with an unrepresentable
-  /// date must not be lost: the date is clamped.
+  /// The sale without its receipt, which is stored separately and read only for delivery. A date that cannot be
+  /// represented is clamped, because the sale must not be lost.
   private static func storable(_ sale: StoreTransaction) -> StoreTransaction {
     let time = sale.transactionDate.millisecondsSince1970
     let limit = Timestamp.greatestMagnitude
@@ -125,12 +125,13 @@ extension TransactionRecord {
   }
 }
 
-/// The number of a transaction in its queue. Numbers are never reused, so that finishing a transaction twice
-/// cannot finish another one.
+/// The number of a transaction in its queue. Numbers are never reused, so finishing a transaction twice cannot finish
+/// another one.
 struct SequenceNumber: Sendable, Hashable, Comparable {
   let value: Int64
 
-  /// Fifteen digits: keys sort by number, and Swift stores strings of up to 15 bytes without an allocation.
+  /// The number of digits. Keys of equal length sort by number, and Swift stores strings of up to 15 bytes without an
+  /// allocation.
   private static let digits = 15
   static let greatest = SequenceNumber(value: 999_999_999_999_999)
 

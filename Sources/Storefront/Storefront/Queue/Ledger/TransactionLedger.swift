@@ -4,8 +4,8 @@ internal import ReceiptCodec
 
 /// The transactions of a queue, in memory and stored. Each change is one commit; memory is updated after it.
 ///
-/// Receipts are only in the storage, so that a hundred thousand unfinished transactions need some tens of megabytes and
-/// are read in a second.
+/// Receipts are only in the storage. So a hundred thousand unfinished transactions need some tens of megabytes, and
+/// are read in one second.
 struct TransactionLedger {
   let storage: any RecordStorage
   /// The unfinished transactions, without receipts.
@@ -22,10 +22,10 @@ struct TransactionLedger {
   private var originals: [String: Int] = [:]
   /// The number of the next transaction.
   private var next = SequenceNumber(value: 1)
-  /// Numbers below this one may be assigned without a write to the storage.
+  /// Numbers below this one can be assigned without a write to the storage.
   private var reserved = SequenceNumber(value: 0)
 
-  /// The number of sequence numbers that are reserved at once. A crash leaves unused ones unassigned for ever.
+  /// The number of sequence numbers that are reserved at once. After a crash, the unused ones are never assigned.
   private static let reservation: Int64 = 1024
 
   init(storage: any RecordStorage) { self.storage = storage }
@@ -33,23 +33,23 @@ struct TransactionLedger {
   /// The numbers of unfinished transactions, oldest first.
   var order: [SequenceNumber] { transactions.keys.sorted() }
 
-  /// Indicates whether a transaction has, or had, this number.
+  /// Returns `true` if a transaction has, or had, this number.
   func hasAssigned(_ number: SequenceNumber) -> Bool { number.value >= 1 && number < next }
 
-  /// Indicates whether a sale is known: its transaction is in the queue, or was finished and not reported yet.
+  /// Returns `true` if a sale is known: its transaction is in the queue, or was finished and not reported yet.
   func contains(sale identifier: String) -> Bool { sales[identifier] != nil }
 
-  /// Indicates whether a purchase is already in the queue, restored and not finished.
+  /// Returns `true` if a purchase is already in the queue, restored and not finished.
   func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }
 
-  /// The transaction in the state `purchasing` that a request belongs to.
+  /// The transaction of a request, if it is in the state `purchasing`.
   func transaction(purchasing request: String) -> SequenceNumber? { purchasing[request] }
 
   // MARK: Changing
 
   /// Assigns numbers to new transactions, stores the changes, and then applies them in memory.
   ///
-  /// - Returns: The transactions that are new or have changed.
+  /// - Returns: The new and changed transactions.
   mutating func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
     guard !changes.isEmpty else { return [] }
     var records: [RecordChange] = []
@@ -87,7 +87,7 @@ struct TransactionLedger {
     return given.map(\.number)
   }
 
-  /// Keeps a transaction in memory, without receipts.
+  /// Adds a transaction to memory, without receipts.
   private mutating func index(_ number: SequenceNumber, _ transaction: PaymentTransaction, _ request: String?)
   {
     var transaction = transaction
@@ -109,9 +109,9 @@ struct TransactionLedger {
   /// Removes transactions, and records that their finishes must be reported to the store.
   ///
   /// - Parameters:
-  ///   - numbers: Which.
-  ///   - isKept: Whether sales and their receipts are kept for a ``QueuePurchaseRecord``.
-  /// - Returns: Those that were in the queue, oldest first and without receipts.
+  ///   - numbers: The numbers of the transactions.
+  ///   - isKept: `true` to keep sales and their receipts for a ``QueuePurchaseRecord``.
+  /// - Returns: The transactions that were in the queue, oldest first and without receipts.
   /// - Throws: ``PaymentQueueError`` with `storage`; then nothing was changed.
   mutating func finish(
     _ numbers: [SequenceNumber], isKept: Bool = false
@@ -144,7 +144,8 @@ struct TransactionLedger {
     return finished
   }
 
-  /// Removes a finish that was reported to the store. The next commit syncs it: one that is lost is reported again.
+  /// Removes a finish that was reported to the store. The next commit syncs the removal. If it is lost, the finish is
+  /// reported again.
   mutating func forgetFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
     guard let sale = finishes[number] else { return }
     do { try storage.append([.remove(.queueFinishes, key: number.key)]) } catch {
@@ -158,14 +159,14 @@ struct TransactionLedger {
 // MARK: Reading
 
 extension TransactionLedger {
-  /// Reads all stored records but the receipts.
+  /// Reads all stored records except the receipts.
   static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> TransactionLedger {
     var ledger = TransactionLedger(storage: storage)
     let record = try QueueRecord.read(from: storage)
     ledger.reserved = SequenceNumber(value: record?.reserved ?? 0)
     // Numbers up to the reserved one may have been assigned and finished.
     ledger.next = SequenceNumber(value: max(1, ledger.reserved.value))
-    // Collects all first, to create the tables with their final capacity: growing them costs as much as reading.
+    // All are collected first, so that the tables get their final capacity. Growing them costs as much as reading.
     var found: [(SequenceNumber, PaymentTransaction, request: String?)] = []
     try ledger.forEach(in: .queueTransactions) { (_, number, stored) throws(PaymentQueueError) in
       let record = try TransactionRecord(stored)
@@ -215,7 +216,7 @@ extension TransactionLedger {
 }
 
 extension PaymentTransaction.Outcome {
-  /// The same with other receipts, given by their index in ``sales``.
+  /// The same outcome with other receipts, given by their index in ``sales``.
   fileprivate func withReceipts<Failure: Error>(
     _ receipt: (Int) throws(Failure) -> [UInt8]
   ) throws(Failure) -> PaymentTransaction.Outcome {

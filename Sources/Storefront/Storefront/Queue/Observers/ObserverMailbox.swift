@@ -2,7 +2,7 @@
 
 /// The pending updates of one observer.
 ///
-/// A transaction is queued at most once, by number; its state is read on delivery. So a slow observer costs little
+/// A transaction is queued at most once, by number, and its state is read on delivery. So a slow observer costs little
 /// memory and receives the latest state.
 struct ObserverMailbox {
   enum Item {
@@ -51,13 +51,13 @@ struct ObserverMailbox {
   mutating func take(_ count: Int) {
     for case .transaction(let number) in items.prefix(count) { waiting.remove(number) }
     items.removeFirst(count)
-    // Releases what was delivered.
+    // Releases the memory of the delivered items.
     if items.isEmpty { items = [] }
   }
 
   mutating func wait(_ reader: CheckedContinuation<Void, Never>) { readers.append(reader) }
 
-  /// Resumes all readers, which then check again.
+  /// Resumes all readers, which then check the mailbox again.
   mutating func wake() {
     for reader in readers { reader.resume() }
     readers = []

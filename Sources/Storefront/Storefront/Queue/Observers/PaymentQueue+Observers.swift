@@ -3,12 +3,12 @@
 internal import ReceiptHTTP
 
 extension PaymentQueue {
-  /// Adds an observer (`addTransactionObserver:`), which receives all unfinished transactions at once. The first
+  /// Adds an observer (`addTransactionObserver:`), which receives all unfinished transactions immediately. The first
   /// observer makes the queue synchronize with the store.
   ///
-  /// The queue retains it until it is removed. Adding it again has no effect.
+  /// The queue retains the observer until it is removed. Adding it again has no effect.
   ///
-  /// - Parameter observer: The object that delivers what was bought.
+  /// - Parameter observer: The object that delivers purchases.
   public func addObserver(_ observer: any TransactionObserver) {
     guard fault == nil, mailbox(of: observer) == nil else { return }
     let id = addMailbox(for: observer)
@@ -20,7 +20,7 @@ extension PaymentQueue {
   /// Removes an observer (`removeTransactionObserver:`). A call in progress completes; no other follows. Without
   /// observers the queue does not synchronize.
   ///
-  /// - Parameter observer: The observer; one that was not added has no effect.
+  /// - Parameter observer: The observer. If it was not added, this has no effect.
   public func removeObserver(_ observer: any TransactionObserver) {
     if let id = mailbox(of: observer) { removeMailbox(id) }
   }
@@ -100,7 +100,7 @@ extension PaymentQueue {
   /// The greatest number of receipt bytes in one call, unless one transaction has more.
   private static let receiptLimit = 4 << 20
 
-  /// Waits for the next update of an observer; `nil` once it is removed.
+  /// Waits for the next update of an observer; `nil` after the observer is removed.
   private func nextUpdate(for id: ObserverMailbox.ID) async -> PaymentQueueUpdate? {
     while mailboxes[id] != nil {
       do {
@@ -128,7 +128,7 @@ extension PaymentQueue {
       var size = 0
       for item in items {
         guard case .transaction(let number) = item, size < Self.receiptLimit else { break }
-        // It may have been finished since.
+        // The transaction may have been finished meanwhile.
         let whole = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.withReceipts(number) }
         if let whole {
           page.append(whole)

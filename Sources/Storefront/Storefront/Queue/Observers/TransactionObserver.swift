@@ -2,17 +2,18 @@
 
 /// Processes the transactions of a queue (`SKPaymentTransactionObserver`): unlocks content and finishes them.
 ///
-/// Add it at launch, before anything is bought, with ``PaymentQueue/addObserver(_:)``. Calls to one observer do not
-/// overlap. The order among several observers is not defined. ``PaymentQueue/updates`` gives the same as a sequence.
+/// Add an observer at launch with ``PaymentQueue/addObserver(_:)``, before anything is bought. Calls to one observer
+/// do not overlap. The order among several observers is not defined. ``PaymentQueue/updates`` delivers the same
+/// updates as a sequence.
 public protocol TransactionObserver: AnyObject, Sendable {
   /// Transactions are new or have changed (`paymentQueue:updatedTransactions:`).
   ///
-  /// Check the state of each: unlock what was purchased or restored, report what failed, then call
-  /// ``PaymentQueue/finish(_:)``. An unfinished transaction is delivered again to each new
-  /// observer, and so after each launch.
+  /// Check the state of each transaction: unlock purchased or restored content, report failures, then call
+  /// ``PaymentQueue/finish(_:)``. An unfinished transaction is delivered again to each new observer, and so after each
+  /// launch.
   func paymentQueue(_ queue: PaymentQueue, updated transactions: [PaymentTransaction]) async
 
-  /// Transactions have left the queue (`paymentQueue:removedTransactions:`): bring the user interface up to date.
+  /// Transactions have left the queue (`paymentQueue:removedTransactions:`). Update the user interface.
   func paymentQueue(_ queue: PaymentQueue, removed transactions: [PaymentTransaction]) async
 
   /// A restoration failed (`paymentQueue:restoreCompletedTransactionsFailedWithError:`).
@@ -22,8 +23,8 @@ public protocol TransactionObserver: AnyObject, Sendable {
   /// needed.
   func paymentQueueRestoreFinished(_ queue: PaymentQueue) async
 
-  /// Downloads changed their state or made progress (`paymentQueue:updatedDownloads:`). Of changes during this call
-  /// only the latest state is reported.
+  /// Downloads changed their state or made progress (`paymentQueue:updatedDownloads:`). If a download changes
+  /// repeatedly during this call, only its latest state is reported.
   func paymentQueue(_ queue: PaymentQueue, updatedDownloads downloads: [Download]) async
 }
 
@@ -53,13 +54,13 @@ extension TransactionObserver {
 
 /// An update of a payment queue.
 public enum PaymentQueueUpdate: Sendable, Hashable {
-  /// The current state of new and changed transactions; after a relaunch, of all unfinished ones.
+  /// The current state of new and changed transactions. After a relaunch, that of all unfinished transactions.
   case updated([PaymentTransaction])
   /// Transactions that left the queue, in their last state and without receipts.
   case removed([PaymentTransaction])
-  /// A restoration finished; all of its transactions were delivered before.
+  /// A restoration finished. All of its transactions were delivered before.
   case restoreFinished
-  /// A restoration failed. Transactions that it had restored until then were delivered and stay.
+  /// A restoration failed. Transactions that it had restored were delivered, and stay.
   case restoreFailed(StoreError)
   /// The current state and progress of downloads.
   case updatedDownloads([Download])

@@ -3,10 +3,10 @@
 internal import ReceiptHTTP
 
 extension PaymentQueue {
-  /// Indicates whether the queue is observed.
+  /// `true` if the queue is observed.
   package var isWatched: Bool { fault == nil && (!mailboxes.isEmpty || !purchases.isEmpty) }
 
-  /// Indicates whether the loop has anything to do. For a queue that is not observed it only sends finishes.
+  /// `true` if the loop has work. If the queue is not observed, the loop only sends finishes.
   private var isLoopNeeded: Bool { isWatched || fault == nil && !synchronization.toFinish.isEmpty }
 
   /// Starts the synchronization loop, if it is needed.
@@ -42,7 +42,7 @@ extension PaymentQueue {
           try await synchronize(fully: isFull) { self.isWatched }
           isFull = false
         } else {
-          // The next observer needs all that happened meanwhile.
+          // The next observer needs everything that happened meanwhile.
           isFull = true
           try await sendFinishes { self.fault == nil }
         }
@@ -51,7 +51,7 @@ extension PaymentQueue {
         if await pause(options.synchronizationInterval, isInterruptible: true) { isFull = true }
       } catch {
         if error.isFatal { break }
-        // Only consecutive failures increase the delay: a store that answers other requests is reachable.
+        // Only consecutive failures increase the delay. A store that answers other requests is reachable.
         failures = synchronization.progress == before ? failures + 1 : 1
         let delay = options.delay(afterFailures: failures, asked: synchronization.retryAfter)
         synchronization.retryAfter = nil
@@ -64,7 +64,7 @@ extension PaymentQueue {
     synchronization.loop = nil
   }
 
-  /// Subscribes to the store's signals. This precedes the first fetch, so that no change is missed between them.
+  /// Subscribes to the store's signals, before the first fetch, so that no change is missed in between.
   private func listen() async {
     guard synchronization.listener == nil, let changes = await store.changes() else { return }
     synchronization.listener = Task { [weak self] in
@@ -77,7 +77,7 @@ extension PaymentQueue {
     wake()
   }
 
-  /// Waits, and returns whether the whole duration elapsed.
+  /// Waits, and returns `true` if the whole duration elapsed.
   @discardableResult
   private func pause(_ duration: Duration, isInterruptible: Bool) async -> Bool {
     guard isLoopNeeded else { return false }

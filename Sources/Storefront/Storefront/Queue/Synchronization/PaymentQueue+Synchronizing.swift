@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PaymentQueue {
-  /// Sends finishes and undecided payments to the store, and fetches unfinished sales. An observed queue does so by
+  /// Sends finishes and undecided payments to the store, and fetches unfinished sales. An observed queue does this by
   /// itself.
   ///
-  /// It waits for a slow store. Cancelling the task ends it after the current request.
+  /// The call waits for a slow store. If the task is cancelled, the call ends after the current request.
   ///
-  /// - Throws: ``PaymentQueueError`` with `store-unavailable`, `storage` or `closed`. The rest is done later.
+  /// - Throws: ``PaymentQueueError`` with `store-unavailable`, `storage` or `closed`. The remaining work is done
+  ///   later.
   public func synchronize() async throws(PaymentQueueError) {
     try requireOpen()
     try await synchronize(fully: true) { !Task.isCancelled }
   }
 
-  /// Makes one pass. A request that the store does not answer moves to the end of its queue, and the pass continues
-  /// with the next kind of request. So no request blocks the others for ever.
+  /// Makes one pass. If the store does not answer a request, it moves to the end of its queue, and the pass continues
+  /// with the next kind of request. So no request blocks the others forever.
   func synchronize(
     fully isFull: Bool, while isWanted: () -> Bool
   ) async throws(PaymentQueueError) {
@@ -30,7 +31,7 @@ extension PaymentQueue {
     if let fault { throw fault }
   }
 
-  /// Sends the finishes that are queued at the call.
+  /// Sends the finishes that are queued when it is called.
   func sendFinishes(while isWanted: () -> Bool) async throws(PaymentQueueError) {
     for _ in 0..<synchronization.toFinish.count {
       guard isWanted(), let number = synchronization.toFinish.popFirst() else { return }
@@ -38,7 +39,7 @@ extension PaymentQueue {
         try await withRequestLock { () async throws(PaymentQueueError) in try await sendFinish(number) }
       } catch {
         synchronization.toFinish.append(number)
-        // The loop may have ended meanwhile, because it found nothing to send.
+        // The loop may have ended meanwhile, because there was nothing to send.
         startSynchronizing()
         throw error
       }
@@ -56,7 +57,7 @@ extension PaymentQueue {
     try confirmFinish(number)
   }
 
-  /// Sends the payments that are queued at the call.
+  /// Sends the payments that are queued when it is called.
   private func sendPayments(while isWanted: () -> Bool) async throws(PaymentQueueError) {
     for _ in 0..<synchronization.toSend.count {
       guard isWanted(), let number = synchronization.toSend.popFirst() else { return }
@@ -84,9 +85,9 @@ extension PaymentQueue {
     try commit(changes)
   }
 
-  /// The number of sales that are requested at a time.
+  /// The number of sales per request.
   static let pageLimit = 100
-  /// The greatest number of pages in one pass: a store whose list never ends must not block the queue.
+  /// The greatest number of pages in one pass, so that a store whose list never ends does not block the queue.
   private static let greatestPageCount = 10_000
 
   private func fetchSales(while isWanted: () -> Bool) async throws(PaymentQueueError) {
@@ -137,7 +138,7 @@ extension PaymentQueue {
 }
 
 extension PaymentQueueError {
-  /// The error itself; throws it if it is fatal.
+  /// Returns the error itself, or throws it if it is fatal.
   fileprivate func unlessFatal() throws(PaymentQueueError) -> PaymentQueueError {
     if isFatal { throw self }
     return self

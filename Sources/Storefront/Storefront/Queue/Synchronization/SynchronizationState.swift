@@ -6,28 +6,28 @@ internal import ReceiptHTTP
 struct SynchronizationState {
   /// Payments to send.
   var toSend: ArraySlice<SequenceNumber> = []
-  /// Payments that are waiting for approval. They are sent again periodically: only the answer reports a refusal.
+  /// Payments that wait for approval. They are sent again periodically, because only the answer reports a refusal.
   var awaitingApproval: Set<SequenceNumber> = []
   /// Finishes to send.
   var toFinish: ArraySlice<SequenceNumber> = []
 
-  /// The synchronization loop, while the queue is observed or has finishes to send.
+  /// The synchronization loop, which runs while the queue is observed or has finishes to send.
   var loop: Task<Void, Never>?
   /// The current pause of the loop.
   var pause: Pause?
 
   struct Pause {
-    /// Receives whether the whole duration elapsed.
+    /// Receives `true` if the whole duration elapsed.
     let isOver: FirstResult<Bool>
-    /// Indicates whether new work ends it; `false` after a failure.
+    /// `true` if new work ends the pause; `false` after a failure.
     let isInterruptible: Bool
-    /// Indicates whether the queue was observed when it began.
+    /// `true` if the queue was observed when the pause began.
     let isObserved: Bool
   }
 
   /// Receives the store's signals, while the queue is observed.
   var listener: Task<Void, Never>?
-  /// Indicates whether the store has signalled a change that was not fetched yet.
+  /// `true` if the store has signalled a change that was not fetched yet.
   var isStale = false
 
   /// The number of requests that the store answered.
@@ -37,14 +37,14 @@ struct SynchronizationState {
 
   /// The number of lists of sales that are being fetched.
   var fetches = 0
-  /// Sales whose finish was sent while a list was being fetched: later pages may still contain them.
+  /// Sales whose finish was sent while a list was being fetched. Later pages may still contain them.
   var finishedDuringFetch: Set<String> = []
 
   var hasWork: Bool { !toSend.isEmpty || !toFinish.isEmpty || isStale }
 }
 
-/// A fair asynchronous lock around requests to the store. The answer to a request is applied before the next request is
-/// sent, so that no list of sales in flight is older than a finish that was sent meanwhile.
+/// A fair asynchronous lock around requests to the store. The answer to a request is applied before the next request
+/// is sent. So no list of sales in flight is older than a finish that was sent meanwhile.
 struct StoreRequestLock {
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
