@@ -96,10 +96,6 @@ let package = Package(
       ]),
     // A pure fold: no network, no clock.
     .target(name: "Entitlements", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptVerification"]),
-    // The ledger in one SQLite file, with the notifications that were dealt with.
-    .target(
-      name: "EntitlementsSQLite",
-      dependencies: ["Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptVerification", "SQLite"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
     .target(name: "ReceiptHTTPCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),
@@ -178,7 +174,6 @@ let package = Package(
         "AppStoreServer",
         "CBuild",
         "Entitlements",
-        "EntitlementsSQLite",
         "GooglePlay",
         "ReceiptHTTP",
         "ReceiptHTTPCurl",
@@ -207,16 +202,17 @@ let package = Package(
     .executableTarget(
       name: "store-emulator",
       dependencies: [
-        "AppStoreEmulator",
-        "GooglePlayEmulator",
-        "ReceiptBytes",
-        "ReceiptHTTPAsyncHTTPClient",
-        "StorefrontSQLite",
+        "AppStoreEmulator", "Entitlements", "GooglePlay", "GooglePlayEmulator", "ReceiptBytes", "ReceiptHTTP",
+        "ReceiptHTTPAsyncHTTPClient", "ReceiptService", "StorefrontSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
       ]),
 
     // The routes of the server, for this process or within another one.
@@ -247,11 +243,11 @@ let package = Package(
     .executableTarget(
       name: "receipt-server",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite",
+        "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite",
         "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
         "ReceiptHTTPAsyncHTTPClient",
         "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptVerification", "RemoteChecks",
-        "Storefront", "StorefrontSQLite", "TransparencyLog",
+        "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Server"])),
@@ -332,7 +328,7 @@ let package = Package(
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "GooglePlay",
         "GooglePlayEmulator", "ReceiptBytes", "ReceiptCrypto", "SQLite",
         "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "StoreSimulation",
         "Storefront", "StorefrontSQLite",
@@ -425,7 +421,7 @@ let rooms: KeyValuePairs = [
     "ReceiptVerification", "ReceiptInspection",
   ],
   "Databases": ["CSQLite", "SQLite", "CPostgreSQL", "PostgreSQL"],
-  "Entitlements": ["Entitlements", "EntitlementsSQLite"],
+  "Entitlements": ["Entitlements"],
   "Stores": [
     "ReceiptHTTP", "CCurl", "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "AppStoreServer", "GooglePlay",
     "RemoteChecks",
@@ -523,7 +519,7 @@ if Context.environment["RECEIPTKIT_FULL_SWEEPS"] != nil { unoptimized = ["Remote
 // build.
 if Context.environment["RECEIPTKIT_QUICKSTART"] != nil {
   unoptimized = [
-    "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay", "ReceiptHTTP", "ReceiptHTTPCurl",
+    "AppStoreServer", "Entitlements", "GooglePlay", "ReceiptHTTP", "ReceiptHTTPCurl",
     "ReceiptInspection", "RemoteChecks", "Storefront", "StorefrontSQLite",
   ]
   for target in package.targets where target.name == "CBuild" {

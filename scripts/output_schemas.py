@@ -126,7 +126,7 @@ What each command of `receipt-tool` prints with `--json`: one JSON object a line
 - A command that fails prints an object of type `error` last, also where its command line cannot be parsed. Where another
   object states the failure, such as a verdict, this object is omitted. The exit code is the same as without `--json`.
 - `api`, `play` and `store control` print without `--json` the very answer of the store, which is JSON, too.
-  `notifications serve` and `notifications entitlements` always print these objects.
+  `notifications fold` always prints these objects.
 - `verify --payload` prints payloads as the stores signed them, and no such objects.
 - In Swift, `Verdict` is `Encodable` as the object `verdict`, and `VerifiedReceipt.content` as its payload.
 

@@ -34,7 +34,6 @@ struct ReceiptServer: AsyncParsableCommand {
 
         EXAMPLES:
           receipt-server
-          receipt-server --with-emulator
           receipt-server serve --config receipt-server.json
           receipt-server serve --config receipt-server.json --check-config
           receipt-server keys create --config receipt-server.json \\

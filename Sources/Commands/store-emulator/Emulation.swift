@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if SwiftNIO
+#if Server
   import AppStoreEmulator
   import ArgumentParser
   import GooglePlay
   import GooglePlayEmulator
+  import Hummingbird
   import ReceiptCodec
   import ReceiptCrypto
+  import ReceiptHTTP
   import ReceiptHTTPAsyncHTTPClient
   import ReceiptSigning
   import ReceiptTesting
@@ -39,7 +41,12 @@
       let transport = try transport(certificates)
       // Stores without an identity of their own share an identity and its OCSP responder.
       let signing = try signing(folders.first?.folder, ocspPort: ports[0].listener.port)
-      let accounts = try serviceAccounts(port: ports[0].listener.port)
+      var accounts = try serviceAccounts(port: ports[0].listener.port)
+      let intake = options.withServer ? try prepared { () throws(CryptoError) in try IntakeTransport() } : nil
+      if let intake { accounts.append(intake.account) }
+      /// The environment whose apps the server serves.
+      let servedEnvironment = folders.first?.settings.environment ?? .sandbox
+      var served: (stores: [EmulatedAppStore], play: EmulatedPlay)?
       var apps: [ReceiptEnvironment: EmulatedApps] = [:]
       var playApps: [EmulatedPlayStore] = []
       for (environment, port) in [(ReceiptEnvironment.sandbox, ports[0]), (.production, ports[1])] {
@@ -47,10 +54,19 @@
         var stores: [EmulatedAppStore] = []
         var playStores: [EmulatedPlayStore] = []
         for folder in own.isEmpty ? [nil] : own {
+          var receiver = Receiver(
+            url: options.notificationURL
+              ?? options.serving.localURL(port: port.listener.port) + "/_emulator/receiver",
+            transport: transport)
+          if let intake, environment == servedEnvironment {
+            let bundleId = folder?.settings.bundleId ?? options.bundleId
+            receiver = Receiver(
+              url: IntakeTransport.url(MountedServer.app(bundleId)), transport: intake)
+          }
           let (store, playStore) = try await store(
             environment, folder,
             try folder.map { try self.signing($0.folder, ocspPort: ports[0].listener.port) } ?? signing,
-            developerKey.publicKey, transport, port: port.listener.port, isFirst: stores.isEmpty)
+            developerKey.publicKey, receiver, isFirst: stores.isEmpty)
           stores.append(store)
           playStores.append(playStore)
         }
@@ -61,6 +77,16 @@
           to: options.play.playPushURL, audience: options.play.playPushAudience,
           email: options.play.playPushEmail, over: transport,
           timeout: .seconds(options.notificationTimeout))
+        if let intake, environment == servedEnvironment {
+          let bundleIds = Dictionary(
+            uniqueKeysWithValues: zip(playStores, stores).map { ($0.packageName, $1.configuration.bundleId) })
+          play.pushNotifications(
+            to: { store in
+              bundleIds[store.packageName].map { IntakeTransport.url(MountedServer.app($0)) }
+            }, email: IntakeTransport.pushEmail, over: intake,
+            timeout: .seconds(options.notificationTimeout))
+          served = (stores, play)
+        }
         playApps += playStores
         apps[environment] = EmulatedApps(stores, beside: play, shutdown: { end.fire() })
       }
@@ -68,7 +94,18 @@
       if stores.contains(where: { $0.signing.responder == nil }) {
         ToolFailure.write("store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
       }
-      ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
+      let named = ports.map { ($0.name, $0.listener.port) }
+      let server = try await mount(served, intake, files)
+      let serving = Task { try await server?.run() }
+      let address = await server?.address(options.serving)
+      if server != nil, address == nil {
+        _ = try await serving.value
+        return
+      }
+      ToolFailure.write(files.readyLine(ports: named, server: address), to: 1)
+      if let address {
+        ToolFailure.write(Self.purchase(at: options.serving.url(port: named[0].1), address), to: 2)
+      }
       await withTaskGroup(of: Void.self) { group in
         for port in ports {
           guard let served = apps[port.isProduction ? .production : .sandbox] else { continue }
@@ -84,9 +121,12 @@
         for store in playApps {
           group.addTask { await store.run() }
         }
+        // A server that fails ends the process.
+        if server != nil { group.addTask { try? await serving.value } }
         group.addTask { await end.wait() }
         // Serving never ends by itself, so the first task to end is the one that waits for the signal.
         await group.next()
+        await server?.shutDown()
         group.cancelAll()
       }
       try? await transport.shutdown()
@@ -98,6 +138,43 @@
         }
         if let store { try? folder.save(store.configuration.clock()) }
       }
+    }
+
+    /// The receiver of a store's notifications.
+    private struct Receiver {
+      let url: String
+      let transport: any HTTPTransport
+    }
+
+    /// Opens the server over the stores; `nil` if it is not to be served.
+    private func mount(
+      _ served: (stores: [EmulatedAppStore], play: EmulatedPlay)?, _ intake: IntakeTransport?,
+      _ files: StateDirectory
+    ) async throws -> MountedServer? {
+      guard let served, let intake else { return nil }
+      do {
+        return try await MountedServer(
+          files, keepsDatabase: !options.store.isEmpty,
+          at: .hostname(options.serving.bind, port: Int(options.serverPort ?? 0)), served.stores, served.play,
+          intake)
+      } catch {
+        throw ToolFailure.exit(ToolFailure.cannotCreate, "the server cannot be opened: \(error)")
+      }
+    }
+
+    /// Shell commands that buy a product, refund it, and show the entitlement.
+    private static func purchase(at store: String, _ server: (url: String, key: String)) -> String {
+      let customer = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
+      return """
+        Buy, see what the customer is entitled to, and refund:
+
+          curl \(store)/_emulator/buy -d '{"account": "alice", "productId": "com.example.app.monthly", "appAccountToken": "\(customer)"}'
+          curl -H "Authorization: Bearer \(server.key)" \(server.url)/v1/customers/\(customer)/entitlements
+          curl \(store)/_emulator/refund -d '{"transactionId": "2000000000000001"}'
+
+        The console is at \(server.url)/console; log in with the key.
+
+        """
     }
 
     /// A store in a folder, with its settings.
@@ -150,7 +227,7 @@
 
     private func store(
       _ environment: ReceiptEnvironment, _ stored: StoreInFolder?, _ signing: EmulatorSigning,
-      _ developerKey: PublicKey, _ transport: AsyncHTTPClientTransport, port: Int, isFirst: Bool
+      _ developerKey: PublicKey, _ receiver: Receiver, isFirst: Bool
     ) async throws -> (EmulatedAppStore, EmulatedPlayStore) {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
       var configuration = EmulatedAppStore.Configuration(
@@ -191,8 +268,7 @@
           try await store.purchases.perform(.setBillingIssue(false, of: billingIssueOf))
         }
         await store.sendNotifications(
-          to: options.notificationURL ?? options.serving.localURL(port: port) + "/_emulator/receiver",
-          over: transport,
+          to: receiver.url, over: receiver.transport,
           timeout: .seconds(options.notificationTimeout),
           retries: environment == .production || options.sandboxRetries)
         clock.add(store)

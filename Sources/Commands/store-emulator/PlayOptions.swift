@@ -28,4 +28,7 @@ struct PlayOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("The service account that push tokens name.", valueName: "email"))
   var playPushEmail: String?
+
+  /// Indicates whether an option about pushes is given.
+  var sendsPushes: Bool { playPushURL != nil || playPushAudience != nil || playPushEmail != nil }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if SwiftNIO
+#if Server
   import AppStoreEmulator
   import ArgumentParser
   import ReceiptCodec
@@ -17,6 +17,13 @@
     private static let tlsAuthorityName = "tls-ca.pem"
     private static let keyName = "developer-key.p8"
     private static let developerName = "developer.json"
+    private static let databaseName = "server.sqlite"
+    private static let apiKeyName = "api-key.txt"
+
+    /// The database of the server.
+    var database: String { "\(path)/\(Self.databaseName)" }
+    /// The file with the key of the server's API.
+    var apiKey: String { "\(path)/\(Self.apiKeyName)" }
 
     func write(
       signing: EmulatorSigning, settings: StoreSettings?, tlsAuthority: Certificate, developerKey: PrivateKey,
@@ -44,14 +51,25 @@
     func remove() {
       for name in [
         Self.rootName, Self.receiptRootName, Self.tlsAuthorityName, Self.keyName, Self.developerName,
+        Self.apiKeyName,
       ] {
         _ = SystemFiles.remove("\(path)/\(name)")
       }
+      removeDatabase()
       _ = SystemFiles.removeDirectory(path)
     }
 
+    /// Removes the server's database.
+    func removeDatabase() {
+      for suffix in ["", "-wal", "-shm"] { _ = SystemFiles.remove(database + suffix) }
+    }
+
     /// One line of JSON: ports, then files.
-    func readyLine(ports: [(name: String, port: Int)]) -> String {
+    ///
+    /// - Parameter server: The address of the mounted server and a key of it; `nil` without one.
+    func readyLine(
+      ports: [(name: String, port: Int)], server: (url: String, key: String)?
+    ) -> String {
       let files = [
         ("root", Self.rootName), ("receiptRoot", Self.receiptRootName),
         ("tlsAuthority", Self.tlsAuthorityName),
@@ -60,6 +78,9 @@
       let members =
         ports.map { JSONMember(name: $0.name, value: .integer(Int64($0.port))) }
         + files.map { JSONMember(name: $0.0, value: .string("\(path)/\($0.1)")) }
+        + (server.map { [("server", $0.url), ("key", $0.key)] } ?? []).map {
+          JSONMember(name: $0.0, value: .string($0.1))
+        }
       return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) + "\n"
     }
 

@@ -28,6 +28,8 @@ struct StoreEmulatorTool: AsyncParsableCommand {
         curl -X POST http://127.0.0.1:PORT/_emulator/buy \\
           -d '{"account": "alice", "productId": "com.example.plan.monthly"}'
         curl -X POST http://127.0.0.1:PORT/_emulator/advance -d '{"by": "P1M"}'
+        store-emulator --state /tmp/emulator --with-server --port 8080 \\
+          --server-port 8081 --keep-running
         store-emulator --state /tmp/emulator --play-service-account account.json \\
           --play-push-url http://localhost:8080/play
         curl -X POST http://127.0.0.1:PORT/_emulator/play/buy \\
@@ -37,7 +39,7 @@ struct StoreEmulatorTool: AsyncParsableCommand {
         0   it was ended
         64  the command line is wrong
         66  an identity, key or certificate cannot be read
-        69  it was built without the SwiftNIO trait, or no port could be opened
+        69  it was built without the trait Server, or no port could be opened
         73  the state directory cannot be written
       """)
 
@@ -127,6 +129,19 @@ struct StoreEmulatorTool: AsyncParsableCommand {
     ))
   var notificationCertificates: String?
 
+  @Flag(
+    help: ArgumentHelp(
+      "Also serves the routes of receipt-server, as a backend that receives the notifications, and prints its address and a key.",
+      discussion: """
+        The backend has the store's clock, and serves the apps of the sandbox, or
+        with --store those in the environment of the first store. Without --store
+        its database in the state directory begins empty, as the store does.
+        """))
+  var withServer = false
+
+  @Option(help: "The port of the server; 0 chooses one.")
+  var serverPort: UInt16?
+
   @Option(help: ArgumentHelp("How long an answer to a notification may take.", valueName: "seconds"))
   var notificationTimeout = 10
 
@@ -149,6 +164,12 @@ struct StoreEmulatorTool: AsyncParsableCommand {
     guard 1...600 ~= notificationTimeout else {
       throw ValidationError("--notification-timeout takes 1 to 600 seconds.")
     }
+    guard withServer || serverPort == nil else { throw ValidationError("--server-port needs --with-server.") }
+    if withServer, notificationURL != nil || play.sendsPushes {
+      throw ValidationError(
+        "--with-server receives the notifications itself: leave out --notification-url and the options of pushes."
+      )
+    }
     if !store.isEmpty, authority != "test" || clock != nil || gracePeriod != nil || sample || sandboxRates {
       throw ValidationError(
         "--store has its own identity, clock and grace period: leave out --authority, --clock, --grace-period, "
@@ -157,12 +178,12 @@ struct StoreEmulatorTool: AsyncParsableCommand {
   }
 
   func run() async throws {
-    #if SwiftNIO
+    #if Server
       try await Emulation(options: self).run()
     #else
       throw ToolFailure.exit(
         ToolFailure.unavailable,
-        "store-emulator was built without the SwiftNIO trait and cannot serve. Build it with default traits."
+        "store-emulator was built without the trait Server and cannot serve: swift build --traits Server"
       )
     #endif
   }

@@ -52,7 +52,16 @@ public struct EmulatedPlay: Sendable {
     to url: String?, audience: String? = nil, email: String? = nil, over transport: any HTTPTransport,
     timeout: Duration = .seconds(10)
   ) {
+    pushNotifications(to: { _ in url }, audience: audience, email: email, over: transport, timeout: timeout)
+  }
+
+  /// Pushes the notifications of each app to a URL of its own.
+  package func pushNotifications(
+    to url: (EmulatedPlayStore) -> String?, audience: String? = nil, email: String? = nil,
+    over transport: any HTTPTransport, timeout: Duration = .seconds(10)
+  ) {
     for store in stores {
+      let url = url(store)
       store.withSettings { settings in
         settings.push.url = url
         settings.push.audience = audience

@@ -24,18 +24,13 @@
     )
     var checksConfiguration = false
 
-    @Flag(
-      name: .customLong("with-emulator"),
-      help: "Also serve an emulated App Store that sells for an app of this server, for tests.")
-    var withEmulator = false
-
     @Flag(name: .customLong("json"), help: "Print JSON, and log JSON.")
     var json = false
 
     func run() async throws {
       let settings = try await options.settings(preparing: !checksConfiguration)
       do {
-        try settings.check(withEmulator: withEmulator)
+        try settings.check()
       } catch let error as ServiceConfigurationError {
         throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch {
@@ -56,9 +51,9 @@
       _ = signal(SIGPIPE, SIG_IGN)
       _ = signal(SIGHUP, SIG_IGN)
       defer { LogOutput.standardError.flush(within: .seconds(2)) }
-      let process = try await ServerProcess(settings, withEmulator: withEmulator, logsJSON: json)
+      let process = try await ServerProcess(settings, logsJSON: json)
       let key = try await options.development?.key(process.api)
-      try await process.run { [options, json] listener, emulator in
+      try await process.run { [options, json] listener in
         let url = listener.url
         var lines = ["receipt-server: ready at \(url)"]
         if let development = options.development, let key {
@@ -72,30 +67,10 @@
             "The description of the API is at \(url)/openapi.json.",
           ]
         }
-        if let emulator {
-          lines += ["", "The emulated App Store is at \(emulator.url)."]
-          if let key, options.development != nil {
-            lines += Self.purchase(at: emulator.url, server: url, key: key)
-          }
-        }
         var members = ["url": url]
-        members["emulator"] = emulator?.url
         members["key"] = key
         try? Self.write("listening", lines, members, json: json)
       }
-    }
-
-    /// Shell commands that buy a product and show the result.
-    private static func purchase(at emulator: String, server: String, key: String) -> [String] {
-      let customer = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
-      let header = "-H \"Authorization: Bearer \(key)\""
-      return [
-        "Buy something, and see what the customer is entitled to and what changed:", "",
-        "  curl \(header) \(emulator)/_emulator/buy -d \\",
-        "    '{\"account\": \"alice\", \"productId\": \"\(DevelopmentSetup.bundleId).monthly\", \"appAccountToken\": \"\(customer)\"}'",
-        "  curl \(header) \(server)/v1/customers/\(customer)/entitlements",
-        "  curl \(header) \(server)/v1/changes",
-      ]
     }
 
     private static func write(_ type: String, _ lines: [String], _ members: [String: String], json: Bool)

@@ -26,11 +26,10 @@
     private let metrics = PrometheusMetrics()
     private let logger: Logger
     private let log: AuditLog?
-    private let emulator: MountedEmulator?
-    /// The maximum number of client connections of all listeners except that of the metrics.
+    /// The maximum number of client connections, those of the metrics not counted.
     private let maximumConnections: Int
 
-    init(_ settings: ServerSettings, withEmulator: Bool, logsJSON: Bool) async throws {
+    init(_ settings: ServerSettings, logsJSON: Bool) async throws {
       InstrumentationSystem.bootstrap(TraceContextInstrument())
       LoggingSystem.bootstrap(
         { label, _ in ServerLogHandler(label: label, writesJSON: logsJSON, output: .standardError) },
@@ -55,7 +54,6 @@
         log = try settings.trail?.open(options: options)
         service.auditLog = log
         api = try ReceiptAPI(service, database: database, logger: logger)
-        emulator = withEmulator ? try await MountedEmulator(settings.emulator, api, logger: logger) : nil
       } catch let error as ServiceConfigurationError {
         throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch let error as ExitCode {
@@ -78,14 +76,9 @@
 
     /// Serves until SIGTERM or SIGINT.
     ///
-    /// - Parameter ready: A closure to call when all listeners are open, with the verification listener and the
-    ///   emulated store's listener.
+    /// - Parameter ready: A closure to call with the listener when it is open.
     /// - Throws: `ExitCode` if it cannot listen; errors of the services.
-    func run(
-      ready:
-        @escaping @Sendable (_ listener: ServerSettings.Listener, _ emulator: ServerSettings.Listener?) ->
-        Void
-    ) async throws {
+    func run(ready: @escaping @Sendable (ServerSettings.Listener) -> Void) async throws {
       let router = Router(context: ServiceContext.self)
       router.add(middleware: TraceMiddleware())
       api.addRoutes(to: router)
@@ -95,37 +88,11 @@
       services += api.services
       let certificates = Certificates()
       services.append(HangUpService(certificates: certificates, logger: logger))
-      let maximumConnections =
-        emulator == nil || settings.emulator.listener == nil ? maximumConnections : maximumConnections / 2
       if let metrics = settings.metrics { services.append(try metricsServer(metrics, certificates)) }
-      let listeners = OpenListeners(
-        emulator == nil ? .none : settings.emulator.listener == nil ? .shared : .own, ready)
-      if let emulator {
-        services.append(emulator)
-        if let listener = settings.emulator.listener {
-          services.append(
-            try application(emulator, at: listener, certificates, maximumConnections) {
-              listeners.emulatorIsOpen($0)
-            })
-        }
-      }
-      if let emulator, settings.emulator.listener == nil {
-        var own: Set<Substring> = ["console"]
-        for route in api.routes { own.formUnion(route.path.split(separator: "/").prefix(1)) }
-        let shared = SharedResponder(
-          api: router.buildResponder(), emulator: emulator, ownSegments: own)
-        services.append(
-          try application(shared, at: settings.listener, certificates, maximumConnections, verifying: api) {
-            listeners.isOpen($0)
-          })
-      } else {
-        services.append(
-          try application(
-            router.buildResponder(), at: settings.listener, certificates, maximumConnections, verifying: api
-          ) {
-            listeners.isOpen($0)
-          })
-      }
+      services.append(
+        try application(
+          router.buildResponder(), at: settings.listener, certificates, maximumConnections, verifying: api,
+          isOpen: ready))
       services.append(
         ClosingService { [api, delay = settings.shutdownDelay] in
           api.beginShutdown()
@@ -216,36 +183,6 @@
         logger.notice("SIGHUP: the certificates are read again; other settings need a restart.")
         certificates.reload()
       }
-    }
-  }
-
-  /// Waits until the verification listener and, if there is one, the emulated store's listener are open.
-  private final class OpenListeners: Sendable {
-    typealias Listener = ServerSettings.Listener
-
-    /// The listener of the emulated store, if any: that of verification, or one of its own.
-    enum Emulator { case none, shared, own }
-
-    private let emulator: Emulator
-    private let open = Mutex<(api: Listener?, emulator: Listener?)>((nil, nil))
-    private let ready: @Sendable (Listener, Listener?) -> Void
-
-    init(_ emulator: Emulator, _ ready: @escaping @Sendable (Listener, Listener?) -> Void) {
-      self.emulator = emulator
-      self.ready = ready
-    }
-
-    func isOpen(_ listener: Listener) { note { $0.api = listener } }
-
-    func emulatorIsOpen(_ listener: Listener) { note { $0.emulator = listener } }
-
-    private func note(_ change: (inout (api: Listener?, emulator: Listener?)) -> Void) {
-      let open = open.withLock {
-        change(&$0)
-        return $0
-      }
-      guard let api = open.api, emulator != .own || open.emulator != nil else { return }
-      ready(api, emulator == .shared ? api : open.emulator)
     }
   }
 #endif

@@ -6,21 +6,16 @@
 
   extension ServerSettings {
     /// Checks that everything that the settings name exists and can be used: certificates, folders, the database, the
-    /// trail's files, the identity of an emulated store.
+    /// trail's files.
     ///
     /// It creates and changes nothing.
     ///
-    /// - Parameter withEmulator: Indicates whether the emulated store is to be served.
     /// - Throws: `ServiceConfigurationError` for errors that the user must fix; `DatabaseError` if the database cannot
     ///   be reached.
-    func check(withEmulator: Bool) throws {
+    func check() throws {
       try Self.checkCertificates(of: listener, "listen")
       if let metrics { try Self.checkCertificates(of: metrics, "metrics") }
       try trail?.check()
-      if withEmulator {
-        if let listener = emulator.listener { try Self.checkCertificates(of: listener, "emulator") }
-        try emulator.check()
-      }
       do {
         _ = try storage.check()
       } catch let error as DatabaseError where error.code == .unusable {

@@ -37,10 +37,6 @@
     /// Meanwhile `/readyz` answers 503, so that a load balancer stops sending requests.
     var shutdownDelay: Duration = .zero
     var service: ServiceConfiguration
-    /// The emulated App Store.
-    ///
-    /// It is served only if the command line asks for it.
-    let emulator: EmulatorSettings
     /// The names of all settings that were read.
     let names: [String]
     /// Warnings about ignored names that may have been meant as settings.
@@ -108,7 +104,6 @@
       }
       service.allowsPlainHTTP = listener.tls == nil
       service.servesConsole = reader.bool(forKey: "console", default: true)
-      emulator = try EmulatorSettings(reader.scoped(to: "emulator"), settings, apps: service.apps)
       warnings = try settings.requireAllUsed()
       self.names = settings.read
     }
@@ -130,7 +125,7 @@
       text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    static func listener(
+    private static func listener(
       _ reader: ConfigReader, _ settings: SettingsReader, named name: String, defaultPort: Int
     ) throws -> Listener {
       var listener = Listener()

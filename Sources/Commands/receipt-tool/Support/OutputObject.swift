@@ -32,10 +32,7 @@ enum OutputType: String {
   case error
   case identity
   case inspection
-  case notificationDelivery = "notification-delivery"
-  case notificationListener = "notification-listener"
   case pendingPurchase = "pending-purchase"
-  case playEntitlement = "play-entitlement"
   case rescindedConsent = "rescinded-consent"
   case signedReceipt = "signed-receipt"
   case store

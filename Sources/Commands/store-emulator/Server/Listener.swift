@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if SwiftNIO
+#if Server
   import AppStoreEmulator
   import NIOCore
   import NIOHTTP1

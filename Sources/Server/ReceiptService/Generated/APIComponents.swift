@@ -336,7 +336,7 @@
           "type": "string"
          },
          "entitlement": {
-          "description": "What it is, as `receipt-tool notifications entitlements` prints it.",
+          "description": "What it is, with the members that `receipt-tool notifications fold` prints.",
           "anyOf": [
            {
             "$ref": "#/components/schemas/entitlement"
@@ -412,7 +412,7 @@
           "type": "string"
          },
          "state": {
-          "description": "The state at the instant of `--at`, or now.",
+          "description": "The state at this instant.",
           "type": "string"
          },
          "quantity": {
@@ -718,8 +718,7 @@
         "enum": [
          "verify",
          "read",
-         "admin",
-         "emulator"
+         "admin"
         ]
        },
        "Signer": {
@@ -1479,7 +1478,7 @@
           "type": "string"
          },
          "state": {
-          "description": "The state at the instant of `--at`, or now.",
+          "description": "The state at this instant.",
           "type": "string"
          },
          "grantsAccess": {

@@ -6,11 +6,11 @@ import ReceiptHTTP
 import Synchronization
 import Testing
 
-/// `receipt-tool notifications serve` as another process, which can be killed and started again on the same file.
+/// `receipt-server` as another process, which can be killed and started again on the same database.
 final class ReceiverProcess: Sendable {
   struct Failure: Error { let reason: String }
 
-  static let absence: Comment = "receipt-tool is not beside the tests"
+  static let absence: Comment = "receipt-server is not beside the tests"
 
   /// Whether there is one to start; where there is none, standard error says so.
   static let isPresent: Bool = {
@@ -20,7 +20,7 @@ final class ReceiverProcess: Sendable {
     return false
   }()
 
-  private static let executable = EmulatorProcess.builtProgram("receipt-tool")
+  private static let executable = EmulatorProcess.builtProgram("receipt-server")
 
   private struct Running: @unchecked Sendable {
     let process: Process
@@ -29,29 +29,27 @@ final class ReceiverProcess: Sendable {
 
   private let arguments: [String]
   private let running: Mutex<Running>
-  private let results: Mutex<[String: Int]>
 
-  init(_ arguments: [String]) throws {
-    self.arguments = ["notifications", "serve", "--port", "0"] + arguments
-    results = Mutex([:])
-    let output = Pipe()
-    running = Mutex(try Self.start(self.arguments, output))
-    count(output)
+  /// Starts a development server in a folder.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder, which it creates.
+  ///   - settings: More settings of it.
+  init(in folder: URL, _ settings: [String: String]) throws {
+    arguments =
+      ["serve", "--json", "--data", folder.path, "--set", "listen.port=0"]
+      + settings.flatMap { ["--set", "\($0.key)=\($0.value)"] }
+    running = Mutex(try Self.start(arguments))
   }
 
   /// Where it takes notifications.
   var url: RemoteURL { running.withLock { $0.url } }
 
-  /// How many deliveries had each result, as far as it could print it.
-  var counts: [String: Int] { results.withLock { $0 } }
-
   /// Kills it, and starts it again at another port.
   func killAndRestart() throws {
     stop()
-    let output = Pipe()
-    let next = try Self.start(arguments, output)
+    let next = try Self.start(arguments)
     running.withLock { $0 = next }
-    count(output)
   }
 
   /// Kills it, and waits for its end.
@@ -62,28 +60,20 @@ final class ReceiverProcess: Sendable {
     }
   }
 
-  private static func start(_ arguments: [String], _ output: Pipe) throws -> Running {
+  private static func start(_ arguments: [String]) throws -> Running {
+    let output = Pipe()
     let process = Process()
     process.executableURL = executable
     process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
     try process.run()
-    guard let line = line(from: output), let port = try JSONValue(parsing: line)["port"]?.int64 else {
+    guard let line = line(from: output), let url = try JSONValue(parsing: line)["url"]?.string else {
       throw Failure(reason: "It ended before it was ready.")
     }
     return Running(
-      process: process, url: try RemoteURL("http://127.0.0.1:\(port)/", allowsPlainHTTP: true))
-  }
-
-  /// Reads on until its end, or the pipe would fill.
-  private func count(_ output: Pipe) {
-    Thread.detachNewThread {
-      while let line = Self.line(from: output) {
-        guard let result = try? JSONValue(parsing: line)["result"]?.string else { continue }
-        self.results.withLock { $0[result, default: 0] += 1 }
-      }
-    }
+      process: process, url: try RemoteURL("\(url)/v1/notifications/demo", allowsPlainHTTP: true))
   }
 
   private static func line(from output: Pipe) -> [UInt8]? {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Entitlements
+import ReceiptBytes
+import ReceiptCodec
+import ReceiptVerification
+
+/// `receipt-tool notifications fold`: shows the entitlements that follow from a set of notifications.
+struct NotificationsFoldCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fold",
+    abstract: "Show what customers are entitled to by a set of notifications of the App Store.",
+    discussion: """
+      Each notification is verified, with every signed part in it, and its effect is
+      merged into a ledger as receipt-server does it. Neither the order of the
+      notifications nor repetitions change the result.
+
+      A file has one notification, as the App Store posts it or as a JWS, or one in
+      each line. A refused notification has no effect and is reported on standard
+      error, and with --json as an object.
+
+      Prints one JSON object a line: of each original transaction its state at the
+      instant of --at, and of each customer whose guardian withdrew consent to the
+      app when that was.
+
+      EXAMPLES:
+        receipt-tool notifications fold --trust my-store/root.cer \\
+          --bundle-id com.example.app notification.jws
+        receipt-tool api notifications history --from 2026-11-01 --raw \\
+          --credentials app-store.json |
+          receipt-tool notifications fold --bundle-id com.example.app -
+
+      EXIT CODES:
+        0 all notifications accepted; 1 at least one refused, or nothing found by
+        --original; 2 none refused, but at least one could not be checked; 64 wrong
+        command line; 66 a file cannot be read; 74 the output cannot be written.
+      """)
+
+  @Argument(help: ArgumentHelp("Files with notifications; - for standard input.", valueName: "FILE"))
+  var files: [String]
+
+  @OptionGroup(title: "Trust") var trust: TrustOptions
+  @OptionGroup(title: "Policy") var policy: PolicyOptions
+
+  @Option(
+    name: .customLong("original"), help: ArgumentHelp("Only this original transaction.", valueName: "ID"))
+  var original: String?
+
+  @Option(name: .customLong("at"), help: ArgumentHelp("The instant. Default: now.", valueName: "ISO8601"))
+  var at: String?
+
+  @Flag(name: .customLong("json"), help: "Print errors as JSON, too: the results are always JSON.")
+  var json = false
+
+  func validate() throws {
+    // Apple signs the notifications of all apps with the same key.
+    guard !policy.bundleIds.isEmpty else { throw ValidationError("Name the app with --bundle-id.") }
+  }
+
+  func run() throws {
+    let instant = try at.map { try APIOptions.instant($0, "--at") } ?? SystemClock.now()
+    let resolved = try trust.resolve()
+    let receiver = NotificationReceiver(
+      verifier: ReceiptVerifier(
+        trust: resolved.anchors, policy: try policy.policy(resolved), intermediates: resolved.intermediates))
+    var ledger = EntitlementLedger()
+    var worst: ExitCode?
+    for file in files {
+      let contents = try InputFile.contents(of: file)
+      for (place, notification) in Self.notifications(in: contents, file) {
+        do throws(NotificationRejection) {
+          ledger.apply(try receiver.receive(notification))
+        } catch {
+          let code = error.httpStatus == 503 ? ToolExit.undetermined : ToolExit.invalid
+          note("receipt-tool: \(place): \(error)")
+          try OutputError(code, "\(error)", source: place).write()
+          worst = worst == ToolExit.invalid ? worst : code
+        }
+      }
+    }
+    let count = try write(ledger, at: instant)
+    if let original, count == 0, worst == nil {
+      throw ToolExit.failure(
+        ToolExit.invalid, "no notification is about the original transaction \(original)", code: "notFound")
+    }
+    if let worst { throw worst }
+  }
+
+  /// The notifications in a file, each with its place.
+  private static func notifications(in contents: [UInt8], _ file: String) -> [(place: String, [UInt8])] {
+    let lines = contents.split(separator: UInt8(ascii: "\n")).enumerated().compactMap { number, line in
+      let line = ReceiptText.trimming(Array(line))
+      return line.isEmpty ? nil : ("\(file):\(number + 1)", line)
+    }
+    // A pretty-printed object has lines that begin otherwise.
+    let isList =
+      lines.count > 1 && lines.allSatisfy { $0.1.first == UInt8(ascii: "{") || $0.1.starts(with: "ey".utf8) }
+    return isList ? lines : [(file, contents)]
+  }
+
+  /// Prints the entitlements, and returns their number.
+  private func write(_ ledger: EntitlementLedger, at instant: Timestamp) throws -> Int {
+    var count = 0
+    for entitlement in ledger.entitlements
+    where original.map({ $0 == entitlement.originalTransactionId }) ?? true {
+      count += 1
+      var object = JSONWriter(.entitlement)
+      entitlement.append(to: &object, at: instant)
+      try writeLine(object)
+    }
+    for consent in ledger.rescindedConsents where original == nil {
+      count += 1
+      var object = JSONWriter(.rescindedConsent)
+      consent.append(to: &object)
+      try writeLine(object)
+    }
+    return count
+  }
+}
