@@ -35,7 +35,7 @@ let package = Package(
     .trait(
       name: "SwiftNIO",
       description:
-        "What stands on SwiftNIO and the packages around it: the AsyncHTTPClient transport, the emulator's HTTP server, logs, metrics and services."
+        "What stands on SwiftNIO and the packages around it: the AsyncHTTPClient transport, logs, metrics and services."
     ),
     .trait(
       name: "Server",

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import samples
 from independent import jws, pki
-from notifications import Receiver, body
+from notifications import body
 from tool import ReceiptTool
 
 ORIGINAL = samples.TRANSACTION["originalTransactionId"]
@@ -89,17 +89,13 @@ COMMANDS: dict[str, list[list[str]]] = {
     "store renew": [["--store", "shop", "{plan}"], ["--store", "shop", "{plan}", "--json"]],
     "store advance": [["--store", "shop", "--by", "P1M"], ["--store", "shop", "--by", "P1M", "--json"]],
     "store notifications": [["--store", "shop"], ["--store", "shop", "--json"]],
-    "notifications entitlements": [["--state", "state.sqlite"]],
+    "notifications fold": [["notification.json", "--trust", "root.cer", "--bundle-id", samples.BUNDLE]],
 }
-
-# Commands that do not end by themselves once they have printed something.
-SERVERS = {"notifications serve": [["--port", "0", "--state", "state.sqlite", "--bundle-id", "a"]]}
 
 # What is read from standard input.
 INPUTS = {"audit witness": b"old 0\n\nnothing\n"}
 
 RUNS = [(name, arguments) for name, all_arguments in COMMANDS.items() for arguments in all_arguments]
-SERVER_RUNS = [(name, arguments) for name, all_arguments in SERVERS.items() for arguments in all_arguments]
 
 
 class World:
@@ -153,9 +149,7 @@ class World:
         do("store buy --store asking com.example.pro", code=2)
         waiting = do("store pending --store asking --json").lines
         world.values["request"] = next(line["request"] for line in waiting if "request" in line)
-        receiver = Receiver(tool, folder / "state.sqlite", "--trust", folder / "root.cer")
-        assert receiver.post(body(store.leaf(), signed=samples.SIGNED)) == 200
-        receiver.stop()
+        (folder / "notification.json").write_bytes(body(store.leaf(), signed=samples.SIGNED))
         return world
 
 

@@ -64,9 +64,7 @@
       for suffix in ["", "-wal", "-shm"] { _ = SystemFiles.remove(database + suffix) }
     }
 
-    /// One line of JSON: ports, then files.
-    ///
-    /// - Parameter server: The address of the mounted server and a key of it; `nil` without one.
+    /// One line of JSON: ports, then files, then the URL of the mounted server and a key of it, if there is one.
     func readyLine(
       ports: [(name: String, port: Int)], server: (url: String, key: String)?
     ) -> String {

@@ -634,7 +634,7 @@ def test_cookies_are_for_https_alone_behind_a_proxy(server, tmp_path):
     assert other.end() == 0
 
 
-@pytest.mark.parametrize("scopes", [("verify",), ("read",), ("admin",), ("emulator",)], ids="".join)
+@pytest.mark.parametrize("scopes", [("verify",), ("read",), ("admin",)], ids="".join)
 def test_scopes_decide_which_pages_open(server, scopes):
     needed = {name: "read" for name in READING} | {"verify": "verify", "keys": "admin", "acts": "admin", "webhooks": "admin"}
     session = Session(server, server.key_for(*scopes))

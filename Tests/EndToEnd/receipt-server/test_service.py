@@ -19,7 +19,7 @@ import requests
 
 from service import Service, program
 
-SCOPES = ["verify", "read", "admin", "emulator"]
+SCOPES = ["verify", "read", "admin"]
 # Whom the sample receipt names.
 SAMPLE_CUSTOMER = "6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b"
 

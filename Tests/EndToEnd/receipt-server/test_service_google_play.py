@@ -31,8 +31,14 @@ def test_pushes_are_taken_as_the_configuration_says(tmp_path, google, account): 
     for authorization in [
         None, "Basic YTpi", f"Bearer {google.token(aud='https://example.com/other')}",
         f"Bearer {google.token(email='other@example.iam.gserviceaccount.com')}",
+        f"Bearer {google.token(exp=1, iat=0)}", f"Bearer {google.token()[:-8]}AAAAAAAA", "Bearer x.y.z",
     ]:  # fmt: skip
         assert deliver(body, authorization) == 401, authorization
+    assert not [line for line in google.received if line[1].startswith("/purchases")]
+    # It comes again until Google Play answers.
+    google.answers["GET", "/purchases/subscriptionsv2/tokens/t1"] = 403, {"error": {"code": 403}}
+    assert deliver(body, f"Bearer {google.token()}") == 503
+    google.answers["GET", "/purchases/subscriptionsv2/tokens/t1"] = 200, ACTIVE
     assert deliver(body, f"Bearer {google.token()}") == 200
     assert service.get("/v1/entitlements/t1").json()["entitlements"]
     # The App Store's has no token, and a proxy may add a header: the body says whose it is.

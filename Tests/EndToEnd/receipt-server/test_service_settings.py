@@ -252,15 +252,6 @@ def test_what_is_allowed_by_name_passes(folder):
     assert_refused(checked(folder, settings), "allowSharedBundleIds")
 
 
-def test_the_emulated_store_is_checked_if_it_is_served(folder):
-    settings = configuration(folder) | {"emulator": {"identity": "nowhere", "port": 0}}
-    assert checked(folder, settings).returncode == 0
-    assert_refused(checked(folder, settings, "--with-emulator"), "emulator.identity")
-    settings["emulator"] = {"ledger": "nowhere/emulator.sqlite"}
-    assert_refused(checked(folder, settings, "--with-emulator"), "emulator.ledger")
-    assert_refused(run("serve", "--config", folder / "changed.json", "--with-emulator"), "emulator.ledger")
-
-
 # What commands create
 
 

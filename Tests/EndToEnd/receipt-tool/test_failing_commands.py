@@ -199,7 +199,7 @@ class TestTooFewDescriptors:
         ("audit backup", ["trail", "new"]), ("audit migrate", ["trail", "new"]),
         ("audit import", ["new", "exported", "--private-key", "trail.key"]), ("audit fsck", ["exported", "--key", "trail.pub"]),
         ("verify", ["--trust", "root.cer", "--audit", "trail", "purchase.jws"]), ("store advance", ["--store", "shop", "--by", "P1D"]),
-        ("store buy", ["--store", "shop", "com.example.coins"]), ("notifications entitlements", ["--state", "state.sqlite"]),
+        ("store buy", ["--store", "shop", "com.example.coins"]),
     ]  # fmt: skip
 
     @pytest.mark.parametrize(("name", "arguments"), COMMANDS, ids=[f"{n} {' '.join(a)}" for n, a in COMMANDS])

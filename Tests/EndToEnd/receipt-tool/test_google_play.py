@@ -2,7 +2,6 @@
 """receipt-tool play, and Google Play's notifications beside the App Store's, against a Google Play of a few lines."""
 
 import base64
-import http.client
 import http.server
 import json
 import threading
@@ -12,9 +11,6 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-import samples
-from independent import pki
-from notifications import Receiver, body
 from tool import INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
 
 PACKAGE, AUDIENCE, EMAIL = "com.example.app", "https://example.com/play", "push@example.iam.gserviceaccount.com"
@@ -187,117 +183,3 @@ def push(notification: dict, message_id: str) -> bytes:
 
 def subscribed(token: str) -> dict:
     return {"subscriptionNotification": {"version": "1.0", "notificationType": 4, "purchaseToken": token}}
-
-
-def deliver(receiver, data: bytes, token: str | None, path: str = "/play") -> dict:
-    connection = http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=30)
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    connection.request("POST", path, data, headers)
-    status = connection.getresponse().status
-    connection.close()
-    line = receiver.line()
-    assert line["status"] == status
-    return line
-
-
-@pytest.fixture
-def serve(receipt_tool, trust, google, account, tmp_path):
-    running = []
-
-    def start(*arguments):
-        running.append(
-            Receiver(
-                receipt_tool, tmp_path / "state.sqlite", *trust, *account, "--play-package", PACKAGE,
-                "--push-audience", AUDIENCE, "--push-email", EMAIL, "--push-keys-url", google.url + "/certs",
-                *arguments,
-            )  # fmt: skip
-        )
-        return running[-1]
-
-    yield start
-    for receiver in running:
-        if receiver.process.poll() is None:
-            receiver.stop()
-
-
-def test_both_stores_are_received_into_one_file(serve, google, store, receipt_tool, tmp_path):
-    leaf = store.intermediate.issue("Receipt Signing", "p256", markers=(pki.RECEIPT_LEAF,), validity=pki.CENTURY)
-    receiver = serve()
-    google.answers["GET", "/purchases/subscriptionsv2/tokens/t1"] = 200, ACTIVE
-    line = deliver(receiver, push(subscribed("t1"), "m1"), google.token())
-    assert line["result"] == "done" and line["state"] == "active" and line["notificationType"] == 4
-    assert receiver.sends(body(leaf))["result"] == "done"
-    assert deliver(receiver, push(subscribed("t1"), "m1"), google.token())["result"] == "repeated"
-    # Another purchase replaces it.
-    google.answers["GET", "/purchases/subscriptionsv2/tokens/t2"] = 200, ACTIVE | {"linkedPurchaseToken": "t1"}
-    assert deliver(receiver, push(subscribed("t2"), "m2"), google.token())["result"] == "done"
-    assert deliver(receiver, push({"testNotification": {"version": "1.0"}}, "m3"), google.token())["result"] == "done"
-    assert deliver(receiver, push({"futureNotification": {"x": 1}}, "m4"), google.token())["event"] == "futureNotification"
-
-    def entitlements(*arguments):
-        return receipt_tool.run("notifications", "entitlements", "--state", tmp_path / "state.sqlite", *arguments).lines
-
-    found = entitlements()
-    assert {line.get("purchaseToken"): line["state"] for line in found if "purchaseToken" in line} == {
-        "t1": "replaced", "t2": "active",
-    }  # fmt: skip
-    assert [line["originalTransactionId"] for line in found if "originalTransactionId" in line] == [
-        samples.TRANSACTION["originalTransactionId"]
-    ]
-    assert [line["purchaseToken"] for line in entitlements("--purchase-token", "t2")] == ["t2"]
-    receiver.stop()
-    # A restart has forgotten nothing.
-    again = serve()
-    assert deliver(again, push(subscribed("t1"), "m1"), google.token())["result"] == "repeated"
-
-
-def test_pushes_that_are_not_googles_are_refused(serve, google):
-    receiver = serve()
-    data = push(subscribed("t1"), "m1")
-    for token, reason in [
-        (None, "missing"), ("x.y.z", "malformed"), (google.token(aud="https://example.com"), "wrong-audience"),
-        (google.token(email="evil@example.com"), "wrong-email"), (google.token(exp=1, iat=0), "expired"),
-        (google.token()[:-8] + "AAAAAAAA", "bad-signature"),
-    ]:  # fmt: skip
-        line = deliver(receiver, data, token)
-        assert (line["result"], line["status"]) == ("refused", 401) and line["message"].startswith(reason), line
-    # A push to the App Store's side is none of its notifications.
-    assert deliver(receiver, data, google.token(), path="/")["status"] == 400
-    assert not [line for line in google.received if line[1].startswith("/purchases")]
-
-
-def test_a_message_comes_again_until_google_play_answers_and_the_work_is_done(serve, google, tmp_path):
-    google.answers["GET", "/purchases/subscriptionsv2/tokens/t1"] = 403, {"error": {"code": 403}}
-    receiver = serve("--forward", f"cat >> {tmp_path}/forwarded; test -e {tmp_path}/works")
-    data = push(subscribed("t1"), "m1")
-    line = deliver(receiver, data, google.token())
-    assert (line["result"], line["status"]) == ("undetermined", 503)
-    google.answers["GET", "/purchases/subscriptionsv2/tokens/t1"] = 200, ACTIVE
-    assert deliver(receiver, data, google.token())["result"] == "failed"
-    (tmp_path / "works").touch()
-    assert deliver(receiver, data, google.token())["result"] == "done"
-    assert deliver(receiver, data, google.token())["result"] == "repeated"
-    forwarded = [json.loads(line) for line in (tmp_path / "forwarded").read_text().splitlines()]
-    assert len(forwarded) == 2 and forwarded[1]["messageId"] == "m1"
-    assert forwarded[1]["developerNotification"]["subscriptionNotification"]["purchaseToken"] == "t1"
-    assert forwarded[1]["purchase"]["state"] == "active" and forwarded[1]["purchase"]["productIds"] == ["pro"]
-
-
-def test_a_server_for_google_play_alone_takes_nothing_else(receipt_tool, google, account, tmp_path):
-    class PlayOnly(Receiver):
-        def __init__(self, *arguments):
-            import subprocess
-
-            command = [receipt_tool.path, "notifications", "serve", "--port", "0", *arguments]
-            self.process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.port = json.loads(self.process.stdout.readline())["port"]
-
-    receiver = PlayOnly(
-        "--state", tmp_path / "state.sqlite", *account, "--play-package", PACKAGE, "--push-audience", AUDIENCE,
-        "--push-email", EMAIL, "--push-keys-url", google.url + "/certs",
-    )  # fmt: skip
-    try:
-        assert receiver.post(b"{}") == 404 and receiver.line()["result"] == "refused"
-        assert deliver(receiver, push({"testNotification": {}}, "m1"), google.token())["result"] == "done"
-    finally:
-        receiver.stop()

@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 import samples
 from emulator import Emulator
 from independent import app_receipt, jws, pki
-from notifications import Receiver, body
+from notifications import body
 from tool import INVALID, SCHEMAS, UNDETERMINED, UNREADABLE, USAGE, VALID, check
-from world import COMMANDS, SERVERS, leaf_commands
+from world import COMMANDS, leaf_commands
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 LOCAL = {name: [a for a in runs if "--json" in a] or [[*runs[0], "--json"]] for name, runs in COMMANDS.items()}
@@ -64,8 +64,7 @@ FAILURES = {
     "store advance": (["--store", "shop", "--to", "2001-01-01T00:00:00Z"], USAGE),
     "store notifications": (["--store", "none"], UNREADABLE),
     "store control": (["--emulator", "http://127.0.0.1:9", "buy"], UNDETERMINED),
-    "notifications entitlements": (["--state", "none"], UNREADABLE),
-    "notifications serve": (["--port", "0", "--state", "purchase.jws", "--bundle-id", "a"], UNREADABLE),
+    "notifications fold": (["none", "--bundle-id", "a"], UNREADABLE),
 }
 # There is nothing that could fail but the command line.
 INFALLIBLE = {"version"}
@@ -106,7 +105,7 @@ def test_every_command_has_the_option_and_a_case(receipt_tool):
 
     assert without(dump["command"], []) == []
     commands = leaf_commands(receipt_tool)
-    assert commands == LOCAL.keys() | SERVERS.keys() | REMOTE.keys()
+    assert commands == LOCAL.keys() | REMOTE.keys()
     assert commands == FAILURES.keys() | INFALLIBLE | REMOTE.keys()
 
 
@@ -185,31 +184,24 @@ def test_a_trail_that_is_not_intact(world):
     assert report["intact"] is False and report["faults"]
 
 
-def receiving(receipt_tool, folder):
-    """A running receiver, and who signs for it."""
+def test_what_a_fold_prints(receipt_tool, tmp_path):
     store = pki.Store()
-    (folder / "root.cer").write_bytes(store.root.der)
-    return Receiver(receipt_tool, folder / "state.sqlite", "--trust", folder / "root.cer", "--json"), store.leaf()
-
-
-def test_what_the_receiver_prints(receipt_tool, tmp_path):
-    receiver, leaf = receiving(receipt_tool, tmp_path)
-    check(receiver.ready)
-    try:
-        rescinded = {"notificationType": "RESCIND_CONSENT", "subtype": None, "data": None, "appData": {
-            "bundleId": samples.BUNDLE, "environment": "Production", "signedAppTransactionInfo": jws.sign(
-                samples.APP_TRANSACTION | {"receiptType": "Production", "appTransactionId": "7"}, leaf),
-        }}  # fmt: skip
-        for signer, changes, result in (
-            (leaf, {}, "done"), (leaf, rescinded, "done"), (pki.Store("Stranger").leaf(), {}, "refused")
-        ):  # fmt: skip
-            line = receiver.sends(body(signer, signed=samples.SIGNED, **changes))
-            check(line)
-            assert line["result"] == result, line
-        run = receipt_tool.run("notifications", "entitlements", "--state", tmp_path / "state.sqlite")
-        assert {line["type"] for line in checked(run)} == {"entitlement", "rescinded-consent"}
-    finally:
-        receiver.stop()
+    (tmp_path / "root.cer").write_bytes(store.root.der)
+    leaf = store.leaf()
+    rescinded = {"notificationType": "RESCIND_CONSENT", "subtype": None, "data": None, "appData": {
+        "bundleId": samples.BUNDLE, "environment": "Production", "signedAppTransactionInfo": jws.sign(
+            samples.APP_TRANSACTION | {"receiptType": "Production", "appTransactionId": "7"}, leaf),
+    }}  # fmt: skip
+    content = b"\n".join(
+        body(signer, signed=samples.SIGNED, **changes)
+        for signer, changes in ((leaf, {}), (leaf, rescinded), (pki.Store("Stranger").leaf(), {}))
+    )
+    run = receipt_tool.run(
+        "notifications", "fold", "-", "--trust", tmp_path / "root.cer", "--bundle-id", samples.BUNDLE, "--json",
+        stdin=content,
+    )  # fmt: skip
+    assert run.code == INVALID
+    assert {line["type"] for line in checked(run)} == {"entitlement", "rescinded-consent", "error"}
 
 
 @pytest.fixture(scope="module")
@@ -342,12 +334,6 @@ def test_the_examples_are_what_commands_print(receipt_tool, made, remote, tmp_pa
         add(name, FAILURES[name][0], made.run(name, [*FAILURES[name][0], "--json"]))
     whole = made.copy(tmp_path / "whole")
     add("audit check", ["proofs/*.tlog-proof", "--key", "trail.pub", "--complete"], complete(whole))
-    receiver, leaf = receiving(receipt_tool, tmp_path)
-    arguments = ["--port", "0", "--state", "state.sqlite", "--trust", "root.cer", "--bundle-id", samples.BUNDLE]
-    words = " ".join(["receipt-tool notifications serve", *arguments, "--json"])
-    for line in (receiver.ready, receiver.sends(body(leaf, signed=samples.SIGNED))):
-        found[line["type"], "notifications serve"] = {"command": words, "output": line}
-    receiver.stop()
     examples = [found[key] for key in sorted(found)]
     if os.environ.get("RECEIPTKIT_WRITE_EXAMPLES"):
         EXAMPLES.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in examples))

@@ -11,12 +11,10 @@ import pytest
 import samples
 from independent import jws
 from tool import INVALID, VALID
-from world import RUNS, SERVER_RUNS, leaf_commands, mount, unmount
+from world import RUNS, leaf_commands, mount, unmount
 
 CANNOT_CREATE, NOT_WRITTEN = 73, 74
 IDS = [f"{name} {' '.join(arguments)}".strip() for name, arguments in RUNS]
-PRINTING = RUNS + SERVER_RUNS
-PRINTING_IDS = IDS + [name for name, _ in SERVER_RUNS]
 
 
 @pytest.fixture
@@ -35,20 +33,20 @@ def closed_pipe():
 
 
 def test_every_command_is_tried(receipt_tool):
-    tried = {name for name, _ in PRINTING}
+    tried = {name for name, _ in RUNS}
     # Those that ask a server have tests of their own, with an emulator.
     others = {name for name in leaf_commands(receipt_tool) if not name.startswith(("api ", "play ")) and name != "store control"}
     assert others == tried, "world.py has a table of all commands"
 
 
 class TestStandardOutput:
-    @pytest.mark.parametrize(("name", "arguments"), PRINTING, ids=PRINTING_IDS)
+    @pytest.mark.parametrize(("name", "arguments"), RUNS, ids=IDS)
     def test_a_full_disk(self, world, full, name, arguments):
         run = world.run(name, arguments, stdout=full)
         assert run.code == NOT_WRITTEN, run.err
         assert "cannot write to standard output: No space left on device" in run.err
 
-    @pytest.mark.parametrize(("name", "arguments"), PRINTING, ids=PRINTING_IDS)
+    @pytest.mark.parametrize(("name", "arguments"), RUNS, ids=IDS)
     def test_a_closed_pipe(self, world, closed_pipe, name, arguments):
         run = world.run(name, arguments, stdout=closed_pipe)
         assert run.code == NOT_WRITTEN, run.err

@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""receipt-tool notifications serve: what it accepts, does once, and keeps when it is killed at any instant."""
+"""receipt-tool notifications fold: what a set of notifications means, in any order, and what is no part of it."""
 
-import http.client
-import http.server
+import itertools
 import json
-import os
 import random
-import signal
-import socket
-import threading
 import time
-import uuid
 
 import pytest
 
-import one_processor
 import samples
 from independent import jws, pki
-from notifications import Receiver, body
-from tool import ReceiptTool
+from notifications import body
 
 ORIGINAL = samples.TRANSACTION["originalTransactionId"]
 
@@ -30,169 +22,53 @@ def leaf(store):
 
 
 @pytest.fixture
-def serve(receipt_tool, trust, tmp_path):
-    running = []
+def fold(receipt_tool, trust, tmp_path):
+    def run(*notifications: bytes, options=(), stdin=b""):
+        files = []
+        for number, content in enumerate(notifications):
+            files.append(tmp_path / f"{number}.json")
+            files[-1].write_bytes(content)
+        return receipt_tool.run(
+            "notifications", "fold", *(files or ["-"]), *trust, "--bundle-id", samples.BUNDLE, *options, stdin=stdin
+        )
 
-    def start(*arguments, state="state.sqlite"):
-        running.append(Receiver(receipt_tool, tmp_path / state, *trust, *arguments))
-        return running[-1]
-
-    yield start
-    for receiver in running:
-        if receiver.process.poll() is None:
-            receiver.stop()
-
-
-@pytest.fixture
-def entitlements(receipt_tool, tmp_path):
-    def read(*arguments) -> list[dict]:
-        run = receipt_tool.run("notifications", "entitlements", "--state", tmp_path / "state.sqlite", *arguments)
-        assert run.code == 0 or run.code == 1 and not run.out, run.err
-        return run.lines
-
-    return read
+    return run
 
 
-class Backend:
-    """A server that is forwarded notifications, and answers with what `status` says."""
-
-    def __init__(self):
-        self.status, self.received = 200, []
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.received.append((self.headers["Idempotency-Key"], content))
-                self.send_response(outer.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-@pytest.fixture
-def backend():
-    backend = Backend()
-    yield backend
-    backend.server.shutdown()
-
-
-def test_a_notification_is_done_once(serve, leaf, backend, entitlements):
-    receiver = serve("--forward", backend.url)
-    identifier = str(uuid.uuid4())
-    data = body(leaf, identifier)
-    line = receiver.sends(data)
-    assert (line["result"], line["status"], line["notificationUUID"]) == ("done", 200, identifier)
-    assert line["notificationType"] == "DID_RENEW" and line["originalTransactionId"] == ORIGINAL
-    # Signed anew, as another delivery of the same, and spelled otherwise.
-    for again in (data, body(leaf, identifier), body(leaf, identifier.upper())):
-        assert receiver.sends(again)["result"] == "repeated"
-    [(key, document)] = backend.received
-    assert key == identifier
-    assert document["notification"]["notificationUUID"] == identifier
-    assert document["transaction"]["originalTransactionId"] == ORIGINAL
-    assert json.loads(data)["signedPayload"] == document["signedPayload"]
-    # While it runs, and after a restart.
-    [entitlement] = entitlements()
-    assert (entitlement["state"], entitlement["grantsAccess"]) == ("active", True)
-    receiver.stop(signal.SIGKILL)
-    receiver = serve("--forward", backend.url)
-    assert receiver.sends(data)["result"] == "repeated"
-    assert len(backend.received) == 1 and entitlements() == [entitlement]
-    assert entitlements("--original", "1") == []
-    [later] = entitlements("--at", "2039-01-01T00:00:00Z")
+def test_neither_order_nor_repetition_matters(fold, leaf):
+    now = int(time.time() * 1000)
+    refund = {"notificationType": "REFUND", "subtype": None}
+    received = [body(leaf, signed=now - 2000), body(leaf, signed=now - 1000, **refund), body(leaf, original="77", signed=now)]
+    results = set()
+    for order in itertools.permutations(received):
+        run = fold(*order, order[0])
+        assert run.code == 0, run.err
+        results.add(run.out)
+    assert len(results) == 1
+    found = {line["originalTransactionId"]: line for line in fold(*received).lines}
+    assert found.keys() == {ORIGINAL, "77"}
+    assert found["77"]["state"] == "active" and found["77"]["grantsAccess"] is True
+    [only] = fold(*received, options=["--original", "77"]).lines
+    assert only == found["77"]
+    [later] = fold(*received, options=["--original", "77", "--at", "2039-01-01T00:00:00Z"]).lines
     assert later["state"] == "expired"
+    nothing = fold(*received, options=["--original", "1", "--json"])
+    assert nothing.code == 1 and nothing.lines[-1]["code"] == "not-found"
 
 
-def test_what_was_not_done_is_delivered_again(serve, leaf, backend, entitlements):
-    receiver = serve("--forward", backend.url)
-    data = body(leaf)
-    backend.status = 500
-    line = receiver.sends(data)
-    assert (line["result"], line["status"]) == ("failed", 503) and "500" in line["message"]
-    assert entitlements() == []
-    backend.status = 204
-    assert receiver.sends(data)["result"] == "done"
-    assert len(backend.received) == 2 and len(entitlements()) == 1
+def test_a_file_has_one_or_one_a_line(fold, leaf):
+    bodies = [body(leaf, original=str(number)) for number in range(3)]
+    compact = [json.loads(each)["signedPayload"].encode() for each in bodies]
+    expected = {line["originalTransactionId"] for line in fold(*bodies).lines}
+    assert expected == {"0", "1", "2"}
+    for content in (b"\n".join(bodies), b"\r\n\r\n".join(compact) + b"\n", b"\n".join([bodies[0], compact[1], bodies[2]])):
+        assert {line["originalTransactionId"] for line in fold(content).lines} == expected
+        assert {line["originalTransactionId"] for line in fold(stdin=content).lines} == expected
+    pretty = json.dumps(json.loads(bodies[0]), indent=2).encode()
+    assert [line["originalTransactionId"] for line in fold(pretty).lines] == ["0"]
 
 
-def test_a_program(serve, leaf, tmp_path):
-    output = tmp_path / "lines"
-    receiver = serve("--forward", f"cat >> '{output}'; test ! -e '{tmp_path}/broken'")
-    for number in range(3):
-        assert receiver.sends(body(leaf, original=f"1{number}"))["result"] == "done"
-    originals = [json.loads(line)["transaction"]["originalTransactionId"] for line in output.read_text().splitlines()]
-    assert originals == ["10", "11", "12"]
-    (tmp_path / "broken").touch()
-    line = receiver.sends(body(leaf))
-    assert line["result"] == "failed" and "exit code 1" in line["message"]
-    slow = serve("--forward", "sleep 60", "--forward-timeout", "0.3", state="slow.sqlite")
-    start = time.monotonic()
-    line = slow.sends(body(leaf))
-    assert line["result"] == "failed" and "did not end" in line["message"] and time.monotonic() - start < 20
-
-
-def test_the_same_twice_at_once(serve, leaf, tmp_path):
-    """As long as the work is not done, nobody is told that it is."""
-    begun, may_end = tmp_path / "begun", tmp_path / "may-end"
-    receiver = serve(
-        "--forward", f"echo x >> '{begun}'; while [ ! -e '{may_end}' ]; do sleep 0.02; done; echo x >> '{tmp_path}/lines'",
-        "--forward-timeout", "300",
-    )  # fmt: skip
-    data = body(leaf)
-    first = []
-    thread = threading.Thread(target=lambda: first.append(receiver.post(data, timeout=300)))
-    thread.start()
-    while not begun.exists():
-        time.sleep(0.02)
-    for _ in range(7):
-        assert receiver.sends(data)["result"] == "busy"
-    assert first == [] and not (tmp_path / "lines").exists()
-    may_end.touch()
-    thread.join()
-    assert first == [200] and receiver.line()["result"] == "done"
-    assert receiver.sends(data)["result"] == "repeated"
-    assert (tmp_path / "lines").read_text() == begun.read_text() == "x\n"
-
-
-def test_one_processor(receipt_tool, trust, leaf, tmp_path):
-    """Neither waiting for a connection, nor reading a slow one, nor a program takes the only thread of Swift's pool."""
-    tool = ReceiptTool(one_processor.program(receipt_tool.path, tmp_path))
-    begun, may_end = tmp_path / "begun", tmp_path / "may-end"
-    command = f"if grep -q 2000000000000099; then touch '{begun}'; while [ ! -e '{may_end}' ]; do sleep 0.02; done; fi"
-    receiver = Receiver(
-        tool, tmp_path / "state.sqlite", *trust, "--forward", command, "--forward-timeout", "300"
-    )
-    try:
-        assert receiver.sends(body(leaf))["result"] == "done"
-        # Connections that send nothing, and a program that does not end.
-        silent = [socket.create_connection(("127.0.0.1", receiver.port)) for _ in range(4)]
-        for connection in silent:
-            connection.sendall(b"POST / HTTP/1.1\r\n")
-        waiting = []
-        slow = threading.Thread(target=lambda: waiting.append(receiver.post(body(leaf, original="2000000000000099"), timeout=300)))
-        slow.start()
-        while not begun.exists():
-            time.sleep(0.02)
-        for _ in range(4):
-            assert receiver.sends(body(leaf))["result"] == "done"
-        may_end.touch()
-        slow.join()
-        assert waiting == [200]
-        for connection in silent:
-            connection.close()
-    finally:
-        receiver.stop()
-
-
-def test_a_forged_one_is_never_accepted(serve, leaf, store, backend, entitlements):
-    receiver = serve("--forward", backend.url)
+def test_a_forged_one_has_no_effect(fold, leaf, store):
     data = body(leaf)
     envelope = json.loads(data)
     head, content, signature = envelope["signedPayload"].split(".")
@@ -212,113 +88,24 @@ def test_a_forged_one_is_never_accepted(serve, leaf, store, backend, entitlement
         position = generator.randrange(len(changed))
         changed[position] = generator.choice([c for c in b"Aa0-_." if c != changed[position]])
         forged.append(json.dumps({"signedPayload": changed.decode()}).encode())
-    for attempt in forged:
-        line = receiver.sends(attempt)
-        assert (line["result"], line["status"]) == ("refused", 400), line
-    assert backend.received == [] and entitlements() == []
-    assert receiver.sends(data)["result"] == "done"
+    run = fold(*forged)
+    assert run.code == 1 and run.out == ""
+    assert len(run.err.splitlines()) == len(forged), run.err
+    mixed = fold(data, *forged[:3], options=["--json"])
+    assert mixed.code == 1
+    assert [line["type"] for line in mixed.lines] == ["error"] * 3 + ["entitlement"]
+    assert [line["source"].rsplit("/", 1)[-1] for line in mixed.lines[:3]] == ["1.json", "2.json", "3.json"]
 
 
-def test_age(serve, leaf):
-    receiver = serve("--max-age", "3600")
+def test_age(fold, leaf):
     old = int(time.time() * 1000) - 3_700_000
-    line = receiver.sends(body(leaf, signed=old))
-    assert line["status"] == 400 and line["message"].startswith("too-old")
-    assert receiver.sends(body(leaf))["result"] == "done"
+    run = fold(body(leaf, signed=old), body(leaf, original="9"), options=["--max-age", "3600"])
+    assert run.code == 1 and "too-old" in run.err
+    assert [line["originalTransactionId"] for line in run.lines] == ["9"]
 
 
-def test_requests_that_are_none(serve, leaf):
-    receiver = serve()
-
-    def raw(text: bytes) -> bytes:
-        with socket.create_connection(("127.0.0.1", receiver.port), timeout=30) as connection:
-            connection.sendall(text)
-            connection.shutdown(socket.SHUT_WR)
-            answer = b""
-            while piece := connection.recv(4096):
-                answer += piece
-        receiver.line()
-        return answer.split(b"\r\n")[0]
-
-    post = b"POST / HTTP/1.1\r\nHost: a\r\n"
-    assert b" 405 " in raw(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    assert b" 411 " in raw(post + b"\r\n")
-    assert b" 411 " in raw(post + b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
-    assert b" 411 " in raw(post + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}")
-    assert b" 400 " in raw(post + b"Content-Length: +2\r\n\r\n{}")
-    assert b" 400 " in raw(post + b"Content-Length : 2\r\n\r\n{}")
-    assert b" 400 " in raw(post + b"Content-Length: 20\r\n\r\n{}")
-    assert b" 400 " in raw(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")
-    assert b" 413 " in raw(post + b"Content-Length: 99999999999999999999\r\n\r\n{}")
-    assert b" 413 " in raw(post + b"Content-Length: 2000000\r\n\r\n" + b"x" * 100_000)
-    assert b" 431 " in raw(post + b"a: b\r\n" * 10_000)
-    for junk in (b"\0\1\2\r\n\r\n", b"\r\n\r\n", b"", b"POST / HTTP/2\r\n\r\n", b"POST\r\n\r\n", b"\xff\xfe\r\n\r\n"):
-        assert b" 400 " in raw(junk)
-    data = body(leaf)
-    length = b"Content-Length: %d\r\n" % len(data)
-    assert b" 100 " in raw(post + length + b"Expect: 100-continue\r\n\r\n")
-    assert b" 200 " in raw(post + length + b"\r\n" + data + b"GET / HTTP/1.1\r\n\r\n")
-
-
-def test_state_that_cannot_be_used(receipt_tool, trust, tmp_path):
-    start = [
-        "notifications", "serve", "--port", "0", "--bundle-id", "a", *trust, "--state",
-    ]  # fmt: skip
-    other = tmp_path / "other"
-    other.write_text("something else entirely, and long enough to be a header " * 20)
-    assert receipt_tool.run(*start, other).code == 66
-    assert receipt_tool.run(*start, tmp_path / "no" / "folder").code == 74
-    assert receipt_tool.run("notifications", "entitlements", "--state", tmp_path / "none").code == 66
-    assert receipt_tool.run("notifications", "serve", "--port", "0", "--state", tmp_path / "s").code == 64
-    assert receipt_tool.run(*start, tmp_path / "s", "--host", "no address").code == 64
-    assert receipt_tool.run(*start, tmp_path / "s", "--forward", "http://example.com/").code == 64
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        run = receipt_tool.run(*start[:2], "--port", port, *start[4:], tmp_path / "s")
-        assert run.code == 73 and "cannot listen" in run.err
-
-
-def test_a_state_file_that_vanishes(serve, leaf, tmp_path):
-    receiver = serve()
-    assert receiver.sends(body(leaf))["result"] == "done"
-    for path in tmp_path.glob("state.sqlite*"):
-        path.unlink()
-    with pytest.raises((http.client.HTTPException, OSError)):
-        receiver.post(body(leaf))
-    assert receiver.process.wait(timeout=30) == 74
-
-
-@pytest.mark.parametrize("seed", range(int(os.environ.get("NOTIFICATION_KILLS", "6"))))
-def test_killed_at_any_instant(serve, leaf, entitlements, tmp_path, seed):
-    """What was acknowledged is recorded; what was recorded is never done again; all is done in the end."""
-    generator = random.Random(seed)
-    output = tmp_path / "lines"
-    command = f"cat >> '{output}'"
-    waiting = {str(uuid.uuid4()): str(1000 + number) for number in range(40)}
-    bodies = {identifier: body(leaf, identifier, original) for identifier, original in waiting.items()}
-    acknowledged = set()
-    while waiting:
-        receiver = serve("--forward", command)
-        kill = threading.Timer(generator.uniform(0.02, 0.6), receiver.process.kill)
-        kill.start()
-        try:
-            for identifier in generator.sample(sorted(bodies), len(bodies)):
-                done_before = output.read_bytes().count(identifier.encode()) if output.exists() else 0
-                if receiver.post(bodies[identifier]) != 200:
-                    continue
-                if identifier in acknowledged:
-                    assert output.read_bytes().count(identifier.encode()) == done_before
-                acknowledged.add(identifier)
-                waiting.pop(identifier, None)
-        except (http.client.HTTPException, OSError):
-            pass
-        kill.join()
-        receiver.process.wait(timeout=30)
-    found = {entitlement["originalTransactionId"] for entitlement in entitlements()}
-    assert found == {str(1000 + number) for number in range(40)}
-    receiver = serve("--forward", command)
-    size = output.stat().st_size
-    assert all(receiver.sends(data)["result"] == "repeated" for data in bodies.values())
-    assert output.stat().st_size == size
+def test_what_cannot_be_read(receipt_tool, trust, tmp_path):
+    command = ["notifications", "fold", tmp_path / "none", *trust]
+    assert receipt_tool.run(*command, "--bundle-id", samples.BUNDLE).code == 66
+    (tmp_path / "none").write_bytes(b"")
+    assert receipt_tool.run(*command).code == 64

@@ -14,8 +14,6 @@
     case read
     /// Permission to manage keys and webhooks, and to erase customers.
     case admin
-    /// Permission to control the emulated stores.
-    case emulator
   }
 
   /// The text of an API key, which is shown once: `rk_ID_SECRET`.

@@ -175,7 +175,7 @@
   }
 
   extension EntitlementLedger {
-    /// Writes the entitlement of one part of a ledger, in the format of `receipt-tool notifications entitlements`;
+    /// Writes the entitlement of one part of a ledger, in the format of `receipt-tool notifications fold`;
     /// `null` if too little is known.
     func appendEntitlement(to object: inout JSONWriter, at instant: Timestamp) {
       func write(_ type: String, _ members: (inout JSONWriter) -> Void) {

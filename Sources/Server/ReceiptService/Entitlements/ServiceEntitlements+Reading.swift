@@ -16,7 +16,7 @@
     /// All known facts about it.
     package let ledger: EntitlementLedger
 
-    /// Writes it in the format of `receipt-tool notifications entitlements`.
+    /// Writes it in the format of `receipt-tool notifications fold`.
     package func append(to object: inout JSONWriter, at instant: Timestamp) {
       ledger.appendEntitlement(to: &object, at: instant)
     }

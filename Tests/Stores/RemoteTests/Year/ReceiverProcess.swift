@@ -35,6 +35,7 @@ final class ReceiverProcess: Sendable {
   /// - Parameters:
   ///   - folder: The folder, which it creates.
   ///   - settings: More settings of it.
+  /// - Throws: `Failure`, or an error of starting a process.
   init(in folder: URL, _ settings: [String: String]) throws {
     arguments =
       ["serve", "--json", "--data", folder.path, "--set", "listen.port=0"]

@@ -111,7 +111,9 @@ import Testing
   ]
 
   private func withDatabase<Value>(_ body: (Database) throws -> Value) throws -> Value {
-    try Connection(try DatabaseFile(path), .reading, timeout: BusyTimeout(.seconds(10)), pragmas: "").use(body)
+    let connection = try Connection(
+      try DatabaseFile(path), .reading, timeout: BusyTimeout(.seconds(10)), pragmas: "")
+    return try connection.use(body)
   }
 
   /// Each notification is recorded once, and none that was not sent.

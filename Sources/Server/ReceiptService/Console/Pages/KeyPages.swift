@@ -34,7 +34,7 @@
       let meanings: [Scope: String] = [
         .verify: "have receipts verified and inspected",
         .read: "read entitlements, changes and the audit trail",
-        .admin: "manage keys and webhooks, and erase", .emulator: "control the emulated stores",
+        .admin: "manage keys and webhooks, and erase",
       ]
       let own = visit.principal?.app
       let page = try visit.page(of: try await keys.keys().filter { own == nil || own == $0.principal.app })
