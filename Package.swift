@@ -506,6 +506,11 @@ case "thread":
 default: break
 }
 
+// scripts/test --only: nothing is compiled but what these tests need.
+if let only = Context.environment["RECEIPTKIT_ONLY_TESTS"] {
+  package.targets.removeAll { $0.type == .test && $0.name != only }
+}
+
 // scripts/fuzz: a package of its own, which sees no more than products.
 if Context.environment["RECEIPTKIT_FUZZ"] != nil {
   package.products.append(.library(name: "ReceiptInspection", targets: ["ReceiptInspection"]))
