@@ -55,6 +55,30 @@ extension InAppPurchase {
   }
 }
 
+extension AppReceiptProductType {
+  /// Creates the number of a type of product; `nil` for a type that app receipts do not have.
+  package init?(_ type: ProductType) {
+    switch type {
+    case .nonConsumable: self = .nonConsumable
+    case .consumable: self = .consumable
+    case .nonRenewingSubscription: self = .nonRenewingSubscription
+    case .autoRenewableSubscription: self = .autoRenewableSubscription
+    case .unknown: return nil
+    }
+  }
+
+  /// The type of product as other receipts name it; `nil` for an unknown number.
+  package var productType: ProductType? {
+    switch self {
+    case .nonConsumable: .nonConsumable
+    case .consumable: .consumable
+    case .nonRenewingSubscription: .nonRenewingSubscription
+    case .autoRenewableSubscription: .autoRenewableSubscription
+    case .unknown: nil
+    }
+  }
+}
+
 /// The number of attributes that may still be read.
 struct AttributeBudget {
   private var remaining: Int

@@ -70,7 +70,7 @@ enum AppReceiptInput {
       purchase.webOrderLineItemId = number
     }
     purchase.transaction = transaction.transaction
-    purchase.productType = transaction.type.flatMap(productType)
+    purchase.productType = transaction.type.flatMap(AppReceiptProductType.init)
     let isOffered = transaction.offerType == .introductory
     let isFree = transaction.offerDiscountType == .freeTrial
     if isOffered {
@@ -89,16 +89,6 @@ enum AppReceiptInput {
     let years = -62_167_219_200_000.0..<253_402_300_800_000.0
     guard years.contains(date.millisecondsSince1970) else {
       throw place.failure(.malformedInput, "An app receipt can only spell dates of the years 0 to 9999.")
-    }
-  }
-
-  private static func productType(_ type: ProductType) -> AppReceiptProductType? {
-    switch type {
-    case .nonConsumable: .nonConsumable
-    case .consumable: .consumable
-    case .nonRenewingSubscription: .nonRenewingSubscription
-    case .autoRenewableSubscription: .autoRenewableSubscription
-    default: nil
     }
   }
 }
