@@ -3,16 +3,12 @@
 internal import ReceiptBytes
 
 extension AppReceiptAttribute {
-  /// The name of the attribute's field; `nil` if the type is unknown.
-  package var name: String? { Self.names[type] }
-
   /// The value as a JSON member: `value` for text or a number, `hex` for anything else.
   package var jsonMember: JSONMember {
     let octets = Array(value)
     var reader = ReceiptASN1Reader(0..<octets.count, part: "attribute")
     let hexadecimal = JSONMember(name: "hex", value: .string(Hexadecimal.encode(octets)))
-    // Opaque bytes may look like an ASN.1 value by chance.
-    guard ![4, 5, 6, 7].contains(type) else { return hexadecimal }
+    guard !isOpaque else { return hexadecimal }
     do throws(MalformedReceipt) {
       switch try reader.nextTag(octets.span) {
       case .some(.integer):
@@ -31,17 +27,6 @@ extension AppReceiptAttribute {
       return hexadecimal
     }
   }
-
-  private static let names = [
-    0: "environment", 1: "appAppleId", 2: "bundleId", 3: "applicationVersion", 4: "opaqueValue",
-    5: "sha1Hash", 8: "transactionDate", 9: "fulfillmentToolVersion", 10: "ageRating", 11: "developerId",
-    12: "receiptCreationDate", 15: "downloadId", 16: "installerVersion", 18: "originalPurchaseDate",
-    19: "originalApplicationVersion", 21: "expirationDate", 1701: "quantity", 1702: "productId",
-    1703: "transactionId", 1704: "purchaseDate", 1705: "originalTransactionId",
-    1706: "originalPurchaseDate", 1707: "productType", 1708: "expiresDate", 1711: "webOrderLineItemId",
-    1712: "cancellationDate", 1713: "isTrialPeriod", 1719: "isInIntroOfferPeriod",
-    1721: "promotionalOfferId",
-  ]
 }
 
 extension AppReceiptPayload: Encodable {
@@ -52,7 +37,7 @@ extension AppReceiptPayload: Encodable {
   package var jsonValue: JSONValue {
     let purchases = inAppPurchases.map { JSONValue.object($0.attributes.map(Self.member)) }
     return .object(
-      attributes.filter { $0.type != AppAttributeType.inAppPurchase }.map(Self.member)
+      attributes.filter { $0.type != InAppPurchase.attributeType }.map(Self.member)
         + [JSONMember(name: "inApp", value: .array(purchases))])
   }
 

@@ -1,72 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The typed attributes of an app receipt.
-///
-/// A field is `nil` if the receipt has no such attribute. Apple does not document the types marked †. Two payloads are
-/// equal if they encode to the same bytes.
-public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
-  /// The environment, type 0 †, such as `Production` or `ProductionSandbox`.
-  public var environment: ReceiptEnvironment? { didSet { isChanged = true } }
-  /// The app's identifier in the App Store, type 1 †; 0 in the sandbox.
-  public var appAppleId: Int64? { didSet { isChanged = true } }
-  /// The bundle identifier, type 2.
-  public var bundleId: String? { didSet { didSetBundleId() } }
-  /// The octets of the value of type 2, with their DER tag and length, which the device hash covers.
-  ///
-  /// Empty if there is no bundle identifier.
-  package internal(set) var bundleIdValue: [UInt8] = []
-  /// The version of the app (`CFBundleVersion` on iOS), type 3.
-  public var applicationVersion: String? { didSet { isChanged = true } }
-  /// The opaque octets that the device hash covers, type 4.
-  public var opaqueValue: [UInt8]? { didSet { isChanged = true } }
-  /// The device hash, type 5: SHA-1 over the device identifier, ``opaqueValue`` and the octets of type 2.
-  public var sha1Hash: [UInt8]? { didSet { isChanged = true } }
-  /// The date of the last transaction, type 8 †.
-  public var transactionDate: Timestamp? { didSet { isChanged = true } }
-  /// A version of the App Store's tool that made the receipt, type 9 †.
-  public var fulfillmentToolVersion: Int64? { didSet { isChanged = true } }
-  /// The age rating, such as `4+`, type 10 †.
-  public var ageRating: String? { didSet { isChanged = true } }
-  /// The developer's identifier, type 11 †.
-  public var developerId: Int64? { didSet { isChanged = true } }
-  /// The date on which the receipt was created and signed, type 12.
-  public var receiptCreationDate: Timestamp? { didSet { isChanged = true } }
-  /// The identifier of the download, type 15 †.
-  public var downloadId: Int64? { didSet { isChanged = true } }
-  /// The version of the installer, type 16 †.
-  public var installerVersion: Int64? { didSet { isChanged = true } }
-  /// The in-app purchases, type 17, in order.
-  public var inAppPurchases: [InAppPurchase] = [] { didSet { isChanged = true } }
-  /// The date of the first purchase of the app, type 18 †.
-  public var originalPurchaseDate: Timestamp? { didSet { isChanged = true } }
-  /// The version of the app that was first purchased, type 19.
-  public var originalApplicationVersion: String? { didSet { isChanged = true } }
-  /// The expiration date of a receipt of the volume purchase programme, type 21.
-  public var expirationDate: Timestamp? { didSet { isChanged = true } }
-  /// Further attributes to write, besides those that have a field.
-  ///
-  /// The attributes of a decoded payload are in ``attributes``, and they stay if a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
+internal import ReceiptBytes
 
-  /// The decoded set, exactly as signed.
-  let source: ArraySlice<UInt8>?
-  /// Indicates whether a field was set after decoding, so that ``source`` is out of date.
-  private(set) var isChanged = false
+extension AppReceiptPayload {
+  /// The name of the payload in errors.
+  static let part: StaticString = "app receipt payload"
 
   /// Creates a payload without attributes, to be signed.
   ///
   /// A receipt cannot encode a date outside the years 0 to 9999, so such a date is omitted.
-  public init() { source = nil }
+  public init() { self.init(source: nil) }
+
+  /// Decodes the content of a receipt's container.
+  ///
+  /// ```
+  /// Payload ::= SET OF ReceiptAttribute
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - content: ``CMSSignedData/content``.
+  ///   - limits: The limits on the number of attributes and on nesting.
+  /// - Throws: ``MalformedReceipt``, placed at the attribute, or at an offset into the content if the set itself is
+  ///   malformed. The codes are `duplicate` if an attribute repeats (only type 17 may); `wrongType`, `trailingData`,
+  ///   `invalidUTF8`, `invalidValue` or `outOfRange` for a value; `tooLarge` if there are too many attributes; and
+  ///   `unsupported` if the content is wrapped in another octet string.
+  package init(
+    decoding content: ArraySlice<UInt8>, limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) {
+    let bytes = content.span
+    var top = ReceiptASN1Reader(
+      0..<bytes.count, maximumDepth: limits.maximumDepth, part: Self.part)
+    if bytes.count > 0, bytes[0] == 0x04 || bytes[0] == 0x24 {
+      throw top.failure(
+        .unsupported, at: 0, "The content is wrapped in one more OCTET STRING; the attributes must be in it.")
+    }
+    var set = try top.enter(.set, bytes)
+
+    source = content
+    var seen = SeenAttributeTypes(base: Self.lowestAttributeType)
+    var budget = AttributeBudget(limits)
+    var likely = InAppPurchase.LikelyTexts()
+    while try !set.isAtEnd(bytes) {
+      let attribute = try RawAttribute(reading: &set, bytes)
+      try budget.takeOne()
+      guard attribute.type == InAppPurchase.attributeType else {
+        guard seen.insert(attribute.type) else {
+          throw attribute.failure(.duplicate, "The attribute occurs twice.")
+        }
+        try setField(attribute, bytes)
+        continue
+      }
+      if inAppPurchases.isEmpty, !attribute.value.isEmpty {
+        // The other purchases are probably as long as the first. The capacity is bounded because the lengths are not
+        // verified.
+        inAppPurchases.reserveCapacity(min(1 + (set.end - set.position) / attribute.value.count, 512))
+      }
+      let index = inAppPurchases.count
+      let start = content.startIndex
+      let range = (start + attribute.value.lowerBound)..<(start + attribute.value.upperBound)
+      inAppPurchases.append(InAppPurchase(source: content[range]))
+      try inAppPurchases[index].decode(
+        attribute.value, likely: &likely, at: index, within: set, &budget, bytes)
+    }
+    try top.leave(set, bytes)
+    try top.requireEnd(bytes)
+    isChanged = false
+  }
+
+  /// Returns the payload as the content of a receipt's container: a `SET OF` in DER.
+  ///
+  /// A decoded payload with no field set since returns the bytes that were decoded. Any other payload is encoded anew
+  /// and sorted, with the attributes of unknown type that it was decoded with.
+  package func encoded() -> [UInt8] { Array(encodedSet) }
 
   /// The in-app purchases as transactions, the model that all receipt formats share.
   package var transactions: [Transaction] { inAppPurchases.map(\.transaction) }
-
-  private mutating func didSetBundleId() {
-    isChanged = true
-    bundleIdValue = Self.value(ofBundleId: bundleId)
-  }
-
-  private static func value(ofBundleId bundleId: String?) -> [UInt8] {
-    bundleId.map { AttributeListWriter.value(text: $0) } ?? []
-  }
 }

@@ -2,72 +2,34 @@
 
 internal import ReceiptBytes
 
-/// An in-app purchase of an app receipt: the set of attributes in an attribute of type 17.
-///
-/// A field is `nil` if the purchase has no such attribute, or an empty date. Apple does not document the types marked
-/// †. Two purchases are equal if they encode to the same bytes.
-public struct InAppPurchase: Sendable, FieldwiseBuildable {
-  /// The quantity purchased, type 1701.
-  public var quantity: Int64? { didSet { isChanged = true } }
-  /// The product identifier, type 1702.
-  public var productId: String? { didSet { isChanged = true } }
-  /// The identifier of this purchase, type 1703.
-  public var transactionId: String? { didSet { isChanged = true } }
-  /// The date of the purchase, type 1704.
-  public var purchaseDate: Timestamp? { didSet { isChanged = true } }
-  /// The identifier of the original purchase that was renewed or restored, type 1705.
-  public var originalTransactionId: String? { didSet { isChanged = true } }
-  /// The date of the original purchase, type 1706.
-  public var originalPurchaseDate: Timestamp? { didSet { isChanged = true } }
-  /// The type of product, type 1707 †.
-  public var productType: AppReceiptProductType? { didSet { isChanged = true } }
-  /// The date on which the subscription expires or renews, type 1708.
-  public var expiresDate: Timestamp? { didSet { isChanged = true } }
-  /// The identifier of the subscription period that was purchased, type 1711; 0 for other products.
-  public var webOrderLineItemId: Int64? { didSet { isChanged = true } }
-  /// The date on which the store cancelled or refunded the purchase, type 1712.
-  public var cancellationDate: Timestamp? { didSet { isChanged = true } }
-  /// `true` if the purchase is a free trial, type 1713 †.
-  public var isTrialPeriod: Bool? { didSet { isChanged = true } }
-  /// `true` if the purchase is a period at an introductory price, type 1719.
-  public var isInIntroOfferPeriod: Bool? { didSet { isChanged = true } }
-  /// The identifier of the promotional offer that was redeemed, type 1721 †.
-  public var promotionalOfferId: String? { didSet { isChanged = true } }
-  /// Further attributes to write, besides those that have a field.
-  ///
-  /// The attributes of a decoded purchase are in ``attributes``, and they stay if a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
-
-  /// The decoded set, exactly as signed.
-  let source: ArraySlice<UInt8>?
-  /// Indicates whether a field was set after decoding, so that ``source`` is out of date.
-  private(set) var isChanged = false
-
+extension InAppPurchase {
   /// Creates a purchase from a transaction, the model that all receipt formats share.
   ///
   /// ``Transaction/revocationDate`` is the cancellation date.
   public init(transaction: Transaction = Transaction()) {
-    quantity = transaction.quantity
-    productId = transaction.productId
-    transactionId = transaction.transactionId
-    purchaseDate = transaction.purchaseDate
-    originalTransactionId = transaction.originalTransactionId
-    originalPurchaseDate = transaction.originalPurchaseDate
-    expiresDate = transaction.expiresDate
-    cancellationDate = transaction.revocationDate
-    source = nil
+    self.init(source: nil)
+    self.transaction = transaction
   }
 
   /// The purchase as a transaction, the model that all receipt formats share.
-  public var transaction: Transaction {
-    Transaction(
-      transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
-      quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
-      expiresDate: expiresDate, revocationDate: cancellationDate)
+  public package(set) var transaction: Transaction {
+    get {
+      Transaction(
+        transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
+        quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
+        expiresDate: expiresDate, revocationDate: cancellationDate)
+    }
+    set {
+      quantity = newValue.quantity
+      productId = newValue.productId
+      transactionId = newValue.transactionId
+      purchaseDate = newValue.purchaseDate
+      originalTransactionId = newValue.originalTransactionId
+      originalPurchaseDate = newValue.originalPurchaseDate
+      expiresDate = newValue.expiresDate
+      cancellationDate = newValue.revocationDate
+    }
   }
-
-  /// Creates an empty purchase to be decoded with ``decode(_:likely:at:within:_:_:)``.
-  init(source: ArraySlice<UInt8>) { self.source = source }
 
   /// Decodes the set of attributes at `range` of a payload; ``source`` holds the same bytes.
   ///
@@ -78,31 +40,14 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   ) throws(MalformedReceipt) {
     var top = try payload.nested(range)
     var set = try top.enter(.set, bytes)
-    var seen = SeenAttributeTypes(base: InAppAttributeType.quantity)
+    var seen = SeenAttributeTypes(base: Self.lowestAttributeType)
     while try !set.isAtEnd(bytes) {
       let attribute = try RawAttribute(reading: &set, inAppIndex: index, bytes)
       try budget.takeOne()
       guard seen.insert(attribute.type) else {
         throw attribute.failure(.duplicate, "The attribute occurs twice.")
       }
-      switch attribute.type {
-      case InAppAttributeType.quantity: quantity = try attribute.int64(bytes)
-      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: &likely.productId)
-      case InAppAttributeType.transactionId: transactionId = try attribute.text(bytes)
-      case InAppAttributeType.purchaseDate: purchaseDate = try attribute.date(bytes)
-      case InAppAttributeType.originalTransactionId:
-        originalTransactionId = try attribute.text(bytes, likely: &likely.originalTransactionId)
-      case InAppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
-      case InAppAttributeType.productType:
-        productType = AppReceiptProductType(rawValue: try attribute.int64(bytes))
-      case InAppAttributeType.expiresDate: expiresDate = try attribute.date(bytes)
-      case InAppAttributeType.webOrderLineItemId: webOrderLineItemId = try attribute.int64(bytes)
-      case InAppAttributeType.cancellationDate: cancellationDate = try attribute.date(bytes)
-      case InAppAttributeType.isTrialPeriod: isTrialPeriod = try attribute.flag(bytes)
-      case InAppAttributeType.isInIntroOfferPeriod: isInIntroOfferPeriod = try attribute.flag(bytes)
-      case InAppAttributeType.promotionalOfferId: promotionalOfferId = try attribute.text(bytes)
-      default: break
-      }
+      try setField(attribute, likely: &likely, bytes)
     }
     try top.leave(set, bytes)
     try top.requireEnd(bytes)
@@ -110,10 +55,28 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   }
 }
 
-/// The texts of the preceding purchases, which the next purchase probably repeats.
-struct LikelyTexts {
-  var productId: String?
-  var originalTransactionId: String?
+extension AppReceiptProductType {
+  /// Creates the number of a type of product; `nil` for a type that app receipts do not have.
+  package init?(_ type: ProductType) {
+    switch type {
+    case .nonConsumable: self = .nonConsumable
+    case .consumable: self = .consumable
+    case .nonRenewingSubscription: self = .nonRenewingSubscription
+    case .autoRenewableSubscription: self = .autoRenewableSubscription
+    case .unknown: return nil
+    }
+  }
+
+  /// The type of product as other receipts name it; `nil` for an unknown number.
+  package var productType: ProductType? {
+    switch self {
+    case .nonConsumable: .nonConsumable
+    case .consumable: .consumable
+    case .nonRenewingSubscription: .nonRenewingSubscription
+    case .autoRenewableSubscription: .autoRenewableSubscription
+    case .unknown: nil
+    }
+  }
 }
 
 /// The number of attributes that may still be read.

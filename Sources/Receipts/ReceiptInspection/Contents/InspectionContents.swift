@@ -73,7 +73,8 @@ enum InspectionContents {
       members.append(
         JSONMember(
           name: "attributes",
-          value: .array(payload.attributes.filter { $0.type != 17 }.map(AttributeReport.value))))
+          value: .array(
+            payload.attributes.filter { $0.type != InAppPurchase.attributeType }.map(AttributeReport.value))))
       members.append(
         JSONMember(
           name: "inAppPurchases",

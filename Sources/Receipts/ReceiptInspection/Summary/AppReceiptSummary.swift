@@ -35,13 +35,7 @@ extension InspectionSummary {
   }
 
   private static func name(_ type: AppReceiptProductType) -> String {
-    switch type {
-    case .nonConsumable: ProductType.nonConsumable.rawValue
-    case .consumable: ProductType.consumable.rawValue
-    case .nonRenewingSubscription: ProductType.nonRenewingSubscription.rawValue
-    case .autoRenewableSubscription: ProductType.autoRenewableSubscription.rawValue
-    case .unknown(let number): "type \(number) (unknown)"
-    }
+    type.productType?.rawValue ?? "type \(type.rawValue) (unknown)"
   }
 
   mutating func add(_ purchase: TransactionReceiptPurchaseInfo, _ receipt: UnverifiedTransactionReceipt) {

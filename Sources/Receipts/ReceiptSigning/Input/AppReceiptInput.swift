@@ -10,17 +10,13 @@ enum AppReceiptInput {
   ) throws(SigningError) -> ReceiptInput.Content {
     var object = AuthoringObject(members, at: JSONPath())
     var payload = AppReceiptPayload()
-    payload.bundleId = try object.string("bundleId")
-    payload.applicationVersion = try object.string("applicationVersion")
-    payload.originalApplicationVersion = try object.string("originalApplicationVersion")
-    payload.environment = try object.string("environment").map(environment)
-    payload.appAppleId = try object.integer("appAppleId")
-    payload.receiptCreationDate = try object.date("receiptCreationDate") ?? now
-    payload.originalPurchaseDate = try object.date("originalPurchaseDate")
-    payload.expirationDate = try object.date("expirationDate")
+    try payload.takeFields(from: &object)
     let device = try object.string("deviceId")
     let purchases = try object.array("inApp") ?? []
     try object.finish()
+    // App receipts have their own spelling of the sandbox.
+    if payload.environment == .sandbox { payload.environment = .productionSandbox }
+    payload.receiptCreationDate = payload.receiptCreationDate ?? now
 
     guard let bundleId = payload.bundleId else {
       throw object.place.missing("bundleId", "Add the app's bundle identifier, such as \"com.example.app\".")
@@ -33,11 +29,7 @@ enum AppReceiptInput {
       }
       deviceIdentifier = bytes
     }
-    let dates = [
-      ("receiptCreationDate", payload.receiptCreationDate),
-      ("originalPurchaseDate", payload.originalPurchaseDate), ("expirationDate", payload.expirationDate),
-    ]
-    for (name, date) in dates { try requireSpelling(of: date, at: object.place.member(name)) }
+    for (name, date) in payload.authoredDates { try requireSpelling(of: date, at: object.place.member(name)) }
     for (index, purchase) in purchases.enumerated() {
       let place = object.place.member("inApp").element(index)
       guard case .object(let members) = purchase else {
@@ -49,19 +41,12 @@ enum AppReceiptInput {
     return .appReceipt(payload, deviceIdentifier: deviceIdentifier)
   }
 
-  /// Returns the environment; app receipts have their own spelling of the sandbox.
-  private static func environment(_ name: String) -> ReceiptEnvironment {
-    let environment = ReceiptEnvironment(rawValue: name)
-    return environment == .sandbox ? .productionSandbox : environment
-  }
-
   private static func inAppPurchase(
     _ members: [JSONMember], of bundleId: String, at place: JSONPath, limits: ReceiptLimits
   ) throws(SigningError) -> InAppPurchase {
     var object = AuthoringObject(members, at: place)
-    let isTrialPeriod = try object.flag("isTrialPeriod")
-    let isInIntroOfferPeriod = try object.flag("isInIntroOfferPeriod")
-    let promotionalOfferId = try object.string("promotionalOfferId")
+    var purchase = InAppPurchase()
+    try purchase.takeFields(from: &object)
     let transaction = try TransactionInput.decode(&object, limits: limits)
     for field in TransactionFields.required where field.name != "bundleId" {
       if !TransactionInput.has(field.name, in: transaction) { throw place.missing(field.name, field.advice) }
@@ -70,30 +55,32 @@ enum AppReceiptInput {
       throw place.member("bundleId").failure(
         .malformedInput, "The purchase is of \"\(stated)\", the receipt of \"\(bundleId)\".")
     }
-    let dates = [
+    let dates: [(name: String, date: Timestamp?)] = [
       ("purchaseDate", transaction.purchaseDate), ("originalPurchaseDate", transaction.originalPurchaseDate),
       ("expiresDate", transaction.expiresDate), ("revocationDate", transaction.revocationDate),
     ]
-    for (name, date) in dates { try requireSpelling(of: date, at: place.member(name)) }
-    var webOrderLineItemId: Int64?
+    for (name, date) in dates + purchase.authoredDates {
+      try requireSpelling(of: date, at: place.member(name))
+    }
     if let text = transaction.webOrderLineItemId {
       guard let number = Int64(text) else {
         throw place.member("webOrderLineItemId").failure(
           .malformedInput, "An app receipt holds it as a number of 64 bits: write decimal digits.")
       }
-      webOrderLineItemId = number
+      purchase.webOrderLineItemId = number
     }
+    purchase.transaction = transaction.transaction
+    purchase.productType = transaction.type.flatMap(AppReceiptProductType.init)
     let isOffered = transaction.offerType == .introductory
     let isFree = transaction.offerDiscountType == .freeTrial
-    return InAppPurchase(transaction: transaction.transaction).with {
-      $0.productType = transaction.type.flatMap(productType)
-      $0.webOrderLineItemId = webOrderLineItemId
-      $0.isTrialPeriod = isTrialPeriod ?? (isOffered ? isFree : nil)
-      $0.isInIntroOfferPeriod = isInIntroOfferPeriod ?? (isOffered ? !isFree : nil)
-      $0.promotionalOfferId =
-        promotionalOfferId
-        ?? (transaction.offerType == .promotional ? transaction.offerIdentifier : nil)
+    if isOffered {
+      purchase.isTrialPeriod = purchase.isTrialPeriod ?? isFree
+      purchase.isInIntroOfferPeriod = purchase.isInIntroOfferPeriod ?? !isFree
     }
+    if transaction.offerType == .promotional {
+      purchase.promotionalOfferId = purchase.promotionalOfferId ?? transaction.offerIdentifier
+    }
+    return purchase
   }
 
   /// Requires a date with a year of four digits, because the codec omits any other date from app receipts.
@@ -102,16 +89,6 @@ enum AppReceiptInput {
     let years = -62_167_219_200_000.0..<253_402_300_800_000.0
     guard years.contains(date.millisecondsSince1970) else {
       throw place.failure(.malformedInput, "An app receipt can only spell dates of the years 0 to 9999.")
-    }
-  }
-
-  private static func productType(_ type: ProductType) -> AppReceiptProductType? {
-    switch type {
-    case .nonConsumable: .nonConsumable
-    case .consumable: .consumable
-    case .nonRenewingSubscription: .nonRenewingSubscription
-    case .autoRenewableSubscription: .autoRenewableSubscription
-    default: nil
     }
   }
 }

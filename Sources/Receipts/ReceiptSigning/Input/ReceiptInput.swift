@@ -6,9 +6,9 @@ public import ReceiptCodec
 ///
 /// - A JWS kind is its payload. Unknown fields are signed unchanged. In a notification, `signedTransactionInfo`,
 ///   `signedRenewalInfo` and `signedAppTransactionInfo` may be objects, which are signed first.
-/// - An app receipt has `bundleId`, `applicationVersion`, `originalApplicationVersion`, `receiptCreationDate`,
-///   `environment`, `appAppleId`, `originalPurchaseDate`, `expirationDate`, `deviceId` (a UUID or hexadecimal) and
-///   `inApp`, an array of transactions.
+/// - An app receipt has `bundleId` and the other fields that the article *Wire types* of `ReceiptCodec` lists for an
+///   `AppReceiptPayload`, `deviceId` (a UUID or hexadecimal) and `inApp`, an array of transactions, which may have the
+///   fields that it lists for an `InAppPurchase` too.
 /// - A transaction receipt is one transaction that also has `applicationVersion` (or `bvrs`), `version` (3 or 4),
 ///   `appAppleId`, `itemId`, `versionExternalIdentifier`, `uniqueIdentifier` and `uniqueVendorIdentifier`.
 /// - A purchase of Google Play or Huawei AppGallery has the members that the store signs (`packageName`, `productId`,

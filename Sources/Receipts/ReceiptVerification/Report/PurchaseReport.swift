@@ -38,18 +38,7 @@ package struct PurchaseReport {
     return transaction.expiresDate.map { $0 <= instant }
   }
   package var isUpgraded: Bool? { signed?.isUpgraded }
-  var type: ProductType? {
-    signed?.type
-      ?? inApp?.productType.flatMap { type in
-        switch type {
-        case .nonConsumable: .nonConsumable
-        case .consumable: .consumable
-        case .nonRenewingSubscription: .nonRenewingSubscription
-        case .autoRenewableSubscription: .autoRenewableSubscription
-        case .unknown: nil
-        }
-      }
-  }
+  var type: ProductType? { signed?.type ?? inApp?.productType?.productType }
   package var offerIdentifier: String? { signed?.offerIdentifier ?? inApp?.promotionalOfferId }
 
   /// Writes the object; absent members are omitted.

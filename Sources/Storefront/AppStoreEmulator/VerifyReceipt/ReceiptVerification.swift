@@ -124,18 +124,10 @@ extension InAppPurchase {
   var isSubscription: Bool { productType == .autoRenewableSubscription || expiresDate != nil }
 
   init(of transaction: JWSTransaction) {
-    let type: AppReceiptProductType? =
-      switch transaction.type {
-      case .nonConsumable: .nonConsumable
-      case .consumable: .consumable
-      case .nonRenewingSubscription: .nonRenewingSubscription
-      case .autoRenewableSubscription: .autoRenewableSubscription
-      default: nil
-      }
     let isIntroductory = transaction.offerType == .introductory
     let isFree = transaction.offerDiscountType == .freeTrial
     self.init(transaction: transaction.transaction)
-    productType = type
+    productType = transaction.type.flatMap(AppReceiptProductType.init)
     webOrderLineItemId = transaction.webOrderLineItemId.flatMap { Int64($0) }
     isTrialPeriod = isIntroductory && isFree
     isInIntroOfferPeriod = isIntroductory && !isFree

@@ -119,6 +119,21 @@ struct AppReceiptPayloadTests {
     #expect(payload.inAppPurchases.first?.cancellationDate == nil)
   }
 
+  @Test("Reports name an attribute by its field, and show opaque octets in hexadecimal")
+  func reports() {
+    let number = JSONMember(name: "value", value: .integer(7))
+    let hexadecimal = JSONMember(name: "hex", value: .string("020107"))
+    for (type, name, member) in [
+      (1, "appAppleId", number), (4, "opaqueValue", hexadecimal), (5, "sha1Hash", hexadecimal),
+      (6, nil, hexadecimal), (7, nil, hexadecimal), (17, nil, number), (20, nil, number),
+      (1701, "quantity", number), (1717, nil, number),
+    ] {
+      let attribute = AppReceiptAttribute(type: type, value: [0x02, 0x01, 0x07])
+      #expect(attribute.name == name)
+      #expect(attribute.jsonMember == member)
+    }
+  }
+
   @Test("Values of the wrong type are refused, with the attribute")
   func badValues() {
     func place(_ type: Int) -> MalformedReceipt.Place { .attribute(type: type, inAppIndex: nil) }
