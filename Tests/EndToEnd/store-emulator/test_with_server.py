@@ -90,7 +90,7 @@ def test_google_play_notifies_the_same_server(shop):
     bought = shop.control("play/buy", account="bob", productId=MONTHLY)
     [found] = shop.get(f"/v1/entitlements/{bought['purchaseToken']}")["entitlements"]
     assert found["entitlement"]["type"] == "play-entitlement" and found["entitlement"]["state"] == "active"
-    shop.control("play/revoke", purchaseToken=bought["purchaseToken"])
+    shop.control("play/refund", orderId=bought["orderId"])
     [found] = shop.get(f"/v1/entitlements/{bought['purchaseToken']}")["entitlements"]
     assert found["entitlement"]["grantsAccess"] is False
     assert "rejected" not in shop.stop()

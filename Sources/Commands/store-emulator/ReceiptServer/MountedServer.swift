@@ -42,8 +42,9 @@
       _ files: StateDirectory, keepsDatabase: Bool, at address: BindAddress, _ stores: [EmulatedAppStore],
       _ play: EmulatedPlay, _ intake: IntakeTransport
     ) async throws {
+      // An event after another one at the same instant of a stopped clock is dated a millisecond later.
       let clock: @Sendable () -> Timestamp = {
-        stores.map { $0.configuration.clock() }.max() ?? SystemClock.now()
+        (stores.map { $0.configuration.clock() }.max() ?? SystemClock.now()).addingSeconds(1)
       }
       let apps = try zip(stores, play.stores).map { store, playStore in
         let bundleId = store.configuration.bundleId
