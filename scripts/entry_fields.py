@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of an audit entry: WireTypes/AuditTrail/AuditEntry.entry, as Swift, in the article and in the command's JSON.
+"""The fields of an audit entry: a table in WireTypes/AuditTrail, as Swift, in the article and in what receipt-tool prints.
 
 A part of scripts/wire-types; WireTypes/README.md describes the table.
 """
@@ -147,7 +147,7 @@ class Entry:
             for field in self.facts
         ]
         text += "\n  /// Creates facts from the values that are known.\n" + f"  public init({', '.join(parameters)}) {{\n"
-        return "public", text + "".join(f"    self.{field.name} = {field.name}\n" for field in self.facts) + "  }\n}\n"
+        return text + "".join(f"    self.{field.name} = {field.name}\n" for field in self.facts) + "  }\n}\n"
 
     def lines(self):
         """The writing and the reading of all lines, and what is known of the texts before."""
@@ -190,7 +190,7 @@ class Entry:
             else:
                 text += f'    {"facts." if field.is_fact else "let "}{field.name} = try reader.{field.reader}("{field.key} ", in: bytes)\n'
         others = "".join(f", {field.name}: {field.name}" for field in self.fields if not field.is_fact)
-        return "internal", text + f"    self.init(facts{others})\n  }}\n}}\n"
+        return text + f"    self.init(facts{others})\n  }}\n}}\n"
 
     @staticmethod
     def raw(field):
@@ -220,7 +220,7 @@ class Entry:
             else:
                 text += f"    {field.name if field.is_key else '_'} = {self.reading_key(field)}\n"
         text += "    try reader.end(in: bytes)\n  }\n\n" + comment("Reads the keys of an entry.", "  ")
-        return "package", text + "  package init(_ bytes: [UInt8]) throws(MalformedEntry) { try self.init(bytes.span) }\n}\n"
+        return text + "  package init(_ bytes: [UInt8]) throws(MalformedEntry) { try self.init(bytes.span) }\n}\n"
 
     @staticmethod
     def reading_key(field):
@@ -255,7 +255,7 @@ class Entry:
             else:
                 value = f"{place}.map(EntryReport.Value.{case})" if field.is_optional else f".{case}({place})"
             text += f"    case .{field.name}: {value}\n"
-        return None, text + "    }\n  }\n}\n"
+        return text + "    }\n  }\n}\n"
 
     def input(self):
         """The reading of a record's facts from JSON."""
@@ -283,17 +283,14 @@ def files():
     """The generated files, by their paths."""
     entry = Entry()
 
-    def swift(imports, part):
-        access, text = part if isinstance(part, tuple) else (None, part)
-        imports = [f"{access} import ReceiptCrypto"] if access else imports
-        head = "".join(f"{line}\n" for line in imports)
-        return f"// SPDX-License-Identifier: Apache-2.0\n// {HEADER}\n\n{head}{head and chr(10)}{text}"
+    def swift(text, *imports):
+        return "\n".join(["// SPDX-License-Identifier: Apache-2.0", f"// {HEADER}", "", *imports, "", text])
 
     return {
-        f"{SOURCES}/EntryFacts.swift": swift([], entry.record()),
-        f"{SOURCES}/EntryLines.swift": swift([], entry.lines()),
-        f"{SOURCES}/EntryIndexKeys.swift": swift([], entry.index_keys()),
-        f"{SOURCES}/EntryField.swift": swift([], entry.enumeration()),
-        f"{COMMAND}/RecordInput+Facts.swift": swift(["import AuditTrail", "import ReceiptCodec"], entry.input()),
+        f"{SOURCES}/EntryFacts.swift": swift(entry.record(), "public import ReceiptCrypto"),
+        f"{SOURCES}/EntryLines.swift": swift(entry.lines(), "internal import ReceiptCrypto"),
+        f"{SOURCES}/EntryIndexKeys.swift": swift(entry.index_keys(), "package import ReceiptCrypto"),
+        f"{SOURCES}/EntryField.swift": swift(entry.enumeration()),
+        f"{COMMAND}/RecordInput+Facts.swift": swift(entry.input(), "import AuditTrail", "import ReceiptCodec"),
         ARTICLE: entry.article(),
     }
