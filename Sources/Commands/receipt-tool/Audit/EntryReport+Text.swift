@@ -14,19 +14,22 @@ extension EntryReport {
       guard let value else { return }
       lines.append("  " + name + String(repeating: " ", count: max(1, 13 - name.count)) + value)
     }
+    func add(_ fields: some Sequence<EntryField>) {
+      for field in fields {
+        guard let label = field.label else { continue }
+        switch entry[field] {
+        case .text(let text)?:
+          let subtype = field == .notification ? entry.subtype.map { ", \($0)" } ?? "" : ""
+          add(label, (field.form == .digest ? "sha256 " : "") + text + subtype)
+        case .number(let number)?: add(label, field.form == .index ? "entry \(number)" : "\(number)")
+        case .checks(let checks)?:
+          for check in checks { add(label, "\(check.name): \(check.answer.rawValue)") }
+        case nil: break
+        }
+      }
+    }
     add("verdict", entry.verdict.map { $0.rawValue.uppercased() + (entry.reason.map { ": \($0)" } ?? "") })
-    add("id", entry.id)
-    add("format", entry.format)
-    add("notification", entry.notification.map { $0 + (entry.subtype.map { ", \($0)" } ?? "") })
-    add("transaction", entry.transaction)
-    add("original", entry.original)
-    add("product", entry.product)
-    add("app", entry.bundle)
-    add("environment", entry.environment)
-    add("expires", entry.expires.map(Self.instant))
-    add("REVOKED", entry.revoked.map(Self.instant))
-    for check in entry.checks { add("checked", "\(check.name): \(check.answer.rawValue)") }
-    add("erased", entry.erased.map { "entry \($0)" })
+    add(EntryField.allCases.filter { !$0.isBelow })
     if entry.kind == .anchor {
       add(
         "states",
@@ -34,13 +37,7 @@ extension EntryReport {
           + (entry.newest.map { ", the newest being entry \($0)," } ?? "")
           + " among the first \(entry.size ?? 0)")
     }
-    add("receipt", entry.receipt.map { "sha256 \($0.hexadecimal)" })
-    add("encoding", entry.encoding.map { "sha256 \($0.hexadecimal)" })
-    add("signer", entry.signer.map { "sha256 \($0.hexadecimal)" })
-    add("root", entry.root.map { "sha256 \($0.hexadecimal)" })
-    add("policy", entry.policy.map { "sha256 \($0.hexadecimal)" })
-    add("key", entry.key)
-    add("previous", entry.previous.map { "entry \($0)" })
+    add(EntryField.allCases.filter(\.isBelow))
     add("customer", customer)
     add("erasable", erasable?.rawValue)
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
@@ -69,4 +66,20 @@ extension EntryReport {
     append(to: &object)
     return object.line()
   }
+}
+
+extension EntryField {
+  /// The name of its line in the text; `nil` if the text has the value elsewhere, or not at all.
+  fileprivate var label: String? {
+    switch self {
+    case .bundle: "app"
+    case .revoked: "REVOKED"
+    case .checks: "checked"
+    case .time, .kind, .verdict, .reason, .subtype, .size, .newest, .count, .commitment: nil
+    default: rawValue
+    }
+  }
+
+  /// `true` if its line is below what most readers look for.
+  fileprivate var isBelow: Bool { form == .digest || self == .key || self == .previous }
 }

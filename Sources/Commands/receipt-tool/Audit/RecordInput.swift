@@ -11,8 +11,8 @@ enum RecordInput {
     let message: String
   }
 
-  /// Members that the trail sets, or that are read separately.
-  private static let passedOver: Set = ["type", "version", "index", "previous", "commitment", "erasable"]
+  /// Members of a report that are no fields of an entry.
+  private static let passedOver: Set = ["type", "version", "index", "erasable"]
 
   static func record(_ line: [UInt8], now: Timestamp) throws(Failure) -> AuditRecord {
     let members: [JSONMember]
@@ -58,37 +58,8 @@ enum RecordInput {
   }
 
   private static func read(_ member: JSONMember, into record: inout AuditRecord) throws(Failure) {
+    if try read(member, into: &record.facts) { return }
     switch member.name {
-    case "time": record.facts.time = try instant(member)
-    case "kind": record.facts.kind = EntryKind(rawValue: try text(member))
-    case "id": record.facts.id = try text(member)
-    case "format": record.facts.format = try text(member)
-    case "notificationType": record.facts.notification = try text(member)
-    case "subtype": record.facts.subtype = try text(member)
-    case "receiptSha256": record.facts.receipt = try digest(member)
-    case "encodingSha256": record.facts.encoding = try digest(member)
-    case "transactionId": record.facts.transaction = try text(member)
-    case "originalTransactionId": record.facts.original = try text(member)
-    case "productId": record.facts.product = try text(member)
-    case "bundleId": record.facts.bundle = try text(member)
-    case "environment": record.facts.environment = try text(member)
-    case "expiresDate": record.facts.expires = try instant(member)
-    case "revocationDate": record.facts.revoked = try instant(member)
-    case "verdict":
-      guard let verdict = RecordedVerdict(rawValue: try text(member)) else {
-        throw Failure(message: "\"verdict\" is valid, invalid or undetermined.")
-      }
-      record.facts.verdict = verdict
-    case "reason": record.facts.reason = try text(member)
-    case "signerSha256": record.facts.signer = try digest(member)
-    case "rootSha256": record.facts.root = try digest(member)
-    case "policySha256": record.facts.policy = try digest(member)
-    case "checks": record.facts.checks = try checks(member)
-    case "key": record.facts.key = try text(member)
-    case "erased": record.facts.erased = try number(member)
-    case "size": record.facts.size = try number(member)
-    case "newest": record.facts.newest = try number(member)
-    case "count": record.facts.count = try number(member)
     case "customer": record.customerToken = RecordingOptions.canonicalCustomer(try text(member))
     case "receiptData":
       guard let bytes = try? Base64.decode(Array(try text(member).utf8)) else {
@@ -100,14 +71,14 @@ enum RecordInput {
     }
   }
 
-  private static func text(_ member: JSONMember) throws(Failure) -> String {
+  static func text(_ member: JSONMember) throws(Failure) -> String {
     guard let text = member.value.string, !text.isEmpty else {
       throw Failure(message: "\"\(member.name)\" takes a non-empty string.")
     }
     return text
   }
 
-  private static func number(_ member: JSONMember) throws(Failure) -> UInt64 {
+  static func number(_ member: JSONMember) throws(Failure) -> UInt64 {
     if let number = member.value.int64.flatMap(UInt64.init(exactly:)) { return number }
     guard let number = member.value.string.flatMap(UInt64.init) else {
       throw Failure(message: "\"\(member.name)\" takes a whole number.")
@@ -115,7 +86,7 @@ enum RecordInput {
     return number
   }
 
-  private static func instant(_ member: JSONMember) throws(Failure) -> Int64 {
+  static func instant(_ member: JSONMember) throws(Failure) -> Int64 {
     if let milliseconds = member.value.int64 {
       guard milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude) else {
         throw Failure(message: "\"\(member.name)\" is out of the range of dates.")
@@ -130,7 +101,14 @@ enum RecordInput {
     return Int64(instant.millisecondsSince1970.rounded(.down))
   }
 
-  private static func digest(_ member: JSONMember) throws(Failure) -> SHA256Digest {
+  static func verdict(_ member: JSONMember) throws(Failure) -> RecordedVerdict {
+    guard let verdict = RecordedVerdict(rawValue: try text(member)) else {
+      throw Failure(message: "\"\(member.name)\" is valid, invalid or undetermined.")
+    }
+    return verdict
+  }
+
+  static func digest(_ member: JSONMember) throws(Failure) -> SHA256Digest {
     guard let digest = digest(try text(member)) else {
       throw Failure(message: "\"\(member.name)\" takes SHA-256 in hexadecimal or base64.")
     }
@@ -142,7 +120,7 @@ enum RecordInput {
     SHA256Digest(hexadecimal: text) ?? SHA256Digest(base64: text)
   }
 
-  private static func checks(_ member: JSONMember) throws(Failure) -> [RecordedCheck] {
+  static func checks(_ member: JSONMember) throws(Failure) -> [RecordedCheck] {
     guard let elements = member.value.array else { throw Failure(message: "\"checks\" takes an array.") }
     var checks: [RecordedCheck] = []
     for element in elements {

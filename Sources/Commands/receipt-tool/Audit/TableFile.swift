@@ -151,7 +151,7 @@ private final class DatabaseWriter: RowWriter {
     table = try Self.mapping(path) { () throws(StorageError) in
       try SQLiteTable(
         inEmptyFile: file.temporary, name: "entries", columns: TableFile.columnNames,
-        integers: ["index", "erased", "size", "newest", "count", "previous"])
+        integers: Set(EntryReport.integerColumns))
     }
   }
 
@@ -162,9 +162,7 @@ private final class DatabaseWriter: RowWriter {
 
   func finish() throws {
     try Self.mapping(path) { () throws(StorageError) in
-      try table.finish(indexing: [
-        "transactionId", "originalTransactionId", "productId", "time", "receiptSha256",
-      ])
+      try table.finish(indexing: EntryField.allCases.filter(\.isIndexed).map(\.column))
     }
   }
 

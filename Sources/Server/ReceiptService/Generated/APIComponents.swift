@@ -864,47 +864,47 @@
           ]
          },
          "time": {
-          "description": "When it was recorded.",
+          "description": "The time of the decision. It is never before the time of the preceding entry: the trail moves it forward if necessary.",
           "type": "string",
           "format": "date-time",
           "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
          },
          "kind": {
-          "description": "What it records: `verdict`, `grant`, `erasure`, `anchor`, `key`, or a word of your own.",
+          "description": "The kind of the entry: `verdict`, `purchase`, `erasure`, `anchor`, `key`, or another word.",
           "type": "string"
          },
          "id": {
-          "description": "The record's own identifier.",
+          "description": "The record's identifier, chosen by the caller, for a record without a receipt. A record with an identifier is entered only once.",
           "type": "string"
          },
          "format": {
-          "description": "The kind of receipt.",
+          "description": "The kind of receipt: `signed-transaction`, `signed-renewal-info`, `signed-app-transaction`, `signed-notification`, `signed-realtime-request`, `app-receipt`, `transaction-receipt`, `google-play-purchase`, `google-play-license`, `huawei-purchase`, or another word.",
           "type": "string"
          },
          "notificationType": {
-          "description": "A notification: the event.",
+          "description": "The type of an App Store notification.",
           "type": "string"
          },
          "subtype": {
-          "description": "A notification: more about the event.",
+          "description": "The subtype of the notification.",
           "type": "string"
          },
          "receiptSha256": {
-          "description": "SHA-256 of what the receipt's signature covers; where none was found valid, of its bytes.",
+          "description": "The digest that identifies the receipt: SHA-256 of what its signature covers if the signature was found valid, else the same as `encodingSha256`.",
           "type": "string",
           "pattern": "^[0-9a-f]{64}$"
          },
          "encodingSha256": {
-          "description": "SHA-256 of the receipt's bytes.",
+          "description": "SHA-256 of the receipt as presented, its wrapping (base64, JSON, white space) removed.",
           "type": "string",
           "pattern": "^[0-9a-f]{64}$"
          },
          "transactionId": {
-          "description": "The purchase event.",
+          "description": "The identifier of the purchase event.",
           "type": "string"
          },
          "originalTransactionId": {
-          "description": "The original transaction.",
+          "description": "The identifier of the first transaction in the line of renewals or restores.",
           "type": "string"
          },
          "productId": {
@@ -912,61 +912,61 @@
           "type": "string"
          },
          "bundleId": {
-          "description": "The app.",
+          "description": "The app's bundle identifier.",
           "type": "string"
          },
          "environment": {
-          "description": "The environment, as the receipt spells it.",
+          "description": "The store's environment, as the receipt spells it.",
           "type": "string"
          },
          "expiresDate": {
-          "description": "When the subscription expires or renews.",
+          "description": "The time when the subscription expires.",
           "type": "string",
           "format": "date-time",
           "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
          },
          "revocationDate": {
-          "description": "When it was refunded or revoked.",
+          "description": "The time when the store revoked or refunded the purchase.",
           "type": "string",
           "format": "date-time",
           "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
          },
          "verdict": {
-          "description": "The verdict.",
+          "description": "The verdict: `valid`, `invalid` or `undetermined`.",
           "$ref": "#/components/schemas/VerdictWord"
          },
          "reason": {
-          "description": "The code of the reason.",
+          "description": "The reason that the verdict is not valid: a reason code such as `chain-untrusted`.",
           "type": "string"
          },
          "signerSha256": {
-          "description": "SHA-256 of the signer's certificate.",
+          "description": "SHA-256 of the certificate that signed the receipt.",
           "type": "string",
           "pattern": "^[0-9a-f]{64}$"
          },
          "rootSha256": {
-          "description": "SHA-256 of the root certificate.",
+          "description": "SHA-256 of the root certificate that the verdict relies on.",
           "type": "string",
           "pattern": "^[0-9a-f]{64}$"
          },
          "policySha256": {
-          "description": "SHA-256 of the policy; `audit policy` has its text.",
+          "description": "SHA-256 of the policy's text, which `receipt-tool audit policy` prints.",
           "type": "string",
           "pattern": "^[0-9a-f]{64}$"
          },
          "checks": {
-          "description": "What each source said.",
+          "description": "The answer of each checker, in the order in which they were asked: `confirmed`, `revoked`, `refused`, `unavailable` (asking again may help), `failed` (asking again will not help), or another word.",
           "type": "array",
           "items": {
            "$ref": "#/components/schemas/EntryCheck"
           }
          },
          "key": {
-          "description": "A replaced key: the new public key.",
+          "description": "For a key entry: the public key that took over (C2SP signed-note verifier key).",
           "type": "string"
          },
          "erased": {
-          "description": "An erasure: the entry whose erasable part was erased.",
+          "description": "For an erasure: the index of the entry whose erasable part was erased.",
           "anyOf": [
            {
             "type": "integer",
@@ -980,7 +980,7 @@
           ]
          },
          "size": {
-          "description": "An anchor: among how many entries it counted.",
+          "description": "For an anchor: the number of entries in the trail that the statement covers.",
           "anyOf": [
            {
             "type": "integer",
@@ -994,7 +994,7 @@
           ]
          },
          "newest": {
-          "description": "An anchor: the newest entry of the original transaction.",
+          "description": "For an anchor: the index of the newest entry of `originalTransactionId`; absent if it has no entries.",
           "anyOf": [
            {
             "type": "integer",
@@ -1008,7 +1008,7 @@
           ]
          },
          "count": {
-          "description": "An anchor: how many entries the original transaction had.",
+          "description": "For an anchor: the number of entries of `originalTransactionId`.",
           "anyOf": [
            {
             "type": "integer",
@@ -1022,7 +1022,7 @@
           ]
          },
          "previous": {
-          "description": "The entry of the same original transaction before this one.",
+          "description": "The index of the previous entry with the same `originalTransactionId`; absent for the first.",
           "anyOf": [
            {
             "type": "integer",
@@ -1036,7 +1036,7 @@
           ]
          },
          "commitment": {
-          "description": "The commitment to the erasable part.",
+          "description": "SHA-256 of the erasable part; absent if the entry never had one.",
           "type": "string",
           "pattern": "^[0-9a-f]{64}$"
          },

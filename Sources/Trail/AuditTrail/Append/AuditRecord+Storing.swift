@@ -63,14 +63,3 @@ extension AuditRecord {
     return byteCount
   }
 }
-
-extension EntryFacts {
-  /// `true` if any of the texts is empty, which no entry can express.
-  fileprivate var hasEmptyText: Bool {
-    kind.rawValue.isEmpty || id?.isEmpty ?? false || format?.isEmpty ?? false
-      || notification?.isEmpty ?? false || subtype?.isEmpty ?? false || transaction?.isEmpty ?? false
-      || original?.isEmpty ?? false || product?.isEmpty ?? false || bundle?.isEmpty ?? false
-      || environment?.isEmpty ?? false || reason?.isEmpty ?? false || key?.isEmpty ?? false
-      || checks.contains { $0.name.isEmpty || $0.answer.rawValue.isEmpty }
-  }
-}

@@ -28,6 +28,7 @@ extension AuditEntry {
       unsafe output.withUnsafeMutableBufferPointer { memory, count in
         guard let first = memory.baseAddress else { return }
         var writer = unsafe EntryWriter(first, capacity: memory.count)
+        writer.write(literal: EntryFormat.header)
         writer.write(records, number, time: time, previous: previous, commitment: commitment)
         count = writer.count
         fault = writer.fault
@@ -41,55 +42,6 @@ extension AuditEntry {
       buffer.removeLast(buffer.count - start)
       throw fault
     }
-  }
-}
-
-extension EntryWriter {
-  /// Writes all lines, in the order of the format.
-  mutating func write(
-    _ records: Span<AuditRecord>, _ number: Int, time: Int64, previous: UInt64?, commitment: SHA256Digest?
-  ) {
-    write(literal: EntryFormat.header)
-    guard time >= 0 else { return fail(.outOfRange, "An entry's time is not before 1970.") }
-    line("time ", time)
-    line("kind ", records[number].facts.kind.rawValue)
-    line("id ", records[number].facts.id)
-    line("format ", records[number].facts.format)
-    line("notification ", records[number].facts.notification)
-    line("subtype ", records[number].facts.subtype)
-    line("receipt ", records[number].facts.receipt)
-    line("encoding ", records[number].facts.encoding)
-    line("transaction ", records[number].facts.transaction)
-    line("original ", records[number].facts.original)
-    line("product ", records[number].facts.product)
-    line("bundle ", records[number].facts.bundle)
-    line("environment ", records[number].facts.environment)
-    line("expires ", records[number].facts.expires)
-    line("revoked ", records[number].facts.revoked)
-    switch records[number].facts.verdict {
-    case .valid: write(literal: "verdict valid\n")
-    case .invalid: write(literal: "verdict invalid\n")
-    case .undetermined: write(literal: "verdict undetermined\n")
-    case nil: break
-    }
-    line("reason ", records[number].facts.reason)
-    line("signer ", records[number].facts.signer)
-    line("root ", records[number].facts.root)
-    line("policy ", records[number].facts.policy)
-    for check in records[number].facts.checks {
-      write(literal: "check ")
-      write(check.name)
-      write(UInt8(ascii: " "))
-      write(check.answer.rawValue)
-      write(UInt8(ascii: "\n"))
-    }
-    line("key ", records[number].facts.key)
-    line("erased ", records[number].facts.erased)
-    line("size ", records[number].facts.size)
-    line("newest ", records[number].facts.newest)
-    line("count ", records[number].facts.count)
-    line("previous ", previous)
-    line("commitment ", commitment)
   }
 }
 

@@ -26,6 +26,24 @@ public struct AuditEntry: Sendable, Hashable {
     self.commitment = commitment
   }
 
+  /// Reads an entry.
+  ///
+  /// It accepts exactly what ``encoded()`` writes: each entry has only one spelling.
+  ///
+  /// - Throws: ``MalformedEntry``, with the line and the byte.
+  public init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
+
+  /// Reads an entry that is part of a larger buffer.
+  package init(parsing bytes: Span<UInt8>) throws(MalformedEntry) {
+    guard bytes.count <= Self.maximumByteCount else {
+      throw MalformedEntry(.tooLong, "An entry has at most \(Self.maximumByteCount) bytes.")
+    }
+    var reader = EntryReader()
+    try reader.header(in: bytes)
+    try self.init(lines: &reader, in: bytes)
+    try reader.end(in: bytes)
+  }
+
   /// Reads a fact.
   public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
 

@@ -81,6 +81,76 @@ struct EntryReader {
     return try Self.text(value, line: line, in: bytes)
   }
 
+  /// Reads the verdict of the next line, if the line has this key.
+  mutating func verdict(
+    _ key: StaticString, in bytes: Span<UInt8>
+  ) throws(MalformedEntry) -> RecordedVerdict? {
+    let line = self.line
+    guard let value = try value(key, in: bytes) else { return nil }
+    guard let verdict = Self.verdict(value, in: bytes) else {
+      throw MalformedEntry(
+        .invalidValue, line: line, offset: value.lowerBound,
+        "A verdict is valid, invalid or undetermined.")
+    }
+    return verdict
+  }
+
+  /// Returns the verdict whose word stands in a range; `nil` if there is another word.
+  static func verdict(_ value: Range<Int>, in bytes: Span<UInt8>) -> RecordedVerdict? {
+    // The three words differ in their first letter and length; the rest is compared nevertheless.
+    let verdict: RecordedVerdict
+    switch bytes[value.lowerBound] {
+    case UInt8(ascii: "v"): verdict = .valid
+    case UInt8(ascii: "i"): verdict = .invalid
+    case UInt8(ascii: "u"): verdict = .undetermined
+    default: return nil
+    }
+    let word = verdict.rawValue.utf8Span.span
+    guard word.count == value.count else { return nil }
+    for offset in word.indices where word[offset] != bytes[value.lowerBound + offset] { return nil }
+    return verdict
+  }
+
+  /// Reads the checker and its answer of the next line, if the line has this key.
+  mutating func check(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> RecordedCheck? {
+    let line = self.line
+    guard let value = try value(key, in: bytes) else { return nil }
+    guard let space = value.first(where: { bytes[$0] == 0x20 }), space > value.lowerBound,
+      space + 1 < value.upperBound
+    else {
+      throw MalformedEntry(
+        .invalidValue, line: line, offset: value.lowerBound, "A check is a name, a space and an answer.")
+    }
+    return RecordedCheck(
+      name: try Self.text(value.lowerBound..<space, line: line, in: bytes),
+      answer: RecordedCheck.Answer(
+        rawValue: try Self.text(space + 1..<value.upperBound, line: line, in: bytes)))
+  }
+
+  /// Reads the instant of the next line, which every entry has, and which is not before 1970.
+  mutating func requiredInstant(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Int64 {
+    let (line, start) = (self.line, index + key.utf8CodeUnitCount)
+    guard let instant = try self.instant(key, in: bytes) else { throw missing(key, in: bytes) }
+    guard instant >= 0 else {
+      throw MalformedEntry(.outOfRange, line: line, offset: start, "An entry's time is not before 1970.")
+    }
+    return instant
+  }
+
+  /// Reads the text of the next line, which every entry has.
+  mutating func requiredText(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> String {
+    guard let text = try text(key, in: bytes) else { throw missing(key, in: bytes) }
+    return text
+  }
+
+  private func missing(_ key: StaticString, in bytes: Span<UInt8>) -> MalformedEntry {
+    let name = "\(key)".dropLast()
+    guard index < bytes.count else {
+      return failure(.truncated, at: bytes.count, "The entry ends before its \(name).")
+    }
+    return failure(.unexpectedLine, at: index, "This must be the line of the \(name).")
+  }
+
   /// Checks that the entry ends here.
   func end(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard index < bytes.count else { return }

@@ -18,27 +18,6 @@ struct EntryWriter {
     self.capacity = capacity
   }
 
-  /// Returns an upper bound of the entry's length in bytes: every line that occurs once, and three bytes for each byte
-  /// of text.
-  static func maximumByteCount(_ records: Span<AuditRecord>, _ number: Int) -> Int {
-    var text = records[number].facts.kind.rawValue.utf8.count
-    text += records[number].facts.id?.utf8.count ?? 0
-    text += records[number].facts.format?.utf8.count ?? 0
-    text += records[number].facts.notification?.utf8.count ?? 0
-    text += records[number].facts.subtype?.utf8.count ?? 0
-    text += records[number].facts.transaction?.utf8.count ?? 0
-    text += records[number].facts.original?.utf8.count ?? 0
-    text += records[number].facts.product?.utf8.count ?? 0
-    text += records[number].facts.bundle?.utf8.count ?? 0
-    text += records[number].facts.environment?.utf8.count ?? 0
-    text += records[number].facts.reason?.utf8.count ?? 0
-    text += records[number].facts.key?.utf8.count ?? 0
-    for check in records[number].facts.checks {
-      text += check.name.utf8.count + check.answer.rawValue.utf8.count + 8
-    }
-    return 1024 + 3 * text
-  }
-
   mutating func fail(_ code: MalformedEntry.Code, _ message: String) {
     if fault == nil { fault = MalformedEntry(code, message) }
   }
@@ -141,6 +120,34 @@ struct EntryWriter {
     write(literal: key)
     if instant < 0 { write(UInt8(ascii: "-")) }
     write(instant.magnitude)
+    write(UInt8(ascii: "\n"))
+  }
+
+  /// Writes the line of the time, which is not before 1970.
+  mutating func requiredLine(_ key: StaticString, _ instant: Int64) {
+    guard instant >= 0 else { return fail(.outOfRange, "An entry's time is not before 1970.") }
+    line(key, instant)
+  }
+
+  /// Writes a line with the word of a verdict.
+  @inline(__always)
+  mutating func line(_ key: StaticString, _ verdict: RecordedVerdict?) {
+    guard let verdict else { return }
+    write(literal: key)
+    switch verdict {
+    case .valid: write(literal: "valid\n")
+    case .invalid: write(literal: "invalid\n")
+    case .undetermined: write(literal: "undetermined\n")
+    }
+  }
+
+  /// Writes a line with the name and the answer of a checker.
+  @inline(__always)
+  mutating func line(_ key: StaticString, _ check: RecordedCheck) {
+    write(literal: key)
+    write(check.name)
+    write(UInt8(ascii: " "))
+    write(check.answer.rawValue)
     write(UInt8(ascii: "\n"))
   }
 

@@ -15,10 +15,12 @@ package import ReceiptCrypto
 ///
 /// The key of any other record is SHA-256 of: the kind, line feed; the receipt's digest, 32 bytes; 1 if that is the
 /// digest of the receipt's encoding, else 0; the original transaction, line feed; the verdict's word, line feed; the
-/// policy's digest; for a purchase its product.
+/// policy's digest after a 1, or a 0; for a purchase its product.
+///
+/// The keys are compared and never stored: both are computed when a record is compared with an entry.
 ///
 /// Texts are spelled as in the entry, and absent values are empty, so that no two different combinations have the same
-/// bytes. The 1 or 0 distinguishes a receipt from a file that contains only what the receipt's signature covers.
+/// bytes. The first 1 or 0 distinguishes a receipt from a file that contains only what the receipt's signature covers.
 package enum ExactlyOnce {
   /// Returns the key of a record; `nil` if it is never a repeat.
   package static func key(_ facts: EntryFacts) -> SHA256Digest? {
@@ -60,8 +62,9 @@ package enum ExactlyOnce {
     bytes.append(UInt8(ascii: "\n"))
     if let verdict { bytes.append(contentsOf: verdict.rawValue.utf8) }
     bytes.append(UInt8(ascii: "\n"))
+    // Without this byte, a product could begin like the digest of a policy.
+    bytes.append(policy == nil ? 0 : 1)
     policy?.append(to: &bytes)
-    // The preceding digest has a fixed length.
     bytes += product
     return SHA256Digest(of: bytes)
   }

@@ -76,28 +76,13 @@ package struct EntryReport {
 
   /// The recorded values with their names, which are always the same and in the same order.
   package var columns: [(name: String, value: Value?)] {
-    [
-      ("index", .number(index)), ("time", .instant(entry.time)), ("kind", .text(entry.kind.rawValue)),
-      ("id", entry.id.map(Value.text)), ("format", entry.format.map(Value.text)),
-      ("notificationType", entry.notification.map(Value.text)), ("subtype", entry.subtype.map(Value.text)),
-      ("receiptSha256", entry.receipt.map(Value.digest)),
-      ("encodingSha256", entry.encoding.map(Value.digest)),
-      ("transactionId", entry.transaction.map(Value.text)),
-      ("originalTransactionId", entry.original.map(Value.text)),
-      ("productId", entry.product.map(Value.text)), ("bundleId", entry.bundle.map(Value.text)),
-      ("environment", entry.environment.map(Value.text)), ("expiresDate", entry.expires.map(Value.instant)),
-      ("revocationDate", entry.revoked.map(Value.instant)),
-      ("verdict", entry.verdict.map { .text($0.rawValue) }),
-      ("reason", entry.reason.map(Value.text)), ("signerSha256", entry.signer.map(Value.digest)),
-      ("rootSha256", entry.root.map(Value.digest)), ("policySha256", entry.policy.map(Value.digest)),
-      ("checks", entry.checks.isEmpty ? nil : .checks(entry.checks)),
-      ("key", entry.key.map(Value.text)), ("erased", entry.erased.map(Value.number)),
-      ("size", entry.size.map(Value.number)),
-      ("newest", entry.newest.map(Value.number)), ("count", entry.count.map(Value.number)),
-      ("previous", entry.previous.map(Value.number)), ("commitment", entry.commitment.map(Value.digest)),
-      ("erasable", erasable.map { .text($0.rawValue) }),
-    ]
+    [("index", .number(index))] + EntryField.allCases.map { ($0.column, entry[$0]) }
+      + [("erasable", erasable.map { .text($0.rawValue) })]
   }
+
+  /// The names of the columns that have a number.
+  package static let integerColumns =
+    ["index"] + EntryField.allCases.filter { $0.form == .number || $0.form == .index }.map(\.column)
 
   package static func instant(_ milliseconds: Int64) -> String {
     Timestamp(millisecondsSince1970: Double(milliseconds)).iso8601

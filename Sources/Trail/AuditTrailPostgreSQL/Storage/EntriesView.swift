@@ -27,18 +27,10 @@
         ELSE to_timestamp(milliseconds::bigint / 1000.0) END
       $$;
       CREATE FUNCTION \(schema).entries(first bigint, last bigint) RETURNS TABLE (
-        index bigint, "time" timestamptz, kind text, id text, format text, notification text, subtype text, receipt bytea,
-        encoding bytea, transaction text, original text, product text, bundle text, environment text, expires timestamptz,
-        revoked timestamptz, verdict text, reason text, signer bytea, root bytea, policy bytea, checks jsonb,
-        key text, erased numeric, size numeric, newest numeric, count numeric, previous numeric, commitment bytea, entry text
+        index bigint, \(EntryField.allCases.map(\.declaration).joined(separator: ", ")), entry text
       ) LANGUAGE sql STABLE ROWS 1000 AS $$
-        SELECT stored.index, \(schema).instant(f ->> 'time'), f ->> 'kind', f ->> 'id', f ->> 'format', f ->> 'notification',
-          f ->> 'subtype', decode(f ->> 'receipt', 'base64'), decode(f ->> 'encoding', 'base64'), f ->> 'transaction',
-          f ->> 'original', f ->> 'product', f ->> 'bundle', f ->> 'environment', \(schema).instant(f ->> 'expires'),
-          \(schema).instant(f ->> 'revoked'), f ->> 'verdict', f ->> 'reason', decode(f ->> 'signer', 'base64'),
-          decode(f ->> 'root', 'base64'), decode(f ->> 'policy', 'base64'), fields.checks, f ->> 'key', (f ->> 'erased')::numeric,
-          (f ->> 'size')::numeric, (f ->> 'newest')::numeric, (f ->> 'count')::numeric, (f ->> 'previous')::numeric,
-          decode(f ->> 'commitment', 'base64'), convert_from(bytes, 'UTF8')
+        SELECT stored.index, \(EntryField.allCases.map { $0.expression(in: schema) }.joined(separator: ", ")),
+          convert_from(bytes, 'UTF8')
         FROM (
           SELECT key * \(BundleRow.entryCount) + position AS index,
             substring(value FROM \(BundleRow.headerByteCount + 1) + place.start FOR
@@ -72,6 +64,35 @@
       COMMENT ON FUNCTION \(schema).entries(bigint, bigint) IS
         'What is stored of the entries with these indexes, first and last included, unverified.';
       """
+    }
+  }
+
+  extension EntryField {
+    /// The column with its type.
+    ///
+    /// The name is quoted, because it may be a word of SQL.
+    fileprivate var declaration: String {
+      let type =
+        switch form {
+        case .text: "text"
+        case .instant: "timestamptz"
+        case .digest: "bytea"
+        case .number, .index: "numeric"
+        case .checks: "jsonb"
+        }
+      return "\"\(rawValue)\" \(type)"
+    }
+
+    /// The column's value, of the texts `f` of an entry by their keys.
+    fileprivate func expression(in schema: String) -> String {
+      let text = "f ->> '\(rawValue)'"
+      return switch form {
+      case .text: text
+      case .instant: "\(schema).instant(\(text))"
+      case .digest: "decode(\(text), 'base64')"
+      case .number, .index: "(\(text))::numeric"
+      case .checks: "fields.checks"
+      }
     }
   }
 #endif

@@ -26,6 +26,31 @@ import Testing
     #expect(try AuditEntry(parsing: entry.encoded()) == entry)
   }
 
+  @Test("every field of the table is a line, in the table's order, and is read back")
+  func everyField() throws {
+    let digest = SHA256Digest(of: [1])
+    let lines = EntryField.allCases.map { field in
+      switch (field, field.form) {
+      case (.verdict, _): "verdict undetermined"
+      case (_, .text): "\(field) the%20text%20of%20\(field)"
+      case (_, .instant): "\(field) \(Int64.max)"
+      case (_, .digest): "\(field) \(digest.base64)"
+      case (_, .number), (_, .index): "\(field) \(UInt64.max)"
+      case (_, .checks): "check a%20name an%20answer\ncheck another confirmed"
+      }
+    }
+    let text = "receiptkit.dev/audit-entry@v2\n" + lines.map { $0 + "\n" }.joined()
+    let entry = try AuditEntry(parsing: Array(text.utf8))
+    #expect(try entry.encoded() == Array(text.utf8))
+    #expect(EntryField.allCases.allSatisfy { entry[$0] != nil })
+    // Together with its place, an entry has no other values than these.
+    #expect(Mirror(reflecting: entry.facts).children.count + 2 == EntryField.allCases.count)
+    let keys = try EntryIndexKeys(Array(text.utf8))
+    #expect(
+      keys.time == .max && keys.verdict == .undetermined && keys.erased == .max && keys.previous == .max)
+    #expect(keys.receipt == digest && keys.commitment == digest)
+  }
+
   @Test("the lines of a receipt stand in their order")
   func orderOfLines() throws {
     let (one, two) = (SHA256Digest(of: [1]), SHA256Digest(of: [2]))

@@ -60,6 +60,19 @@ import Testing
     #expect(Set(texts.map { ExactlyOnce.key(EntryFacts(time: 1, kind: .verdict, id: $0)) }).count == 2)
   }
 
+  @Test("a product that begins like the digest of a policy is not taken for it")
+  func productAfterThePolicy() throws {
+    var facts = SampleEntry.facts
+    facts.kind = .purchase
+    facts.policy = SHA256Digest(hexadecimal: String(repeating: "41", count: 32))
+    #expect(facts.policy != nil)
+    facts.product = "b"
+    let key = try #require(ExactlyOnce.key(facts))
+    facts.policy = nil
+    facts.product = String(repeating: "A", count: 32) + "b"
+    #expect(ExactlyOnce.key(facts) != key)
+  }
+
   @Test func whatCountsMakesAnotherKeyAndWhatDoesNotCountDoesNot() throws {
     let facts = SampleEntry.facts
     let key = try #require(ExactlyOnce.key(facts))

@@ -11,34 +11,38 @@
   @Suite("The view entries", .enabled(if: PostgreSQLServer.isPresent, PostgreSQLServer.absence))
   struct EntriesViewTests {
     /// What a row and an entry are compared by, one text for each column.
-    private static let columns = [
-      "index::text", "round(extract(epoch FROM time) * 1000)::text", "kind", "id", "format", "notification",
-      "subtype", "encode(receipt, 'hex')", "encode(encoding, 'hex')", "transaction", "original", "product",
-      "bundle", "environment",
-      "CASE WHEN isfinite(expires) THEN round(extract(epoch FROM expires) * 1000)::text ELSE expires::text END",
-      "round(extract(epoch FROM revoked) * 1000)::text", "verdict", "reason", "encode(signer, 'hex')",
-      "encode(root, 'hex')", "encode(policy, 'hex')", "checks->0->>'name'", "checks->1->>'answer'",
-      "jsonb_array_length(checks)::text", "erased::text", "size::text", "newest::text", "count::text",
-      "previous::text", "encode(commitment, 'hex')", "entry",
-    ]
+    private static let columns =
+      ["index::text"]
+      + EntryField.allCases.map { field in
+        let column = "\"\(field)\""
+        return switch field.form {
+        case .text: column
+        case .instant:
+          "CASE WHEN isfinite(\(column)) THEN to_char(\(column) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') "
+            + "ELSE \(column)::text END"
+        case .digest: "encode(\(column), 'hex')"
+        case .number, .index, .checks: "\(column)::text"
+        }
+      } + ["entry"]
 
     private static func texts(_ recorded: RecordedEntry) -> [String] {
       let entry = recorded.entry
-      let checks = entry.checks
-      let values: [String?] = [
-        "\(recorded.index)", "\(entry.time)", entry.kind.rawValue, entry.id, entry.format, entry.notification,
-        entry.subtype, entry.receipt?.hexadecimal, entry.encoding?.hexadecimal, entry.transaction,
-        entry.original,
-        entry.product, entry.bundle, entry.environment,
-        entry.expires.map { $0 == .max ? "infinity" : "\($0)" },
-        entry.revoked.map { "\($0)" }, entry.verdict?.rawValue, entry.reason, entry.signer?.hexadecimal,
-        entry.root?.hexadecimal, entry.policy?.hexadecimal, checks.first?.name,
-        checks.dropFirst().first?.answer.rawValue, checks.isEmpty ? nil : "\(checks.count)",
-        entry.erased.map { "\($0)" }, entry.size.map { "\($0)" }, entry.newest.map { "\($0)" },
-        entry.count.map { "\($0)" }, entry.previous.map { "\($0)" }, entry.commitment?.hexadecimal,
-        String(decoding: recorded.bytes, as: UTF8.self),
-      ]
-      return values.map { ($0 ?? "NULL").replacing("\0", with: "%00") }
+      let values: [String?] = EntryField.allCases.map { field in
+        switch entry[field] {
+        case .text where field == .expires && entry.expires == .max: "infinity"
+        case .text(let text)?: text
+        case .number(let number)?: "\(number)"
+        case .checks(let checks)?:
+          "["
+            + checks.map { "{\"name\": \"\($0.name)\", \"answer\": \"\($0.answer.rawValue)\"}" }.joined(
+              separator: ", ")
+            + "]"
+        case nil: nil
+        }
+      }
+      return (["\(recorded.index)"] + values + [String(decoding: recorded.bytes, as: UTF8.self)]).map {
+        ($0 ?? "NULL").replacing("\0", with: "%00")
+      }
     }
 
     private static func rows(_ connection: AuditTrailPostgreSQL.ServerConnection, _ source: String) throws
