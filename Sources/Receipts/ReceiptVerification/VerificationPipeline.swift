@@ -50,8 +50,8 @@ struct VerificationPipeline: Sendable {
     guard report != nil else { return nil }
     let trace = Trace()
     switch receipt {
-    case .evidence(let evidence): trace.add(.recognition, passed: true, evidence.format.name)
-    case .withoutEvidence(let receipt, _): trace.add(.recognition, passed: true, receipt.format.name)
+    case .message(let message): trace.add(.recognition, passed: true, message.format.name)
+    case .refused(let receipt, _): trace.add(.recognition, passed: true, receipt.format.name)
     case .malformed(let error): trace.add(.recognition, passed: false, error.reason.description)
     }
     return trace

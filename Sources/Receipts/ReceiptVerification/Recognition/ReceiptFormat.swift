@@ -2,15 +2,15 @@
 
 internal import ReceiptCodec
 
-/// The formats of receipts, each with an adapter that creates ``Evidence``.
+/// The formats of receipts, each with an extension of ``SignedMessage`` that recognizes it.
 enum ReceiptFormat: Int, CaseIterable, Sendable {
-  /// RFC 7515: ``JWSEvidence``.
+  /// RFC 7515.
   case jws
-  /// PKCS#7 (RFC 5652): ``AppReceiptEvidence``.
+  /// PKCS#7 (RFC 5652).
   case appReceipt
-  /// The property list of `SKPaymentTransaction.transactionReceipt`: ``TransactionReceiptEvidence``.
+  /// The property list of `SKPaymentTransaction.transactionReceipt`.
   case transactionReceipt
-  /// Data with a detached signature: ``DetachedEvidence``.
+  /// Data with a detached signature.
   case detached
 
   /// The format's name in diagnostics.

@@ -192,7 +192,7 @@ import Testing
     let recognizer = Recognizer(limits: .standard, appKeys: [])
     let cache = SignerCache()
     for kind in [ReceiptKind.signedTransaction, .appReceipt] {
-      let evidence = try recognizer.recognize(try Fixture.sample(kind)).requireEvidence()
+      let evidence = try recognizer.recognize(try Fixture.sample(kind)).requireMessage()
       for _ in 0..<2 { cache.insert(try authenticator.resolver.signer(of: evidence), of: evidence.format) }
     }
     #expect(cache.all.count == 2)
