@@ -6,32 +6,25 @@ internal import ReceiptCrypto
 
 /// The second stage: turns a signed message into authenticated content.
 ///
-/// It owns the cache of signers, builds certificate paths and verifies signatures, of one receipt or of a batch.
+/// It builds certificate paths and verifies signatures, of one receipt or of a batch.
 ///
 /// The order is the same for every format. First, the policy must accept the algorithm. Second, the signer's
 /// certificates must lead to a trusted root. Third, the signature must match. Only then is the content decoded.
 struct Authenticator: Sendable {
   let resolver: SignerResolver
-  private let cache = SignerCache()
-
-  init(resolver: SignerResolver) { self.resolver = resolver }
-
-  /// All cached signers.
-  var knownSigners: [KnownSigner] { cache.all }
 
   /// Authenticates one receipt.
   ///
   /// - Parameters:
-  ///   - receipt: The recognized receipt.
-  ///   - resolved: The signers resolved so far for the same batch, for notifications and for their parts.
+  ///   - message: The message of the receipt.
+  ///   - signers: The signers of the batch, for notifications and for their parts.
   ///   - trace: The trace that records the diagnostics.
   /// - Returns: The content.
   /// - Throws: ``ValidationError`` if the receipt is not authentic.
   func authenticate(
-    _ receipt: RecognizedReceipt, resolved: inout ResolvedSigners, trace: Trace?
+    _ message: SignedMessage, signers: inout BatchSigners, trace: Trace?
   ) throws(ValidationError) -> AuthenticatedContent {
-    let message = try receipt.requireMessage()
-    let signer = try signer(of: message, resolved: &resolved, trace: trace)
+    let signer = try signer(of: message, among: &signers, trace: trace)
     return try decode(try verify(message, by: signer), trace: trace)
   }
 
@@ -42,10 +35,10 @@ struct Authenticator: Sendable {
   ///
   /// - Parameters:
   ///   - receipts: The recognized receipts, each with the trace that records its diagnostics.
-  ///   - resolved: The signers resolved so far for the same batch, for notifications and for their parts.
+  ///   - signers: The signers of the batch, for notifications and for their parts.
   /// - Returns: The content of each receipt or the reason that it is not authentic, in the same order.
   func authenticate(
-    _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], resolved: inout ResolvedSigners
+    _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], signers: inout BatchSigners
   ) -> [Result<AuthenticatedContent, ValidationError>] {
     var proven = [Result<ProvenMessage, ValidationError>](
       repeating: .failure(.missingResult), count: receipts.count)
@@ -53,7 +46,7 @@ struct Authenticator: Sendable {
     for (index, (receipt, trace)) in receipts.enumerated() {
       do throws(ValidationError) {
         let message = try receipt.requireMessage()
-        let signer = try signer(of: message, resolved: &resolved, trace: trace)
+        let signer = try signer(of: message, among: &signers, trace: trace)
         if SignatureGroup.add(message, by: signer, at: index, to: &groups) { continue }
         proven[index] = .success(try verify(message, by: signer))
       } catch {
@@ -68,36 +61,18 @@ struct Authenticator: Sendable {
     }
   }
 
-  /// The resolved signers of a batch that are not in the cache, by cache key.
-  typealias ResolvedSigners = [SignerCacheKey: Result<KnownSigner, ValidationError>]
-
-  /// Caches the signer of content that passed the policy, which makes its next receipts cheap.
-  func remember(_ content: AuthenticatedContent) {
-    cache.insert(content.signer, of: content.message.format)
-  }
-
-  /// Returns the signer, from the cache or resolved from its certificates.
-  ///
-  /// A result is reused for the other receipts of the batch, because it depends on the cache key alone.
+  /// Returns the signer, if the policy accepts its algorithm.
   private func signer(
-    of message: SignedMessage, resolved: inout ResolvedSigners, trace: Trace?
+    of message: SignedMessage, among signers: inout BatchSigners, trace: Trace?
   ) throws(ValidationError) -> KnownSigner {
     guard resolver.policy.algorithms.contains(message.algorithm) else {
       throw .invalid(.unsupportedAlgorithm, "The policy does not accept \(message.algorithm.rawValue).")
     }
-    let key = message.cacheKey
-    if let known = cache.signer(for: key, of: message.format) {
+    if let known = signers.known.signer(for: message.cacheKey, of: message.format) {
       trace?.add(.chain, passed: true, "known signer \"\(known.paths.first?.subject ?? "")\"")
       return known
     }
-    let result: Result<KnownSigner, ValidationError>
-    if let found = resolved[key] {
-      result = found
-    } else {
-      result = Result { () throws(ValidationError) in try resolver.signer(of: message) }
-      resolved[key] = result
-    }
-    let signer = try result.get()
+    let signer = try signers.resolved(message, by: resolver)
     trace?.add(.chain, passed: true, signer.paths.first?.origin ?? "")
     return signer
   }

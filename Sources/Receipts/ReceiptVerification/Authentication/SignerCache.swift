@@ -62,3 +62,22 @@ final class SignerCache: Sendable {
     }
   }
 }
+
+/// The signers of the receipts that are verified together: those that were known before, and those resolved for them.
+struct BatchSigners {
+  let known: SignerCache
+  /// The results for signers that are not known, by cache key.
+  private var resolved: [SignerCacheKey: Result<KnownSigner, ValidationError>] = [:]
+
+  init(known: SignerCache) { self.known = known }
+
+  /// Returns the signer of a message, resolved once for the batch, because the result depends on the cache key alone.
+  mutating func resolved(
+    _ message: SignedMessage, by resolver: SignerResolver
+  ) throws(ValidationError) -> KnownSigner {
+    if let found = resolved[message.cacheKey] { return try found.get() }
+    let result = Result { () throws(ValidationError) in try resolver.signer(of: message) }
+    resolved[message.cacheKey] = result
+    return try result.get()
+  }
+}

@@ -16,9 +16,9 @@ import Testing
     for kind in Fixture.appStoreKinds { expectValid(verifier.verify(try Fixture.sample(kind))) }
     for kind in Fixture.appStoreKinds { expectValid(verifier.verify(try Fixture.sample(kind))) }
     // One of all JWS, one of app receipts, one of transaction receipts of version 4.
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 3)
+    #expect(verifier.knownSigners.all.count == 3)
     expectValid(verifier.verify(try Fixture.receipts.transactionReceipt(version: .three)))
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 4)
+    #expect(verifier.knownSigners.all.count == 4)
   }
 
   @Test("an endless stream of forged chains leaves nothing in the cache")
@@ -35,7 +35,7 @@ import Testing
         #expect(verdict.reason?.code == .chainUntrusted)
       }
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
+    #expect(verifier.knownSigners.all.count == 0)
   }
 
   @Test("a genuine chain without a valid signature is not cached")
@@ -53,7 +53,7 @@ import Testing
       $0.content = SampleReceipts.appReceipt.bundleIdValue[...]
     }
     expectInvalid(verifier.verify(appReceipt), .signatureMismatch, at: "signerInfo")
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
+    #expect(verifier.knownSigners.all.count == 0)
   }
 
   @Test(
@@ -76,7 +76,7 @@ import Testing
         .sign(content: ForgedAppReceipt.sampleContent, certificates: identity.chain + [junk])
       expectValid(verifier.verify(receipt))
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
+    #expect(verifier.knownSigners.all.count == 0)
   }
 
   /// A genuine app receipt whose container embeds `certificates`.
@@ -101,7 +101,7 @@ import Testing
     let genuine = try Self.appReceipt(embedding: chain)
     let key = try UnverifiedAppReceipt(parsing: genuine).signedData
     func isKnown() -> Bool {
-      verifier.pipeline.authenticator.knownSigners.contains {
+      verifier.knownSigners.all.contains {
         $0.cacheKey
           == SignerCacheKey(key.certificatesBytes, key.signerInfos[0].issuer, key.signerInfos[0].serialNumber)
       }
@@ -116,7 +116,7 @@ import Testing
       _ = verifier.verify(try Self.appReceipt(embedding: repeated))
       #expect(isKnown() == (index >= SignerCache.capacity))
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 1)
+    #expect(verifier.knownSigners.all.count == 1)
   }
 
   @Test("a signer whose receipts the policy refuses is not cached")
@@ -125,7 +125,7 @@ import Testing
     for kind in [ReceiptKind.signedTransaction, .appReceipt, .transactionReceipt] {
       expectInvalid(verifier.verify(try Fixture.sample(kind)), .wrongBundle)
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.isEmpty)
+    #expect(verifier.knownSigners.all.isEmpty)
   }
 
   @Test("signers of one format do not evict those of another")
@@ -137,7 +137,7 @@ import Testing
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity + 1)
+    #expect(verifier.knownSigners.all.count == SignerCache.capacity + 1)
   }
 
   @Test("the least recently used signer is evicted")
@@ -151,7 +151,7 @@ import Testing
     expectValid(verifier.verify(receipts[0]))
     expectValid(verifier.verify(receipts[SignerCache.capacity]))
     let keys = try receipts.map { SignerCacheKey($0[try UnverifiedJWS(parsing: $0).encodedHeaderRange]) }
-    let known = Set(verifier.pipeline.authenticator.knownSigners.map(\.cacheKey))
+    let known = Set(verifier.knownSigners.all.map(\.cacheKey))
     #expect(known.contains(keys[0]))
     #expect(!known.contains(keys[1]))
   }
@@ -166,9 +166,9 @@ import Testing
       receipts.append(try Fixture.Container.jws.signed(by: identity))
     }
     for receipt in receipts { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity)
+    #expect(verifier.knownSigners.all.count == SignerCache.capacity)
     for receipt in receipts.reversed() { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity)
+    #expect(verifier.knownSigners.all.count == SignerCache.capacity)
   }
 
   @Test("a signer in use is not evicted by others")
@@ -183,12 +183,12 @@ import Testing
     }
     let header = try UnverifiedJWS(parsing: used).encodedHeaderRange
     let key = SignerCacheKey(used[header])
-    #expect(verifier.pipeline.authenticator.knownSigners.contains { $0.cacheKey == key })
+    #expect(verifier.knownSigners.all.contains { $0.cacheKey == key })
   }
 
   @Test("a signer that two tasks resolved at the same time is cached once")
   func resolvedTwice() throws {
-    let authenticator = try Fixture.verifier().pipeline.authenticator
+    let authenticator = try Fixture.verifier().authenticator
     let recognizer = Recognizer(limits: .standard, appKeys: [])
     let cache = SignerCache()
     for kind in [ReceiptKind.signedTransaction, .appReceipt] {
@@ -205,7 +205,7 @@ import Testing
       let text = String(repeating: "k", count: length)
       let header = try ForgedJWS.header("\"alg\":\"ES256\",\"kid\":\"\(text)\"")
       expectValid(verifier.verify(try ForgedJWS.signed(header: header)))
-      #expect(verifier.pipeline.authenticator.knownSigners.isEmpty != isRemembered)
+      #expect(verifier.knownSigners.all.isEmpty != isRemembered)
     }
   }
 
