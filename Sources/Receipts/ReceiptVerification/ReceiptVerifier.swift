@@ -27,7 +27,7 @@ public struct ReceiptVerifier: Sendable {
   let authenticator: Authenticator
   let evaluator: PolicyEvaluator
   /// The signers of receipts that the policy accepted.
-  let knownSigners = SignerCache()
+  let knownSigners = KnownSigners()
   let diagnostics: (@Sendable (VerificationDiagnostic) -> Void)?
 
   /// The trusted roots.

@@ -64,11 +64,11 @@ struct Authenticator: Sendable {
   /// Returns the signer, if the policy accepts its algorithm.
   private func signer(
     of message: SignedMessage, among signers: inout BatchSigners, trace: Trace?
-  ) throws(ValidationError) -> KnownSigner {
+  ) throws(ValidationError) -> Signer {
     guard resolver.policy.algorithms.contains(message.algorithm) else {
       throw .invalid(.unsupportedAlgorithm, "The policy does not accept \(message.algorithm.rawValue).")
     }
-    if let known = signers.known.signer(for: message.cacheKey, of: message.format) {
+    if let known = signers.known.lookUp(message.cacheKey, of: message.format) {
       trace?.add(.chain, passed: true, "known signer \"\(known.paths.first?.subject ?? "")\"")
       return known
     }
@@ -81,7 +81,7 @@ struct Authenticator: Sendable {
   ///
   /// - Returns: The message, with the paths whose key made the signature.
   private func verify(
-    _ message: SignedMessage, by signer: KnownSigner
+    _ message: SignedMessage, by signer: Signer
   ) throws(ValidationError) -> ProvenMessage {
     guard let key = signer.paths.first?.publicKey else {
       throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
@@ -117,7 +117,7 @@ struct Authenticator: Sendable {
     return ProvenMessage(message, signer: signer)
   }
 
-  private func mismatch(of message: SignedMessage, by signer: KnownSigner) -> ValidationError {
+  private func mismatch(of message: SignedMessage, by signer: Signer) -> ValidationError {
     let diagnosis = DetachedSignatureDiagnosis(message)
     return .signatureMismatch(
       of: message, cause: diagnosis?.explanation(signer: signer, appKeys: resolver.policy.appKeys))
@@ -143,14 +143,14 @@ struct Authenticator: Sendable {
 /// A message whose signature matches, with those of its signer's paths that the signature proves.
 struct ProvenMessage {
   let message: SignedMessage
-  let signer: KnownSigner
+  let signer: Signer
   let paths: ArraySlice<SigningPath>
 
-  init(_ message: SignedMessage, signer: KnownSigner) {
+  init(_ message: SignedMessage, signer: Signer) {
     self.init(message, signer: signer, paths: signer.paths[...])
   }
 
-  init(_ message: SignedMessage, signer: KnownSigner, paths: ArraySlice<SigningPath>) {
+  init(_ message: SignedMessage, signer: Signer, paths: ArraySlice<SigningPath>) {
     (self.message, self.signer, self.paths) = (message, signer, paths)
   }
 }
@@ -158,7 +158,7 @@ struct ProvenMessage {
 /// The decoded content that a signature under a trusted path covers; the next stage evaluates the policy on it.
 final class AuthenticatedContent {
   let message: SignedMessage
-  let signer: KnownSigner
+  let signer: Signer
   /// The paths that the signature proves.
   let paths: ArraySlice<SigningPath>
   let decoded: DecodedContent

@@ -4,7 +4,7 @@ internal import ReceiptCrypto
 
 /// Signatures of one signer, which are verified together with the precomputed table of the key's multiples.
 struct SignatureGroup {
-  private let signer: KnownSigner
+  private let signer: Signer
   private let verifier: FixedKeyVerifier
   private var members: [(index: Int, message: SignedMessage)] = []
   private var digests: [UInt8] = []
@@ -15,7 +15,7 @@ struct SignatureGroup {
   /// - Returns: `true` if the receipt was added; `false` if the signer has no table, the signed content has no prefix
   ///   that the signer's messages share, or the signature does not have 64 bytes.
   static func add(
-    _ message: SignedMessage, by signer: KnownSigner, at index: Int, to groups: inout [SignatureGroup]
+    _ message: SignedMessage, by signer: Signer, at index: Int, to groups: inout [SignatureGroup]
   ) -> Bool {
     guard let prefixDigest = signer.prefixDigest, case .bytes(let bytes, let sharedPrefix) = message.signed,
       case let signature = message.signature, signature.count == FixedKeyVerifier.signatureByteCount,
@@ -35,7 +35,7 @@ struct SignatureGroup {
     return true
   }
 
-  private init(signer: KnownSigner, verifier: FixedKeyVerifier) {
+  private init(signer: Signer, verifier: FixedKeyVerifier) {
     self.signer = signer
     self.verifier = verifier
   }

@@ -18,7 +18,7 @@ struct EmbeddedCertificates {
   /// The position of the signer's certificate.
   let leaf: Leaf
   /// The format's requirements for the certificates.
-  let requirements: SignerRequirements
+  let requirements: CertificateRequirements
 }
 
 /// Resolves the signer of a receipt.
@@ -35,7 +35,7 @@ struct SignerResolver: Sendable {
   private static let maximumCertificates = 16
 
   /// Resolves the signer of a message.
-  func signer(of message: SignedMessage) throws(ValidationError) -> KnownSigner {
+  func resolve(_ message: SignedMessage) throws(ValidationError) -> Signer {
     let embedded: EmbeddedCertificates
     switch message.keySource {
     case .header(let jws): embedded = try EmbeddedCertificates(inHeaderOf: jws, limits: message.limits)
@@ -53,7 +53,7 @@ struct SignerResolver: Sendable {
         certificates: [certificate], leaf: .first,
         requirements: .transactionReceipt(signatureVersion: version))
     case .app(let package, let store):
-      return KnownSigner(
+      return Signer(
         cacheKey: message.cacheKey.detached(), paths: try paths(for: package, at: store), isCacheable: true,
         prefixDigest: nil)
     }
@@ -65,7 +65,7 @@ struct SignerResolver: Sendable {
       let prefix = bytes.prefix(sharedPrefix)
       prefixDigest = PrefixDigest(prefix.span)
     }
-    return KnownSigner(
+    return Signer(
       cacheKey: message.cacheKey.detached(), paths: paths,
       isCacheable: Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates),
       prefixDigest: prefixDigest)
@@ -98,7 +98,7 @@ struct SignerResolver: Sendable {
   ///
   /// A key that is too short does not invalidate a receipt that another key signed.
   private func requireLength(of keys: [PublicKey], subject: String) throws(ValidationError) -> [PublicKey] {
-    let bits = policy.admitsShortKeys ? SignerRequirements.shortKeyBits : SignerRequirements.keyBits
+    let bits = policy.admitsShortKeys ? CertificateRequirements.shortKeyBits : CertificateRequirements.keyBits
     let accepted = keys.filter { key in
       if case .rsa(let found) = key.kind { found >= bits } else { false }
     }
@@ -137,7 +137,8 @@ struct SignerResolver: Sendable {
   }
 
   private func paths(
-    of certificates: [Certificate], leaf: EmbeddedCertificates.Leaf, under requirements: SignerRequirements
+    of certificates: [Certificate], leaf: EmbeddedCertificates.Leaf,
+    under requirements: CertificateRequirements
   ) throws(ValidationError) -> [SigningPath] {
     if requirements.path == .embedded { try requireWholePath(certificates) }
     let leaf = try certificate(leaf, among: certificates)
@@ -217,7 +218,7 @@ struct SignerResolver: Sendable {
     }
   }
 
-  private func require(_ key: SignerRequirements.Key, of leaf: Certificate) throws(ValidationError) {
+  private func require(_ key: CertificateRequirements.Key, of leaf: Certificate) throws(ValidationError) {
     switch (key, leaf.publicKey.kind) {
     case (.p256, .p256): return
     case (.p256, _):
@@ -231,12 +232,12 @@ struct SignerResolver: Sendable {
     }
   }
 
-  private func markers(for requirements: SignerRequirements) -> Set<CertificateMarkers> {
+  private func markers(for requirements: CertificateRequirements) -> Set<CertificateMarkers> {
     policy.markers.subtracting([requirements.foreignMarkers])
   }
 
   /// If the policy does not accept SHA-1 signatures, certificates signed with SHA-1 are not accepted either.
-  private func acceptsSHA1(_ requirements: SignerRequirements) -> Bool {
+  private func acceptsSHA1(_ requirements: CertificateRequirements) -> Bool {
     requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1)
   }
 }

@@ -27,7 +27,7 @@ struct DetachedSignatureDiagnosis {
   ///   - signer: The signer whose keys did not make the signature.
   ///   - appKeys: All keys that the policy names, one of which may have made it.
   /// - Returns: The likely cause, as the second half of a sentence; `nil` if it is not known.
-  func explanation(signer: KnownSigner, appKeys: AppKeys) -> String? {
+  func explanation(signer: Signer, appKeys: AppKeys) -> String? {
     let signature = message.signature
     guard case .rsaPKCS1v15(let hash) = message.algorithm.signatureAlgorithm else { return nil }
     for path in signer.paths {

@@ -212,7 +212,7 @@ import Testing
   func tableAfterEnoughSignatures() async throws {
     let verifier = try Fixture.verifier()
     let receipt = try Fixture.sample(.signedTransaction)
-    for _ in 0..<KnownSigner.signaturesThatRepayTable { _ = verifier.verify(receipt) }
+    for _ in 0..<Signer.signaturesThatRepayTable { _ = verifier.verify(receipt) }
     let signer = try #require(verifier.knownSigners.all.first)
     for _ in 0..<500 where signer.fixedKeyVerifier == nil { try await Task.sleep(for: .milliseconds(10)) }
     #expect((signer.fixedKeyVerifier != nil) == VerificationCapabilities.current.hasFixedKeyTables)

@@ -106,15 +106,15 @@ import Testing
           == SignerCacheKey(key.certificatesBytes, key.signerInfos[0].issuer, key.signerInfos[0].serialNumber)
       }
     }
-    for index in 0..<(Sweep.isFull ? 5_000 : SignerCache.capacity * 2) {
-      if index == SignerCache.capacity {
+    for index in 0..<(Sweep.isFull ? 5_000 : KnownSigners.capacity * 2) {
+      if index == KnownSigners.capacity {
         expectValid(verifier.verify(genuine))
       }
       expectValid(
         verifier.verify(try Self.appReceipt(embedding: chain + [try Self.foreignCertificate(index)])))
       let repeated = chain + [chain[index % chain.count]] + (0..<index % 5).map { _ in chain[0] }
       _ = verifier.verify(try Self.appReceipt(embedding: repeated))
-      #expect(isKnown() == (index >= SignerCache.capacity))
+      #expect(isKnown() == (index >= KnownSigners.capacity))
     }
     #expect(verifier.knownSigners.all.count == 1)
   }
@@ -133,23 +133,23 @@ import Testing
     let verifier = try Fixture.verifier()
     expectValid(verifier.verify(try Fixture.sample(.appReceipt)))
     let es256 = try Fixture.es256
-    for _ in 0..<SignerCache.capacity + 5 {
+    for _ in 0..<KnownSigners.capacity + 5 {
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
     }
-    #expect(verifier.knownSigners.all.count == SignerCache.capacity + 1)
+    #expect(verifier.knownSigners.all.count == KnownSigners.capacity + 1)
   }
 
   @Test("the least recently used signer is evicted")
   func leastRecentlyUsed() throws {
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
-    let receipts = try (0..<SignerCache.capacity + 1).map { _ in
+    let receipts = try (0..<KnownSigners.capacity + 1).map { _ in
       try Fixture.Container.jws.signed(by: try es256.authority.issueLeaf(key: es256.identity.privateKey))
     }
     for receipt in receipts.dropLast() { expectValid(verifier.verify(receipt)) }
     expectValid(verifier.verify(receipts[0]))
-    expectValid(verifier.verify(receipts[SignerCache.capacity]))
+    expectValid(verifier.verify(receipts[KnownSigners.capacity]))
     let keys = try receipts.map { SignerCacheKey($0[try UnverifiedJWS(parsing: $0).encodedHeaderRange]) }
     let known = Set(verifier.knownSigners.all.map(\.cacheKey))
     #expect(known.contains(keys[0]))
@@ -161,14 +161,14 @@ import Testing
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
     var receipts: [[UInt8]] = []
-    for _ in 0..<SignerCache.capacity + 40 {
+    for _ in 0..<KnownSigners.capacity + 40 {
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       receipts.append(try Fixture.Container.jws.signed(by: identity))
     }
     for receipt in receipts { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.knownSigners.all.count == SignerCache.capacity)
+    #expect(verifier.knownSigners.all.count == KnownSigners.capacity)
     for receipt in receipts.reversed() { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.knownSigners.all.count == SignerCache.capacity)
+    #expect(verifier.knownSigners.all.count == KnownSigners.capacity)
   }
 
   @Test("a signer in use is not evicted by others")
@@ -176,7 +176,7 @@ import Testing
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
     let used = try Fixture.sample(.signedTransaction)
-    for _ in 0..<SignerCache.capacity * 2 {
+    for _ in 0..<KnownSigners.capacity * 2 {
       expectValid(verifier.verify(used))
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
@@ -190,18 +190,18 @@ import Testing
   func resolvedTwice() throws {
     let authenticator = try Fixture.verifier().authenticator
     let recognizer = Recognizer(limits: .standard, appKeys: [])
-    let cache = SignerCache()
+    let known = KnownSigners()
     for kind in [ReceiptKind.signedTransaction, .appReceipt] {
-      let evidence = try recognizer.recognize(try Fixture.sample(kind)).requireMessage()
-      for _ in 0..<2 { cache.insert(try authenticator.resolver.signer(of: evidence), of: evidence.format) }
+      let message = try recognizer.recognize(try Fixture.sample(kind)).requireMessage()
+      for _ in 0..<2 { known.insert(try authenticator.resolver.resolve(message), of: message.format) }
     }
-    #expect(cache.all.count == 2)
+    #expect(known.all.count == 2)
   }
 
   @Test("a signer with a longer cache key than genuine ones need is not cached")
   func longCacheKey() throws {
     let verifier = try Fixture.verifier()
-    for (length, isRemembered) in [(SignerCache.maximumKeyByteCount, false), (10, true)] {
+    for (length, isRemembered) in [(KnownSigners.maximumKeyByteCount, false), (10, true)] {
       let text = String(repeating: "k", count: length)
       let header = try ForgedJWS.header("\"alg\":\"ES256\",\"kid\":\"\(text)\"")
       expectValid(verifier.verify(try ForgedJWS.signed(header: header)))
