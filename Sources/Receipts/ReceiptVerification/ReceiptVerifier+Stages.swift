@@ -39,7 +39,11 @@ extension ReceiptVerifier {
   ) -> Verdict {
     let verdict: Verdict
     do throws(ValidationError) {
-      verdict = .valid(try accept(try content.get(), parts: parts, trace: trace))
+      let content = try content.get()
+      verdict = .valid(
+        parts.isEmpty
+          ? try accept(content, claims: content.decoded.claims, in: .receipt, trace: trace)
+          : try accept(content, with: parts, trace: trace))
       trace?.add(.verdict, passed: true, "valid")
     } catch {
       trace?.add(.verdict, passed: false, error.reason.description)
@@ -89,13 +93,10 @@ extension ReceiptVerifier {
     return found
   }
 
-  /// Evaluates the policy on a receipt and on its parts, which must agree with it.
+  /// Evaluates the policy on a notification and on its parts, which must agree with it.
   private func accept(
-    _ content: AuthenticatedContent, parts: [AuthenticatedPart], trace: Trace?
+    _ content: AuthenticatedContent, with parts: [AuthenticatedPart], trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
-    guard !parts.isEmpty else {
-      return try accept(content, claims: content.decoded.claims, nested: [], in: .receipt, trace: trace)
-    }
     var claims = content.decoded.claims
     var agreement = NotificationAgreement(claims)
     var nested: [VerifiedReceipt] = []
@@ -105,7 +106,7 @@ extension ReceiptVerifier {
         let partContent = try part.content.get()
         nested.append(
           try accept(
-            partContent, claims: partContent.decoded.claims, nested: [],
+            partContent, claims: partContent.decoded.claims,
             in: .part(of: claims.environment, kind: part.part.kind), trace: part.trace))
       } catch {
         throw error.inside(part.part.place)
@@ -122,8 +123,9 @@ extension ReceiptVerifier {
     return try accept(content, claims: claims, nested: nested, in: .receipt, trace: trace)
   }
 
+  /// Evaluates the policy on content, and remembers the signer of content that it accepts.
   private func accept(
-    _ content: AuthenticatedContent, claims: Claims, nested: [VerifiedReceipt],
+    _ content: AuthenticatedContent, claims: Claims, nested: [VerifiedReceipt] = [],
     in context: PolicyEvaluator.Context, trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
     let acceptance = try evaluator.evaluate(content, claims: claims, in: context, trace: trace)
