@@ -14,7 +14,7 @@ extension ReceiptVerifier {
   ///   parsed before the first is verified.
   /// - Returns: The verdicts, in the order of the receipts.
   public func verifyTogether(_ receipts: ArraySlice<[UInt8]>) -> [Verdict] {
-    pipeline.verdicts(on: receipts.map { pipeline.recognizer.recognize($0) })
+    verdicts(on: receipts.map { recognizer.recognize($0) })
   }
 
   /// Verifies receipts and asks checkers about all of them concurrently, because checkers wait for servers.

@@ -23,16 +23,21 @@ public import ReceiptCrypto
 /// that it accepted, so only the first receipt of a signer is expensive. Copies share the cache. <doc:Design> follows a
 /// receipt through the verifier.
 public struct ReceiptVerifier: Sendable {
-  let pipeline: VerificationPipeline
+  let recognizer: Recognizer
+  let authenticator: Authenticator
+  let evaluator: PolicyEvaluator
+  /// The signers of receipts that the policy accepted.
+  let knownSigners = KnownSigners()
+  let diagnostics: (@Sendable (VerificationDiagnostic) -> Void)?
 
   /// The trusted roots.
-  public var trust: TrustAnchors { pipeline.authenticator.resolver.trust }
+  public var trust: TrustAnchors { authenticator.resolver.trust }
   /// The requirements that a receipt must meet.
-  public var policy: VerificationPolicy { pipeline.evaluator.policy }
+  public var policy: VerificationPolicy { evaluator.policy }
   /// The issuers' certificates that receipts do not embed: transaction receipts carry only their leaf.
-  public var intermediates: [Certificate] { pipeline.authenticator.resolver.intermediates }
+  public var intermediates: [Certificate] { authenticator.resolver.intermediates }
   /// The bounds on size and nesting.
-  public var limits: ReceiptLimits { pipeline.recognizer.limits }
+  public var limits: ReceiptLimits { recognizer.limits }
 
   /// Creates a verifier.
   ///
@@ -50,17 +55,15 @@ public struct ReceiptVerifier: Sendable {
     clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() },
     diagnostics: (@Sendable (VerificationDiagnostic) -> Void)? = nil
   ) {
-    pipeline = VerificationPipeline(
-      recognizer: Recognizer(limits: limits, appKeys: policy.appKeys),
-      authenticator: Authenticator(
-        resolver: SignerResolver(trust: trust, intermediates: intermediates, policy: policy)),
-      evaluator: PolicyEvaluator(policy: policy, clock: clock), report: diagnostics)
+    recognizer = Recognizer(limits: limits, appKeys: policy.appKeys)
+    authenticator = Authenticator(
+      resolver: SignerResolver(trust: trust, intermediates: intermediates, policy: policy))
+    evaluator = PolicyEvaluator(policy: policy, clock: clock)
+    self.diagnostics = diagnostics
   }
 
   /// Verifies a receipt of any kind, in any wrapping that ``/ReceiptCodec/UnverifiedReceipt`` reads.
-  public func verify(_ bytes: [UInt8]) -> Verdict {
-    pipeline.verdict(on: pipeline.recognizer.recognize(bytes))
-  }
+  public func verify(_ bytes: [UInt8]) -> Verdict { verdict(on: recognizer.recognize(bytes)) }
 
   /// Verifies a receipt in any collection of bytes, such as `Data` or an `ArraySlice`.
   public func verify(_ bytes: some Collection<UInt8>) -> Verdict { verify(Array(bytes)) }
@@ -74,9 +77,7 @@ public struct ReceiptVerifier: Sendable {
   public func verify(_ text: String) -> Verdict { verify(Array(text.utf8)) }
 
   /// Verifies a receipt that is already parsed.
-  public func verify(_ receipt: UnverifiedReceipt) -> Verdict {
-    pipeline.verdict(on: pipeline.recognizer.recognize(receipt))
-  }
+  public func verify(_ receipt: UnverifiedReceipt) -> Verdict { verdict(on: recognizer.recognize(receipt)) }
 
   /// Verifies locally, then asks each checker in turn.
   ///
@@ -91,7 +92,7 @@ public struct ReceiptVerifier: Sendable {
   /// found the purchase determines it: the verified receipt then states that environment as proven. A checker that
   /// names an environment other than the proven one contradicts the receipt, which makes the verdict invalid.
   public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
-    await RemoteConsultation(policy: policy, checkers: checkers, report: pipeline.report).verdict(
+    await RemoteConsultation(policy: policy, checkers: checkers, report: diagnostics).verdict(
       on: verify(bytes))
   }
 }

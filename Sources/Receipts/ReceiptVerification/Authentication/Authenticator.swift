@@ -4,36 +4,28 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The second stage: turns evidence into authenticated content.
+/// The second stage: turns a signed message into authenticated content.
 ///
-/// It owns the cache of signers, builds certificate paths and verifies signatures, of one receipt or of a batch.
+/// It builds certificate paths and verifies signatures, of one receipt or of a batch.
 ///
 /// The order is the same for every format. First, the policy must accept the algorithm. Second, the signer's
 /// certificates must lead to a trusted root. Third, the signature must match. Only then is the content decoded.
 struct Authenticator: Sendable {
   let resolver: SignerResolver
-  private let cache = SignerCache()
-
-  init(resolver: SignerResolver) { self.resolver = resolver }
-
-  /// All cached signers.
-  var knownSigners: [KnownSigner] { cache.all }
 
   /// Authenticates one receipt.
   ///
   /// - Parameters:
-  ///   - receipt: The recognized receipt.
-  ///   - resolved: The signers resolved so far for the same batch, for notifications and for their parts.
+  ///   - message: The message of the receipt.
+  ///   - signers: The signers of the batch, for notifications and for their parts.
   ///   - trace: The trace that records the diagnostics.
   /// - Returns: The content.
   /// - Throws: ``ValidationError`` if the receipt is not authentic.
   func authenticate(
-    _ receipt: RecognizedReceipt, resolved: inout ResolvedSigners, trace: Trace?
+    _ message: SignedMessage, signers: inout BatchSigners, trace: Trace?
   ) throws(ValidationError) -> AuthenticatedContent {
-    let evidence = try receipt.requireEvidence()
-    let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
-    let proven = try verify(evidence, by: signer)
-    return try decode(evidence, signedBy: proven, trace: trace)
+    let signer = try signer(of: message, among: &signers, trace: trace)
+    return try decode(try verify(message, by: signer), trace: trace)
   }
 
   /// Authenticates receipts and verifies the signatures of one signer together if it has a table of its key's
@@ -43,117 +35,102 @@ struct Authenticator: Sendable {
   ///
   /// - Parameters:
   ///   - receipts: The recognized receipts, each with the trace that records its diagnostics.
-  ///   - resolved: The signers resolved so far for the same batch, for notifications and for their parts.
+  ///   - signers: The signers of the batch, for notifications and for their parts.
   /// - Returns: The content of each receipt or the reason that it is not authentic, in the same order.
   func authenticate(
-    _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], resolved: inout ResolvedSigners
+    _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], signers: inout BatchSigners
   ) -> [Result<AuthenticatedContent, ValidationError>] {
-    var signers = [Result<ProvenSigner, ValidationError>](
+    var proven = [Result<ProvenMessage, ValidationError>](
       repeating: .failure(.missingResult), count: receipts.count)
     var groups: [SignatureGroup] = []
     for (index, (receipt, trace)) in receipts.enumerated() {
       do throws(ValidationError) {
-        let evidence = try receipt.requireEvidence()
-        let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
-        if SignatureGroup.add(evidence, by: signer, at: index, to: &groups) { continue }
-        signers[index] = .success(try verify(evidence, by: signer))
+        let message = try receipt.requireMessage()
+        let signer = try signer(of: message, among: &signers, trace: trace)
+        if SignatureGroup.add(message, by: signer, at: index, to: &groups) { continue }
+        proven[index] = .success(try verify(message, by: signer))
       } catch {
-        signers[index] = .failure(error)
+        proven[index] = .failure(error)
       }
     }
     for group in groups {
-      for (index, result) in group.verified() { signers[index] = result }
+      for (index, result) in group.verified() { proven[index] = result }
     }
-    return zip(receipts, signers).map { receipt, signer in
-      Result { () throws(ValidationError) in
-        try decode(try receipt.receipt.requireEvidence(), signedBy: signer.get(), trace: receipt.trace)
-      }
+    return zip(receipts, proven).map { receipt, message in
+      Result { () throws(ValidationError) in try decode(try message.get(), trace: receipt.trace) }
     }
   }
 
-  /// The resolved signers of a batch that are not in the cache, by cache key.
-  typealias ResolvedSigners = [SignerCacheKey: Result<KnownSigner, ValidationError>]
-
-  /// Caches the signer of content that passed the policy, which makes its next receipts cheap.
-  func remember(_ content: AuthenticatedContent) {
-    cache.insert(content.signer, of: content.evidence.format)
-  }
-
-  /// Returns the signer, from the cache or resolved from its certificates.
-  ///
-  /// A result is reused for the other receipts of the batch, because it depends on the cache key alone.
+  /// Returns the signer, if the policy accepts its algorithm.
   private func signer(
-    of evidence: any Evidence, resolved: inout ResolvedSigners,
-    trace: Trace?
-  ) throws(ValidationError) -> KnownSigner {
-    guard resolver.policy.algorithms.contains(evidence.algorithm) else {
-      throw .invalid(.unsupportedAlgorithm, "The policy does not accept \(evidence.algorithm.rawValue).")
+    of message: SignedMessage, among signers: inout BatchSigners, trace: Trace?
+  ) throws(ValidationError) -> Signer {
+    guard resolver.policy.algorithms.contains(message.algorithm) else {
+      throw .invalid(.unsupportedAlgorithm, "The policy does not accept \(message.algorithm.rawValue).")
     }
-    let key = evidence.cacheKey
-    if let known = cache.signer(for: key, of: evidence.format) {
+    if let known = signers.known.lookUp(message.cacheKey, of: message.format) {
       trace?.add(.chain, passed: true, "known signer \"\(known.paths.first?.subject ?? "")\"")
       return known
     }
-    let result: Result<KnownSigner, ValidationError>
-    if let found = resolved[key] {
-      result = found
-    } else {
-      result = Result { () throws(ValidationError) in try resolver.signer(of: evidence) }
-      resolved[key] = result
-    }
-    let signer = try result.get()
+    let signer = try signers.resolved(message, by: resolver)
     trace?.add(.chain, passed: true, signer.paths.first?.origin ?? "")
     return signer
   }
 
   /// Verifies the signature.
   ///
-  /// - Returns: The signer, with the paths whose key made the signature.
-  private func verify(_ evidence: any Evidence, by signer: KnownSigner) throws(ValidationError)
-    -> ProvenSigner
-  {
+  /// - Returns: The message, with the paths whose key made the signature.
+  private func verify(
+    _ message: SignedMessage, by signer: Signer
+  ) throws(ValidationError) -> ProvenMessage {
     guard let key = signer.paths.first?.publicKey else {
       throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
     }
-    let algorithm = evidence.algorithm.signatureAlgorithm
-    let (signed, signature) = (evidence.signed, evidence.signature)
-    if evidence.algorithm == .es256 { try Self.requireForm(ofES256: signature) }
+    let algorithm = message.algorithm.signatureAlgorithm
+    let (signed, signature) = (message.signed, message.signature)
+    if message.algorithm == .es256 { try Self.requireForm(ofES256: signature) }
     if case .attributes(let attributes, let content) = signed {
       try Self.requireDigest(of: content, in: attributes, using: algorithm)
     }
-    let message = signed.bytes
+    let bytes = signed.bytes
     let isValid: Bool
     do throws(CryptoError) {
       if let prefixDigest = signer.prefixDigest, case .bytes(_, let sharedPrefix) = signed,
         let verifier = signer.fixedKeyVerifier
       {
-        let rest = message.dropFirst(sharedPrefix)
+        let rest = bytes.dropFirst(sharedPrefix)
         isValid = try verifier.isValid(signature.span, forDigest: prefixDigest.hash(ofPrefixAnd: rest.span))
       } else if signer.hasOneKey {
-        isValid = try key.isValidSignature(signature.span, for: message.span, using: algorithm)
+        isValid = try key.isValidSignature(signature.span, for: bytes.span, using: algorithm)
         if isValid { signer.countValidSignature() }
       } else {
         for (index, path) in signer.paths.enumerated()
-        where try path.publicKey.isValidSignature(signature.span, for: message.span, using: algorithm) {
-          return ProvenSigner(signer, paths: signer.paths[index...index])
+        where try path.publicKey.isValidSignature(signature.span, for: bytes.span, using: algorithm) {
+          return ProvenMessage(message, signer: signer, paths: signer.paths[index...index])
         }
         isValid = false
       }
     } catch {
-      throw .notComputed(error, at: evidence.format.signatureTerms.place)
+      throw .notComputed(error, at: message.format.signatureTerms.place)
     }
-    guard isValid else { throw .signatureMismatch(of: evidence, by: signer) }
-    return ProvenSigner(signer)
+    guard isValid else { throw mismatch(of: message, by: signer) }
+    return ProvenMessage(message, signer: signer)
   }
 
-  private func decode(
-    _ evidence: any Evidence, signedBy signer: ProvenSigner, trace: Trace?
-  ) throws(ValidationError) -> AuthenticatedContent {
+  private func mismatch(of message: SignedMessage, by signer: Signer) -> ValidationError {
+    let diagnosis = DetachedSignatureDiagnosis(message)
+    return .signatureMismatch(
+      of: message, cause: diagnosis?.explanation(signer: signer, appKeys: resolver.policy.appKeys))
+  }
+
+  private func decode(_ proven: ProvenMessage, trace: Trace?) throws(ValidationError) -> AuthenticatedContent
+  {
+    let message = proven.message
     trace?.add(
       .signature, passed: true,
-      "\(evidence.algorithm.rawValue) signature matches \(evidence.format.signatureTerms.covers)")
+      "\(message.algorithm.rawValue) signature matches \(message.format.signatureTerms.covers)")
     do throws(MalformedReceipt) {
-      let content = AuthenticatedContent(try evidence.decodedContent(), of: evidence, signedBy: signer)
+      let content = AuthenticatedContent(try message.decodedContent(), of: proven)
       trace?.add(.content, passed: true, content.decoded.summary)
       return content
     } catch {
@@ -163,28 +140,31 @@ struct Authenticator: Sendable {
   }
 }
 
-/// A signer that made a signature, with those of its paths that the signature proves.
-struct ProvenSigner {
-  let signer: KnownSigner
+/// A message whose signature matches, with those of its signer's paths that the signature proves.
+struct ProvenMessage {
+  let message: SignedMessage
+  let signer: Signer
   let paths: ArraySlice<SigningPath>
 
-  init(_ signer: KnownSigner) { self.init(signer, paths: signer.paths[...]) }
+  init(_ message: SignedMessage, signer: Signer) {
+    self.init(message, signer: signer, paths: signer.paths[...])
+  }
 
-  init(_ signer: KnownSigner, paths: ArraySlice<SigningPath>) {
-    (self.signer, self.paths) = (signer, paths)
+  init(_ message: SignedMessage, signer: Signer, paths: ArraySlice<SigningPath>) {
+    (self.message, self.signer, self.paths) = (message, signer, paths)
   }
 }
 
 /// The decoded content that a signature under a trusted path covers; the next stage evaluates the policy on it.
 final class AuthenticatedContent {
-  let evidence: any Evidence
-  let signer: KnownSigner
+  let message: SignedMessage
+  let signer: Signer
   /// The paths that the signature proves.
   let paths: ArraySlice<SigningPath>
   let decoded: DecodedContent
 
-  init(_ decoded: DecodedContent, of evidence: any Evidence, signedBy proven: ProvenSigner) {
-    (self.evidence, signer, paths, self.decoded) = (evidence, proven.signer, proven.paths, decoded)
+  init(_ decoded: DecodedContent, of proven: ProvenMessage) {
+    (message, signer, paths, self.decoded) = (proven.message, proven.signer, proven.paths, decoded)
   }
 }
 

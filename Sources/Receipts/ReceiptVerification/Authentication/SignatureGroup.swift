@@ -4,9 +4,9 @@ internal import ReceiptCrypto
 
 /// Signatures of one signer, which are verified together with the precomputed table of the key's multiples.
 struct SignatureGroup {
-  private let signer: KnownSigner
+  private let signer: Signer
   private let verifier: FixedKeyVerifier
-  private var members: [(index: Int, evidence: any Evidence)] = []
+  private var members: [(index: Int, message: SignedMessage)] = []
   private var digests: [UInt8] = []
   private var signatures: [UInt8] = []
 
@@ -15,10 +15,10 @@ struct SignatureGroup {
   /// - Returns: `true` if the receipt was added; `false` if the signer has no table, the signed content has no prefix
   ///   that the signer's messages share, or the signature does not have 64 bytes.
   static func add(
-    _ evidence: any Evidence, by signer: KnownSigner, at index: Int, to groups: inout [SignatureGroup]
+    _ message: SignedMessage, by signer: Signer, at index: Int, to groups: inout [SignatureGroup]
   ) -> Bool {
-    guard let prefixDigest = signer.prefixDigest, case .bytes(let bytes, let sharedPrefix) = evidence.signed,
-      case let signature = evidence.signature, signature.count == FixedKeyVerifier.signatureByteCount,
+    guard let prefixDigest = signer.prefixDigest, case .bytes(let bytes, let sharedPrefix) = message.signed,
+      case let signature = message.signature, signature.count == FixedKeyVerifier.signatureByteCount,
       let verifier = signer.fixedKeyVerifier
     else { return false }
     let position: Int
@@ -31,17 +31,17 @@ struct SignatureGroup {
     let rest = bytes.dropFirst(sharedPrefix)
     prefixDigest.hash(ofPrefixAnd: rest.span).append(to: &groups[position].digests)
     groups[position].signatures += signature
-    groups[position].members.append((index, evidence))
+    groups[position].members.append((index, message))
     return true
   }
 
-  private init(signer: KnownSigner, verifier: FixedKeyVerifier) {
+  private init(signer: Signer, verifier: FixedKeyVerifier) {
     self.signer = signer
     self.verifier = verifier
   }
 
-  /// Verifies the signatures and returns, for each receipt's index, the proven signer or the error.
-  func verified() -> [(index: Int, result: Result<ProvenSigner, ValidationError>)] {
+  /// Verifies the signatures and returns, for each receipt's index, the proven message or the error.
+  func verified() -> [(index: Int, result: Result<ProvenMessage, ValidationError>)] {
     do throws(CryptoError) {
       let validities = try verifier.validities(
         signatures: signatures.span, digests: digests.span, count: members.count)
@@ -49,12 +49,13 @@ struct SignatureGroup {
         (
           member.index,
           isValid
-            ? .success(ProvenSigner(signer)) : .failure(.signatureMismatch(of: member.evidence, by: signer))
+            ? .success(ProvenMessage(member.message, signer: signer))
+            : .failure(.signatureMismatch(of: member.message))
         )
       }
     } catch {
       return members.map {
-        ($0.index, .failure(.notComputed(error, at: $0.evidence.format.signatureTerms.place)))
+        ($0.index, .failure(.notComputed(error, at: $0.message.format.signatureTerms.place)))
       }
     }
   }

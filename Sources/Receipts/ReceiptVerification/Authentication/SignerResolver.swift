@@ -3,6 +3,24 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
+/// The certificates that a receipt embeds.
+struct EmbeddedCertificates {
+  /// The position of the signer's certificate among the embedded certificates.
+  enum Leaf {
+    /// The first certificate.
+    case first
+    /// The certificate with this issuer and serial number, in any position (RFC 5652 section 5.3).
+    case issuer(ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>)
+  }
+
+  /// The certificates in DER, in the order of the receipt.
+  let certificates: [[UInt8]]
+  /// The position of the signer's certificate.
+  let leaf: Leaf
+  /// The format's requirements for the certificates.
+  let requirements: CertificateRequirements
+}
+
 /// Resolves the signer of a receipt.
 ///
 /// For certificates, it builds the paths from the embedded certificates to trusted roots. For an app, it takes the keys
@@ -16,23 +34,71 @@ struct SignerResolver: Sendable {
   /// time.
   private static let maximumCertificates = 16
 
-  /// Resolves the signer that evidence names.
-  func signer(of evidence: any Evidence) throws(ValidationError) -> KnownSigner {
-    switch try evidence.signer() {
-    case .certificates(let named): return try signer(of: evidence, named: named)
-    case .appKeys(let keys, let subject):
-      let keys = try requireLength(of: keys, subject: subject)
-      return KnownSigner(
-        cacheKey: evidence.cacheKey.detached(),
-        paths: keys.map { SigningPath(appKey: $0, subject: subject) }, isCacheable: true, prefixDigest: nil)
+  /// Resolves the signer of a message.
+  func resolve(_ message: SignedMessage) throws(ValidationError) -> Signer {
+    let embedded: EmbeddedCertificates
+    switch message.keySource {
+    case .header(let jws): embedded = try EmbeddedCertificates(inHeaderOf: jws, limits: message.limits)
+    case .certificates(let certificates, let issuer, let serialNumber):
+      embedded = EmbeddedCertificates(
+        certificates: certificates.map { Array($0) }, leaf: .issuer(issuer, serialNumber: serialNumber),
+        requirements: .appReceipt)
+    case .keyIdentifier:
+      throw .invalid(
+        .malformed, at: "signerInfo",
+        "The signer is named by a key identifier; a receipt names it by issuer and serial number.")
+    case .leaf(let certificate, let version):
+      // The issuer is among the verifier's intermediates.
+      embedded = EmbeddedCertificates(
+        certificates: [certificate], leaf: .first,
+        requirements: .transactionReceipt(signatureVersion: version))
+    case .app(let package, let store):
+      return Signer(
+        cacheKey: message.cacheKey.detached(), paths: try paths(for: package, at: store), isCacheable: true,
+        prefixDigest: nil)
     }
+    let certificates = try parse(embedded.certificates)
+    let paths = try paths(of: certificates, leaf: embedded.leaf, under: embedded.requirements)
+    let onPath = Set(paths.flatMap(\.certificates))
+    var prefixDigest: PrefixDigest?
+    if case .bytes(let bytes, let sharedPrefix) = message.signed, sharedPrefix > 0 {
+      let prefix = bytes.prefix(sharedPrefix)
+      prefixDigest = PrefixDigest(prefix.span)
+    }
+    return Signer(
+      cacheKey: message.cacheKey.detached(), paths: paths,
+      isCacheable: Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates),
+      prefixDigest: prefixDigest)
+  }
+
+  // MARK: Keys of apps
+
+  /// Returns a path for each key that the policy names for an app at a store.
+  private func paths(
+    for package: String, at store: PurchaseStore
+  ) throws(ValidationError) -> [SigningPath] {
+    let subject = "key of \(package) at \(store.displayName)"
+    let keys = policy.appKeys.keys(of: package, at: store)
+    guard !keys.isEmpty else {
+      let option =
+        switch store {
+        case .googlePlay: "--play-key"
+        case .huawei: "--huawei-key"
+        }
+      throw .undetermined(
+        Reason(
+          .keyMissing,
+          "The policy names no \(subject). Take it from the store's console (receipt-tool: \(option) "
+            + "\(package)=FILE)."))
+    }
+    return try requireLength(of: keys, subject: subject).map { SigningPath(appKey: $0, subject: subject) }
   }
 
   /// Returns the keys that are long enough.
   ///
   /// A key that is too short does not invalidate a receipt that another key signed.
   private func requireLength(of keys: [PublicKey], subject: String) throws(ValidationError) -> [PublicKey] {
-    let bits = policy.admitsShortKeys ? SignerRequirements.shortKeyBits : SignerRequirements.keyBits
+    let bits = policy.admitsShortKeys ? CertificateRequirements.shortKeyBits : CertificateRequirements.keyBits
     let accepted = keys.filter { key in
       if case .rsa(let found) = key.kind { found >= bits } else { false }
     }
@@ -44,22 +110,7 @@ struct SignerResolver: Sendable {
           ? "." : "; a policy may admit 1024 bits by name (receipt-tool: --admit-short-keys)."))
   }
 
-  private func signer(
-    of evidence: any Evidence, named: CertificateEvidence
-  ) throws(ValidationError) -> KnownSigner {
-    let certificates = try parse(named.certificates)
-    let paths = try paths(of: certificates, named: named)
-    let onPath = Set(paths.flatMap(\.certificates))
-    var prefixDigest: PrefixDigest?
-    if case .bytes(let bytes, let sharedPrefix) = evidence.signed, sharedPrefix > 0 {
-      let prefix = bytes.prefix(sharedPrefix)
-      prefixDigest = PrefixDigest(prefix.span)
-    }
-    return KnownSigner(
-      cacheKey: evidence.cacheKey.detached(), paths: paths,
-      isCacheable: Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates),
-      prefixDigest: prefixDigest)
-  }
+  // MARK: Certificates
 
   private func parse(_ encoded: [[UInt8]]) throws(ValidationError) -> [Certificate] {
     guard encoded.count <= Self.maximumCertificates else {
@@ -86,11 +137,11 @@ struct SignerResolver: Sendable {
   }
 
   private func paths(
-    of certificates: [Certificate], named: CertificateEvidence
+    of certificates: [Certificate], leaf: EmbeddedCertificates.Leaf,
+    under requirements: CertificateRequirements
   ) throws(ValidationError) -> [SigningPath] {
-    let requirements = named.requirements
     if requirements.path == .embedded { try requireWholePath(certificates) }
-    let leaf = try leaf(of: certificates, named: named.leaf)
+    let leaf = try certificate(leaf, among: certificates)
     let isPinned = policy.selfSignedTesting.admits(leaf)
     try require(requirements.key, of: leaf)
     if isPinned, requirements.path == .searched || certificates.count == 1 {
@@ -132,8 +183,8 @@ struct SignerResolver: Sendable {
     return try builder.paths(of: leaf, isTrustedRoot: trust.contains(leaf))
   }
 
-  private func leaf(
-    of certificates: [Certificate], named leaf: CertificateEvidence.Leaf
+  private func certificate(
+    _ leaf: EmbeddedCertificates.Leaf, among certificates: [Certificate]
   ) throws(ValidationError) -> Certificate {
     switch leaf {
     case .first:
@@ -167,7 +218,7 @@ struct SignerResolver: Sendable {
     }
   }
 
-  private func require(_ key: SignerRequirements.Key, of leaf: Certificate) throws(ValidationError) {
+  private func require(_ key: CertificateRequirements.Key, of leaf: Certificate) throws(ValidationError) {
     switch (key, leaf.publicKey.kind) {
     case (.p256, .p256): return
     case (.p256, _):
@@ -181,12 +232,12 @@ struct SignerResolver: Sendable {
     }
   }
 
-  private func markers(for requirements: SignerRequirements) -> Set<CertificateMarkers> {
+  private func markers(for requirements: CertificateRequirements) -> Set<CertificateMarkers> {
     policy.markers.subtracting([requirements.foreignMarkers])
   }
 
   /// If the policy does not accept SHA-1 signatures, certificates signed with SHA-1 are not accepted either.
-  private func acceptsSHA1(_ requirements: SignerRequirements) -> Bool {
+  private func acceptsSHA1(_ requirements: CertificateRequirements) -> Bool {
     requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1)
   }
 }

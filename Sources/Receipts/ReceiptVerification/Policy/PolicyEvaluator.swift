@@ -30,12 +30,14 @@ struct PolicyEvaluator: Sendable {
     let unprovenEnvironment: Reason?
   }
 
-  /// Evaluates the policy on claims and returns the path that is valid under it.
+  /// Evaluates the policy on content and returns the path that is valid under it.
+  ///
+  /// The claims are those of the content; a notification without a signing time has that of its parts.
   func evaluate(
-    _ claims: Claims, signedBy paths: ArraySlice<SigningPath>, in context: Context, trace: Trace?
+    _ content: AuthenticatedContent, claims: Claims, in context: Context, trace: Trace?
   ) throws(ValidationError) -> Acceptance {
     try requireKind(claims.kind, in: context)
-    let path = try path(validFor: claims, among: paths, in: context, trace: trace)
+    let path = try path(validFor: claims, among: content.paths, in: context, trace: trace)
     try requireApp(claims)
     try requireTestEnvironment(claims, for: path)
     trace?.add(.policy, passed: true, "the app is accepted")

@@ -2,15 +2,15 @@
 
 internal import ReceiptCodec
 
-/// The formats of receipts, each with an adapter that creates ``Evidence``.
+/// The formats of receipts, each with an extension of ``SignedMessage`` that recognizes it.
 enum ReceiptFormat: Int, CaseIterable, Sendable {
-  /// RFC 7515: ``JWSEvidence``.
+  /// RFC 7515.
   case jws
-  /// PKCS#7 (RFC 5652): ``AppReceiptEvidence``.
+  /// PKCS#7 (RFC 5652).
   case appReceipt
-  /// The property list of `SKPaymentTransaction.transactionReceipt`: ``TransactionReceiptEvidence``.
+  /// The property list of `SKPaymentTransaction.transactionReceipt`.
   case transactionReceipt
-  /// Data with a detached signature: ``DetachedEvidence``.
+  /// Data with a detached signature.
   case detached
 
   /// The format's name in diagnostics.
@@ -35,7 +35,7 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
 }
 
 /// A format's requirements for the signer's certificates.
-struct SignerRequirements: Sendable {
+struct CertificateRequirements: Sendable {
   /// The required kind of the signer's key.
   enum Key: Sendable {
     /// A key on P-256, as ES256 requires.
@@ -65,16 +65,16 @@ struct SignerRequirements: Sendable {
   static let shortKeyBits = 1024
 
   /// The requirements for a JWS; ES256 was never used with SHA-1.
-  static let jws = SignerRequirements(
+  static let jws = CertificateRequirements(
     key: .p256, path: .embedded, foreignMarkers: .iTunesStore, allowsSHA1Certificates: false)
-  static let appReceipt = SignerRequirements(
+  static let appReceipt = CertificateRequirements(
     key: .rsa(bits: 2048), path: .searched, foreignMarkers: .iTunesStore, allowsSHA1Certificates: true)
   /// Returns the requirements for a transaction receipt; the iTunes Store's certificates signed version 2, until 2016.
-  static func transactionReceipt(signatureVersion: UInt8) -> SignerRequirements {
+  static func transactionReceipt(signatureVersion: UInt8) -> CertificateRequirements {
     signatureVersion == 2
-      ? SignerRequirements(
+      ? CertificateRequirements(
         key: .rsa(bits: 1024), path: .searched, foreignMarkers: .appStore, allowsSHA1Certificates: true)
-      : SignerRequirements(
+      : CertificateRequirements(
         key: .rsa(bits: 2048), path: .searched, foreignMarkers: .iTunesStore, allowsSHA1Certificates: true)
   }
 }

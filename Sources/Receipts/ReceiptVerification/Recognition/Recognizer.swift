@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// The first stage: recognizes the format of bytes and creates the evidence.
+/// The first stage: turns bytes into a signed message.
 struct Recognizer: Sendable {
   /// The bounds on size and nesting.
   let limits: ReceiptLimits
@@ -18,20 +18,20 @@ struct Recognizer: Sendable {
     }
   }
 
-  /// Creates the evidence of a receipt that is already parsed.
+  /// Recognizes a receipt that is already parsed.
   func recognize(_ receipt: UnverifiedReceipt) -> RecognizedReceipt {
     do throws(ValidationError) {
       switch receipt {
-      case .jws(let jws): return .evidence(JWSEvidence(jws, limits: limits))
+      case .jws(let jws): return .message(SignedMessage(jws, limits: limits))
       case .appReceipt(let appReceipt):
-        return .evidence(try AppReceiptEvidence(appReceipt, limits: limits))
+        return .message(try SignedMessage(appReceipt, limits: limits))
       case .transactionReceipt(let transactionReceipt):
-        return .evidence(try TransactionReceiptEvidence(transactionReceipt, limits: limits))
+        return .message(try SignedMessage(transactionReceipt, limits: limits))
       case .detached(let detached):
-        return .evidence(try DetachedEvidence(detached, appKeys: appKeys, limits: limits))
+        return .message(try SignedMessage(detached, appKeys: appKeys, limits: limits))
       }
     } catch {
-      return .withoutEvidence(receipt, error)
+      return .refused(receipt, error)
     }
   }
 
@@ -47,26 +47,26 @@ struct Recognizer: Sendable {
 
 /// The result of recognition.
 enum RecognizedReceipt {
-  /// The evidence of a receipt.
-  case evidence(any Evidence)
+  /// A message whose signature can be verified.
+  case message(SignedMessage)
   /// A receipt that cannot be authenticated, with the reason.
-  indirect case withoutEvidence(UnverifiedReceipt, ValidationError)
+  indirect case refused(UnverifiedReceipt, ValidationError)
   /// Bytes that are not a receipt, with the reason.
   indirect case malformed(ValidationError)
 
-  /// Returns the evidence, or throws the reason that there is no evidence.
-  func requireEvidence() throws(ValidationError) -> any Evidence {
+  /// Returns the message, or throws the reason that there is none.
+  func requireMessage() throws(ValidationError) -> SignedMessage {
     switch self {
-    case .evidence(let evidence): return evidence
-    case .withoutEvidence(_, let error), .malformed(let error): throw error
+    case .message(let message): return message
+    case .refused(_, let error), .malformed(let error): throw error
     }
   }
 
   /// The receipt; `nil` if the bytes are not a receipt.
   var receipt: UnverifiedReceipt? {
     switch self {
-    case .evidence(let evidence): evidence.receipt
-    case .withoutEvidence(let receipt, _): receipt
+    case .message(let message): message.receipt
+    case .refused(let receipt, _): receipt
     case .malformed: nil
     }
   }

@@ -52,14 +52,13 @@ struct ValidationError: Error {
     reason: Reason(.internalFault, "The verifier produced no result; please report this as a bug."),
     outcome: .undetermined(isRetryable: true, signatureVerified: nil))
 
-  static func signatureMismatch(of evidence: any Evidence, by signer: KnownSigner) -> ValidationError {
-    let (place, covers) = evidence.format.signatureTerms
-    let explanation =
-      evidence.explanationOfMismatch(by: signer)
-      ?? "a byte of it or of the signature was changed, or another key signed."
+  /// Creates the error of a signature that does not match, with its likely cause as the second half of a sentence.
+  static func signatureMismatch(of message: SignedMessage, cause: String? = nil) -> ValidationError {
+    let (place, covers) = message.format.signatureTerms
     return .invalid(
       .signatureMismatch, at: place,
-      "The \(evidence.algorithm.rawValue) signature does not match \(covers): \(explanation)")
+      "The \(message.algorithm.rawValue) signature does not match \(covers): "
+        + (cause ?? "a byte of it or of the signature was changed, or another key signed."))
   }
 
   /// Returns the same error for a part inside another receipt.

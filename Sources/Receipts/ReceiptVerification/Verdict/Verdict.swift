@@ -96,21 +96,6 @@ public indirect enum Verdict: Sendable, Hashable {
 }
 
 extension Verdict {
-  /// Creates the verdict from the receipt that the policy accepted, or from the error that ended verification; the
-  /// fourth stage.
-  init(
-    claimedKind: @autoclosure () -> ReceiptKind?, trace: Trace?,
-    of accepted: () throws(ValidationError) -> VerifiedReceipt
-  ) {
-    do throws(ValidationError) {
-      self = .valid(try accepted())
-      trace?.add(.verdict, passed: true, "valid")
-    } catch {
-      trace?.add(.verdict, passed: false, error.reason.description)
-      self = error.verdict(claimedKind: claimedKind())
-    }
-  }
-
   /// The initial value of a verdict, until there is a result.
   static let missing = ValidationError.missingResult.verdict(claimedKind: nil)
 }

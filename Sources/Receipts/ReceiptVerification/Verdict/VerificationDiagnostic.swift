@@ -45,6 +45,17 @@ public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertibl
 final class Trace {
   private var diagnostics: [VerificationDiagnostic] = []
 
+  init() {}
+
+  /// Begins with the recognition of a receipt.
+  init(of receipt: RecognizedReceipt) {
+    switch receipt {
+    case .message(let message): add(.recognition, passed: true, message.format.name)
+    case .refused(let receipt, _): add(.recognition, passed: true, receipt.format.name)
+    case .malformed(let error): add(.recognition, passed: false, error.reason.description)
+    }
+  }
+
   /// Adds a decision.
   func add(_ step: VerificationDiagnostic.Step, passed: Bool, _ message: String) {
     diagnostics.append(VerificationDiagnostic(step: step, passed: passed, message: message))

@@ -95,10 +95,10 @@ public struct VerifiedReceipt: Sendable, Hashable {
     bundleId = claims.bundleId
     appAppleId = claims.appAppleId
     signedAt = claims.signedAt
-    signer = path.signerInformation(algorithm: content.evidence.algorithm)
+    signer = path.signerInformation(algorithm: content.message.algorithm)
     assurance = path.assurance
     self.nested = nested
-    source = Source(content.evidence)
+    source = Source(content.message)
   }
 
   /// Returns the same receipt with its environment determined by a source that found the purchase there.
@@ -116,9 +116,9 @@ public struct VerifiedReceipt: Sendable, Hashable {
     let bytes: [UInt8]
     let signedContent: ArraySlice<UInt8>
 
-    init(_ evidence: any Evidence) {
-      bytes = evidence.encoded
-      signedContent = evidence.signedContent
+    init(_ message: SignedMessage) {
+      bytes = message.encoded
+      signedContent = message.signed.content
     }
 
     static func == (left: Source, right: Source) -> Bool { true }

@@ -15,7 +15,7 @@ import Testing
   static func warmVerifier(at now: Timestamp = Fixture.now) throws -> ReceiptVerifier {
     let verifier = try Fixture.verifier(at: now) { $0.timeRule = .now }
     for kind in Fixture.appStoreKinds { _ = verifier.verify(try Fixture.sample(kind)) }
-    for signer in verifier.pipeline.authenticator.knownSigners { signer.buildTable() }
+    for signer in verifier.knownSigners.all { signer.buildTable() }
     return verifier
   }
 
@@ -40,7 +40,7 @@ import Testing
   @Test("a known signer has a table, and its receipts are valid by it")
   func table() throws {
     let verifier = try Self.warmVerifier()
-    let signers = verifier.pipeline.authenticator.knownSigners.filter { $0.prefixDigest != nil }
+    let signers = verifier.knownSigners.all.filter { $0.prefixDigest != nil }
     #expect(signers.count == 1)
     #expect(
       signers.allSatisfy { $0.fixedKeyVerifier != nil } == VerificationCapabilities.current.hasFixedKeyTables)
@@ -107,8 +107,8 @@ import Testing
     let first = try Self.transactions(6)
     let second = try (0..<6).map { _ in try Fixture.Container.jws.signed(by: other) }
     _ = verifier.verifyTogether([first[0], second[0]][...])
-    for signer in verifier.pipeline.authenticator.knownSigners { signer.buildTable() }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 2)
+    for signer in verifier.knownSigners.all { signer.buildTable() }
+    #expect(verifier.knownSigners.all.count == 2)
     var batch: [[UInt8]] = []
     var leaves: [String?] = []
     for index in 0..<6 {
@@ -212,8 +212,8 @@ import Testing
   func tableAfterEnoughSignatures() async throws {
     let verifier = try Fixture.verifier()
     let receipt = try Fixture.sample(.signedTransaction)
-    for _ in 0..<KnownSigner.signaturesThatRepayTable { _ = verifier.verify(receipt) }
-    let signer = try #require(verifier.pipeline.authenticator.knownSigners.first)
+    for _ in 0..<Signer.signaturesThatRepayTable { _ = verifier.verify(receipt) }
+    let signer = try #require(verifier.knownSigners.all.first)
     for _ in 0..<500 where signer.fixedKeyVerifier == nil { try await Task.sleep(for: .milliseconds(10)) }
     #expect((signer.fixedKeyVerifier != nil) == VerificationCapabilities.current.hasFixedKeyTables)
     expectValid(verifier.verify(receipt))

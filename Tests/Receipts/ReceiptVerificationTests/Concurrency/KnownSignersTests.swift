@@ -16,9 +16,9 @@ import Testing
     for kind in Fixture.appStoreKinds { expectValid(verifier.verify(try Fixture.sample(kind))) }
     for kind in Fixture.appStoreKinds { expectValid(verifier.verify(try Fixture.sample(kind))) }
     // One of all JWS, one of app receipts, one of transaction receipts of version 4.
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 3)
+    #expect(verifier.knownSigners.all.count == 3)
     expectValid(verifier.verify(try Fixture.receipts.transactionReceipt(version: .three)))
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 4)
+    #expect(verifier.knownSigners.all.count == 4)
   }
 
   @Test("an endless stream of forged chains leaves nothing in the cache")
@@ -35,7 +35,7 @@ import Testing
         #expect(verdict.reason?.code == .chainUntrusted)
       }
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
+    #expect(verifier.knownSigners.all.count == 0)
   }
 
   @Test("a genuine chain without a valid signature is not cached")
@@ -53,7 +53,7 @@ import Testing
       $0.content = SampleReceipts.appReceipt.bundleIdValue[...]
     }
     expectInvalid(verifier.verify(appReceipt), .signatureMismatch, at: "signerInfo")
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
+    #expect(verifier.knownSigners.all.count == 0)
   }
 
   @Test(
@@ -76,7 +76,7 @@ import Testing
         .sign(content: ForgedAppReceipt.sampleContent, certificates: identity.chain + [junk])
       expectValid(verifier.verify(receipt))
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
+    #expect(verifier.knownSigners.all.count == 0)
   }
 
   /// A genuine app receipt whose container embeds `certificates`.
@@ -101,22 +101,22 @@ import Testing
     let genuine = try Self.appReceipt(embedding: chain)
     let key = try UnverifiedAppReceipt(parsing: genuine).signedData
     func isKnown() -> Bool {
-      verifier.pipeline.authenticator.knownSigners.contains {
+      verifier.knownSigners.all.contains {
         $0.cacheKey
           == SignerCacheKey(key.certificatesBytes, key.signerInfos[0].issuer, key.signerInfos[0].serialNumber)
       }
     }
-    for index in 0..<(Sweep.isFull ? 5_000 : SignerCache.capacity * 2) {
-      if index == SignerCache.capacity {
+    for index in 0..<(Sweep.isFull ? 5_000 : KnownSigners.capacity * 2) {
+      if index == KnownSigners.capacity {
         expectValid(verifier.verify(genuine))
       }
       expectValid(
         verifier.verify(try Self.appReceipt(embedding: chain + [try Self.foreignCertificate(index)])))
       let repeated = chain + [chain[index % chain.count]] + (0..<index % 5).map { _ in chain[0] }
       _ = verifier.verify(try Self.appReceipt(embedding: repeated))
-      #expect(isKnown() == (index >= SignerCache.capacity))
+      #expect(isKnown() == (index >= KnownSigners.capacity))
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == 1)
+    #expect(verifier.knownSigners.all.count == 1)
   }
 
   @Test("a signer whose receipts the policy refuses is not cached")
@@ -125,7 +125,7 @@ import Testing
     for kind in [ReceiptKind.signedTransaction, .appReceipt, .transactionReceipt] {
       expectInvalid(verifier.verify(try Fixture.sample(kind)), .wrongBundle)
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.isEmpty)
+    #expect(verifier.knownSigners.all.isEmpty)
   }
 
   @Test("signers of one format do not evict those of another")
@@ -133,25 +133,25 @@ import Testing
     let verifier = try Fixture.verifier()
     expectValid(verifier.verify(try Fixture.sample(.appReceipt)))
     let es256 = try Fixture.es256
-    for _ in 0..<SignerCache.capacity + 5 {
+    for _ in 0..<KnownSigners.capacity + 5 {
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
     }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity + 1)
+    #expect(verifier.knownSigners.all.count == KnownSigners.capacity + 1)
   }
 
   @Test("the least recently used signer is evicted")
   func leastRecentlyUsed() throws {
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
-    let receipts = try (0..<SignerCache.capacity + 1).map { _ in
+    let receipts = try (0..<KnownSigners.capacity + 1).map { _ in
       try Fixture.Container.jws.signed(by: try es256.authority.issueLeaf(key: es256.identity.privateKey))
     }
     for receipt in receipts.dropLast() { expectValid(verifier.verify(receipt)) }
     expectValid(verifier.verify(receipts[0]))
-    expectValid(verifier.verify(receipts[SignerCache.capacity]))
+    expectValid(verifier.verify(receipts[KnownSigners.capacity]))
     let keys = try receipts.map { SignerCacheKey($0[try UnverifiedJWS(parsing: $0).encodedHeaderRange]) }
-    let known = Set(verifier.pipeline.authenticator.knownSigners.map(\.cacheKey))
+    let known = Set(verifier.knownSigners.all.map(\.cacheKey))
     #expect(known.contains(keys[0]))
     #expect(!known.contains(keys[1]))
   }
@@ -161,14 +161,14 @@ import Testing
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
     var receipts: [[UInt8]] = []
-    for _ in 0..<SignerCache.capacity + 40 {
+    for _ in 0..<KnownSigners.capacity + 40 {
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       receipts.append(try Fixture.Container.jws.signed(by: identity))
     }
     for receipt in receipts { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity)
+    #expect(verifier.knownSigners.all.count == KnownSigners.capacity)
     for receipt in receipts.reversed() { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity)
+    #expect(verifier.knownSigners.all.count == KnownSigners.capacity)
   }
 
   @Test("a signer in use is not evicted by others")
@@ -176,36 +176,36 @@ import Testing
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
     let used = try Fixture.sample(.signedTransaction)
-    for _ in 0..<SignerCache.capacity * 2 {
+    for _ in 0..<KnownSigners.capacity * 2 {
       expectValid(verifier.verify(used))
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
     }
     let header = try UnverifiedJWS(parsing: used).encodedHeaderRange
     let key = SignerCacheKey(used[header])
-    #expect(verifier.pipeline.authenticator.knownSigners.contains { $0.cacheKey == key })
+    #expect(verifier.knownSigners.all.contains { $0.cacheKey == key })
   }
 
   @Test("a signer that two tasks resolved at the same time is cached once")
   func resolvedTwice() throws {
-    let authenticator = try Fixture.verifier().pipeline.authenticator
+    let authenticator = try Fixture.verifier().authenticator
     let recognizer = Recognizer(limits: .standard, appKeys: [])
-    let cache = SignerCache()
+    let known = KnownSigners()
     for kind in [ReceiptKind.signedTransaction, .appReceipt] {
-      let evidence = try recognizer.recognize(try Fixture.sample(kind)).requireEvidence()
-      for _ in 0..<2 { cache.insert(try authenticator.resolver.signer(of: evidence), of: evidence.format) }
+      let message = try recognizer.recognize(try Fixture.sample(kind)).requireMessage()
+      for _ in 0..<2 { known.insert(try authenticator.resolver.resolve(message), of: message.format) }
     }
-    #expect(cache.all.count == 2)
+    #expect(known.all.count == 2)
   }
 
   @Test("a signer with a longer cache key than genuine ones need is not cached")
   func longCacheKey() throws {
     let verifier = try Fixture.verifier()
-    for (length, isRemembered) in [(SignerCache.maximumKeyByteCount, false), (10, true)] {
+    for (length, isRemembered) in [(KnownSigners.maximumKeyByteCount, false), (10, true)] {
       let text = String(repeating: "k", count: length)
       let header = try ForgedJWS.header("\"alg\":\"ES256\",\"kid\":\"\(text)\"")
       expectValid(verifier.verify(try ForgedJWS.signed(header: header)))
-      #expect(verifier.pipeline.authenticator.knownSigners.isEmpty != isRemembered)
+      #expect(verifier.knownSigners.all.isEmpty != isRemembered)
     }
   }
 

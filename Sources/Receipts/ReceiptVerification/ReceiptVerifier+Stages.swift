@@ -5,30 +5,28 @@ internal import ReceiptCodec
 /// The stages of verification: recognition, authentication, policy, verdict.
 ///
 /// Data flows one way: each stage takes the result of the stage before. The signed parts of notifications pass through
-/// the same stages up to the policy, together for all receipts of a batch.
-struct VerificationPipeline: Sendable {
-  let recognizer: Recognizer
-  let authenticator: Authenticator
-  let evaluator: PolicyEvaluator
-  let report: (@Sendable (VerificationDiagnostic) -> Void)?
-
+/// the same stages up to the policy, together for all receipts of a batch. A signer is remembered here, by no stage,
+/// once the policy has accepted a receipt of it.
+extension ReceiptVerifier {
   /// Returns the verdict on one receipt.
   func verdict(on receipt: RecognizedReceipt) -> Verdict {
-    let trace = trace(of: receipt)
-    var resolved: Authenticator.ResolvedSigners = [:]
+    let trace = diagnostics.map { _ in Trace(of: receipt) }
+    var signers = BatchSigners(known: knownSigners)
     let content = Result { () throws(ValidationError) in
-      try authenticator.authenticate(receipt, resolved: &resolved, trace: trace)
+      try authenticator.authenticate(try receipt.requireMessage(), signers: &signers, trace: trace)
     }
-    let parts = authenticatedParts(of: CollectionOfOne(content), resolved: &resolved)
+    let parts = authenticatedParts(of: CollectionOfOne(content), signers: &signers)
     return verdict(on: receipt, content, parts: parts.isEmpty ? [] : parts[0] ?? [], trace: trace)
   }
 
   /// Returns the verdicts on receipts, in their order.
   func verdicts(on receipts: [RecognizedReceipt]) -> [Verdict] {
-    let traced = receipts.map { receipt in (receipt: receipt, trace: trace(of: receipt)) }
-    var resolved: Authenticator.ResolvedSigners = [:]
-    let contents = authenticator.authenticate(traced, resolved: &resolved)
-    let parts = authenticatedParts(of: contents, resolved: &resolved)
+    let traced = receipts.map { receipt in
+      (receipt: receipt, trace: diagnostics.map { _ in Trace(of: receipt) })
+    }
+    var signers = BatchSigners(known: knownSigners)
+    let contents = authenticator.authenticate(traced, signers: &signers)
+    let parts = authenticatedParts(of: contents, signers: &signers)
     return traced.indices.map { index in
       verdict(
         on: traced[index].receipt, contents[index], parts: parts[index] ?? [], trace: traced[index].trace)
@@ -39,22 +37,20 @@ struct VerificationPipeline: Sendable {
     on receipt: RecognizedReceipt, _ content: Result<AuthenticatedContent, ValidationError>,
     parts: [AuthenticatedPart], trace: Trace?
   ) -> Verdict {
-    let verdict = Verdict(claimedKind: claimedKind(of: receipt, content), trace: trace) {
-      () throws(ValidationError) in try accept(try content.get(), parts: parts, trace: trace)
+    let verdict: Verdict
+    do throws(ValidationError) {
+      let content = try content.get()
+      verdict = .valid(
+        parts.isEmpty
+          ? try accept(content, claims: content.decoded.claims, in: .receipt, trace: trace)
+          : try accept(content, with: parts, trace: trace))
+      trace?.add(.verdict, passed: true, "valid")
+    } catch {
+      trace?.add(.verdict, passed: false, error.reason.description)
+      verdict = error.verdict(claimedKind: claimedKind(of: receipt, content))
     }
-    if let report { trace?.report(to: report) }
+    if let diagnostics { trace?.report(to: diagnostics) }
     return verdict
-  }
-
-  private func trace(of receipt: RecognizedReceipt) -> Trace? {
-    guard report != nil else { return nil }
-    let trace = Trace()
-    switch receipt {
-    case .evidence(let evidence): trace.add(.recognition, passed: true, evidence.format.name)
-    case .withoutEvidence(let receipt, _): trace.add(.recognition, passed: true, receipt.format.name)
-    case .malformed(let error): trace.add(.recognition, passed: false, error.reason.description)
-    }
-    return trace
   }
 
   private func claimedKind(
@@ -74,7 +70,7 @@ struct VerificationPipeline: Sendable {
   /// Returns the authenticated parts of all notifications, by the notification's index.
   private func authenticatedParts(
     of contents: some Collection<Result<AuthenticatedContent, ValidationError>>,
-    resolved: inout Authenticator.ResolvedSigners
+    signers: inout BatchSigners
   ) -> [Int: [AuthenticatedPart]] {
     var parts: [(index: Int, part: SignedPart)] = []
     for (index, content) in contents.enumerated() {
@@ -85,8 +81,10 @@ struct VerificationPipeline: Sendable {
       for part in content.decoded.parts { parts.append((index, part)) }
     }
     guard !parts.isEmpty else { return [:] }
-    let traced = parts.map { (receipt: recognizer.recognize($0.part), trace: report.map { _ in Trace() }) }
-    let authenticated = authenticator.authenticate(traced, resolved: &resolved)
+    let traced = parts.map {
+      (receipt: recognizer.recognize($0.part), trace: diagnostics.map { _ in Trace() })
+    }
+    let authenticated = authenticator.authenticate(traced, signers: &signers)
     var found: [Int: [AuthenticatedPart]] = [:]
     for (number, (index, part)) in parts.enumerated() {
       found[index, default: []].append(
@@ -95,13 +93,10 @@ struct VerificationPipeline: Sendable {
     return found
   }
 
-  /// Evaluates the policy on a receipt and on its parts, which must agree with it.
+  /// Evaluates the policy on a notification and on its parts, which must agree with it.
   private func accept(
-    _ content: AuthenticatedContent, parts: [AuthenticatedPart], trace: Trace?
+    _ content: AuthenticatedContent, with parts: [AuthenticatedPart], trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
-    guard !parts.isEmpty else {
-      return try accept(content, claims: content.decoded.claims, nested: [], in: .receipt, trace: trace)
-    }
     var claims = content.decoded.claims
     var agreement = NotificationAgreement(claims)
     var nested: [VerifiedReceipt] = []
@@ -111,7 +106,7 @@ struct VerificationPipeline: Sendable {
         let partContent = try part.content.get()
         nested.append(
           try accept(
-            partContent, claims: partContent.decoded.claims, nested: [],
+            partContent, claims: partContent.decoded.claims,
             in: .part(of: claims.environment, kind: part.part.kind), trace: part.trace))
       } catch {
         throw error.inside(part.part.place)
@@ -128,13 +123,13 @@ struct VerificationPipeline: Sendable {
     return try accept(content, claims: claims, nested: nested, in: .receipt, trace: trace)
   }
 
+  /// Evaluates the policy on content, and remembers the signer of content that it accepts.
   private func accept(
-    _ content: AuthenticatedContent, claims: Claims, nested: [VerifiedReceipt],
+    _ content: AuthenticatedContent, claims: Claims, nested: [VerifiedReceipt] = [],
     in context: PolicyEvaluator.Context, trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
-    let acceptance = try evaluator.evaluate(
-      claims, signedBy: content.paths, in: context, trace: trace)
-    authenticator.remember(content)
+    let acceptance = try evaluator.evaluate(content, claims: claims, in: context, trace: trace)
+    knownSigners.insert(content.signer, of: content.message.format)
     guard let reason = acceptance.unprovenEnvironment else {
       return VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested)
     }

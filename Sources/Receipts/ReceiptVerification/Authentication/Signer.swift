@@ -4,7 +4,7 @@ internal import ReceiptCrypto
 internal import Synchronization
 
 /// A signer with at least one valid path, and the precomputed data that makes its next receipts cheap.
-final class KnownSigner: Sendable {
+final class Signer: Sendable {
   /// The bytes of a receipt that name the signer, copied out of the receipt.
   let cacheKey: SignerCacheKey
   /// The paths that make the signer's key trusted; never empty.

@@ -4,40 +4,35 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 
 /// App receipts: PKCS#7 / CMS SignedData (RFC 5652 section 5).
-final class AppReceiptEvidence: Evidence {
-  let algorithm: ReceiptAlgorithm
-  private let appReceipt: UnverifiedAppReceipt
-  private let signerInfo: CMSSignerInfo
-  private let limits: ReceiptLimits
-
-  init(_ appReceipt: UnverifiedAppReceipt, limits: ReceiptLimits) throws(ValidationError) {
-    guard let signerInfo = appReceipt.signedData.signerInfos.first else {
+extension SignedMessage {
+  convenience init(_ receipt: UnverifiedAppReceipt, limits: ReceiptLimits) throws(ValidationError) {
+    let signedData = receipt.signedData
+    guard let signerInfo = signedData.signerInfos.first else {
       throw .invalid(.unsigned, "The PKCS#7 container has no signerInfo: nobody signed it.")
     }
-    guard appReceipt.signedData.signerInfos.count == 1 else {
+    guard signedData.signerInfos.count == 1 else {
       throw .invalid(
         .malformed, at: "signerInfos",
-        "The container has \(appReceipt.signedData.signerInfos.count) signerInfos; a receipt has exactly one."
-      )
+        "The container has \(signedData.signerInfos.count) signerInfos; a receipt has exactly one.")
     }
-    self.algorithm = try Self.algorithm(of: signerInfo, in: appReceipt.signedData)
-    self.appReceipt = appReceipt
-    self.signerInfo = signerInfo
-    self.limits = limits
+    let algorithm = try Self.algorithm(of: signerInfo, in: signedData)
+    let signed: SignedContent =
+      if let attributes = signerInfo.signedAttributes {
+        .attributes(attributes, content: signedData.content)
+      } else {
+        .bytes(signedData.content, sharedPrefix: 0)
+      }
+    // The order of the embedded certificates has no meaning.
+    let keySource: KeySource =
+      signerInfo.subjectKeyIdentifier == nil
+      ? .certificates(
+        signedData.certificates, issuer: signerInfo.issuer, serialNumber: signerInfo.serialNumber)
+      : .keyIdentifier
+    self.init(
+      .appReceipt(receipt), algorithm: algorithm, signed: signed, signature: signerInfo.signature,
+      cacheKey: SignerCacheKey(signedData.certificatesBytes, signerInfo.issuer, signerInfo.serialNumber),
+      keySource: keySource, limits: limits)
   }
-
-  var format: ReceiptFormat { .appReceipt }
-  var signed: SignedContent {
-    guard let attributes = signerInfo.signedAttributes else { return .bytes(signedContent, sharedPrefix: 0) }
-    return .attributes(attributes, content: signedContent)
-  }
-  var signature: ArraySlice<UInt8> { signerInfo.signature }
-  var cacheKey: SignerCacheKey {
-    SignerCacheKey(appReceipt.signedData.certificatesBytes, signerInfo.issuer, signerInfo.serialNumber)
-  }
-  var receipt: UnverifiedReceipt { .appReceipt(appReceipt) }
-  var encoded: [UInt8] { appReceipt.encoded }
-  var signedContent: ArraySlice<UInt8> { appReceipt.signedData.content }
 
   /// Returns the algorithm; the digest algorithm and the signature algorithm must name the same digest.
   private static func algorithm(
@@ -67,27 +62,15 @@ final class AppReceiptEvidence: Evidence {
     }
     return algorithm
   }
+}
 
-  /// Names the signer by issuer and serial number, because the order of the embedded certificates has no meaning.
-  func signer() throws(ValidationError) -> SignerEvidence {
-    guard signerInfo.subjectKeyIdentifier == nil else {
-      throw .invalid(
-        .malformed, at: "signerInfo",
-        "The signer is named by a key identifier; a receipt names it by issuer and serial number.")
-    }
-    return .certificates(
-      CertificateEvidence(
-        certificates: appReceipt.signedData.certificates.map { Array($0) },
-        leaf: .issuer(signerInfo.issuer, serialNumber: signerInfo.serialNumber), requirements: .appReceipt))
-  }
-
-  func decodedContent() throws(MalformedReceipt) -> DecodedContent {
-    let payload = try appReceipt.decodePayload(limits: limits)
+extension DecodedContent {
+  init(_ payload: AppReceiptPayload) {
     var device: DeviceBinding?
     if let opaqueValue = payload.opaqueValue, let hash = payload.sha1Hash {
       device = .sha1Hash(hash, opaqueValue: opaqueValue, bundleId: payload.bundleIdValue)
     }
-    return DecodedContent(
+    self.init(
       content: .appReceipt(payload),
       claims: Claims(
         kind: .appReceipt, environment: payload.environment, isEnvironmentSigned: true,

@@ -3,27 +3,20 @@
 internal import ReceiptCodec
 
 /// Signed transactions, renewal infos, app transactions, notifications and realtime requests (RFC 7515).
-final class JWSEvidence: Evidence {
-  private let jws: UnverifiedJWS
-  private let limits: ReceiptLimits
-
-  init(_ jws: UnverifiedJWS, limits: ReceiptLimits) {
-    self.jws = jws
-    self.limits = limits
+extension SignedMessage {
+  convenience init(_ jws: UnverifiedJWS, limits: ReceiptLimits) {
+    self.init(
+      .jws(jws), algorithm: .es256,
+      signed: .bytes(
+        jws.compact[jws.signingInputRange], sharedPrefix: jws.encodedHeaderRange.upperBound + 1),
+      signature: jws.signature[...], cacheKey: SignerCacheKey(jws.compact[jws.encodedHeaderRange]),
+      keySource: .header(of: jws), limits: limits)
   }
+}
 
-  var format: ReceiptFormat { .jws }
-  var algorithm: ReceiptAlgorithm { .es256 }
-  var signed: SignedContent {
-    .bytes(signedContent, sharedPrefix: jws.encodedHeaderRange.upperBound + 1)
-  }
-  var signature: ArraySlice<UInt8> { jws.signature[...] }
-  var cacheKey: SignerCacheKey { SignerCacheKey(jws.compact[jws.encodedHeaderRange]) }
-  var receipt: UnverifiedReceipt { .jws(jws) }
-  var encoded: [UInt8] { jws.compact }
-  var signedContent: ArraySlice<UInt8> { jws.compact[jws.signingInputRange] }
-
-  func signer() throws(ValidationError) -> SignerEvidence {
+extension EmbeddedCertificates {
+  /// Reads the certificates in the header of a JWS, the signer's first.
+  init(inHeaderOf jws: UnverifiedJWS, limits: ReceiptLimits) throws(ValidationError) {
     let header: JWSHeader
     do throws(MalformedReceipt) {
       header = try jws.header(limits: limits)
@@ -40,12 +33,13 @@ final class JWSEvidence: Evidence {
         .malformed, at: "$.crit of the JWS header",
         "The header requires extensions (crit); receipts have none, and none is understood.")
     }
-    return .certificates(CertificateEvidence(certificates: header.x5c, leaf: .first, requirements: .jws))
+    self.init(certificates: header.x5c, leaf: .first, requirements: .jws)
   }
+}
 
-  func decodedContent() throws(MalformedReceipt) -> DecodedContent {
-    let payload = try jws.decodePayload(limits: limits)
-    return DecodedContent(
+extension DecodedContent {
+  init(_ payload: JWSPayload) {
+    self.init(
       content: .jws(payload),
       claims: Claims(
         kind: payload.kind, environment: payload.environment, isEnvironmentSigned: true,

@@ -16,7 +16,7 @@ internal import Synchronization
 /// other than those of its path. An attacker can add any number of unsigned certificates to a genuine receipt; such
 /// receipts can neither fill the memory nor evict a genuine signer. Each format has its own entries; the least recently
 /// used signer is evicted. A cached result does not depend on time: validity is evaluated for every receipt.
-final class SignerCache: Sendable {
+final class KnownSigners: Sendable {
   /// The maximum number of cached signers of one format; real stores have a handful at a time.
   static let capacity = 64
 
@@ -24,11 +24,11 @@ final class SignerCache: Sendable {
   static let maximumKeyByteCount = 16_384
 
   /// The signers of each format, most recently used first.
-  private let signers = Mutex<[[KnownSigner]]>(
-    [[KnownSigner]](repeating: [], count: ReceiptFormat.allCases.count))
+  private let signers = Mutex<[[Signer]]>(
+    [[Signer]](repeating: [], count: ReceiptFormat.allCases.count))
 
   /// Returns the signer that is cached under these bytes, or `nil`.
-  func signer(for key: SignerCacheKey, of format: ReceiptFormat) -> KnownSigner? {
+  func lookUp(_ key: SignerCacheKey, of format: ReceiptFormat) -> Signer? {
     // The keys are compared outside the lock, so that threads do not wait for each other.
     let known = signers.withLock { $0[format.rawValue] }
     guard let index = known.firstIndex(where: { $0.cacheKey == key }) else { return nil }
@@ -37,7 +37,7 @@ final class SignerCache: Sendable {
   }
 
   /// Caches the signer of a receipt that passed the policy.
-  func insert(_ signer: KnownSigner, of format: ReceiptFormat) {
+  func insert(_ signer: Signer, of format: ReceiptFormat) {
     guard signer.isCacheable, !signer.isCached, signer.cacheKey.byteCount <= Self.maximumKeyByteCount else {
       return
     }
@@ -50,9 +50,9 @@ final class SignerCache: Sendable {
   }
 
   /// All cached signers.
-  var all: [KnownSigner] { signers.withLock { $0.flatMap { $0 } } }
+  var all: [Signer] { signers.withLock { $0.flatMap { $0 } } }
 
-  private func moveToFront(_ signer: KnownSigner, of format: ReceiptFormat) {
+  private func moveToFront(_ signer: Signer, of format: ReceiptFormat) {
     signers.withLock { signers in
       guard let index = signers[format.rawValue].firstIndex(where: { $0 === signer }), index > 0 else {
         return
@@ -60,5 +60,24 @@ final class SignerCache: Sendable {
       signers[format.rawValue].remove(at: index)
       signers[format.rawValue].insert(signer, at: 0)
     }
+  }
+}
+
+/// The signers of the receipts that are verified together: those that were known before, and those resolved for them.
+struct BatchSigners {
+  let known: KnownSigners
+  /// The results for signers that are not known, by cache key.
+  private var resolved: [SignerCacheKey: Result<Signer, ValidationError>] = [:]
+
+  init(known: KnownSigners) { self.known = known }
+
+  /// Returns the signer of a message, resolved once for the batch, because the result depends on the cache key alone.
+  mutating func resolved(
+    _ message: SignedMessage, by resolver: SignerResolver
+  ) throws(ValidationError) -> Signer {
+    if let found = resolved[message.cacheKey] { return try found.get() }
+    let result = Result { () throws(ValidationError) in try resolver.resolve(message) }
+    resolved[message.cacheKey] = result
+    return try result.get()
   }
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// The unverified result of recognition: everything of a receipt that the later stages need.
+///
+/// What differs between formats is a value here: the signed bytes, the signature, its algorithm, the source of the
+/// signer's key and the content with the way to decode it. An extension for each format creates it.
+///
+/// It is a class because it is passed from stage to stage, and copying its many parts would cost more.
+final class SignedMessage {
+  /// The signature algorithm that the receipt states.
+  let algorithm: ReceiptAlgorithm
+  /// The content that the signature covers.
+  let signed: SignedContent
+  /// The signature: r ‖ s of 32 bytes each for ES256 (RFC 7518 section 3.4), otherwise an RSA signature.
+  let signature: ArraySlice<UInt8>
+  /// The bytes that determine the signer; the cache key for signers that were authenticated before.
+  let cacheKey: SignerCacheKey
+  /// The certificates or keys that lead to the signer's key.
+  let keySource: KeySource
+  /// The content, which is decoded after it is authenticated.
+  let content: Content
+  /// The bounds on size and nesting.
+  let limits: ReceiptLimits
+
+  init(
+    _ content: Content, algorithm: ReceiptAlgorithm, signed: SignedContent, signature: ArraySlice<UInt8>,
+    cacheKey: SignerCacheKey, keySource: KeySource, limits: ReceiptLimits
+  ) {
+    self.algorithm = algorithm
+    self.signed = signed
+    self.signature = signature
+    self.cacheKey = cacheKey
+    self.keySource = keySource
+    self.content = content
+    self.limits = limits
+  }
+
+  /// The content of a receipt of each format.
+  enum Content {
+    case jws(UnverifiedJWS)
+    case appReceipt(UnverifiedAppReceipt)
+    case transactionReceipt(UnverifiedTransactionReceipt)
+    /// Data is decoded during recognition, because it names the app, which determines the keys.
+    ///
+    /// A decoding error is thrown only if the signature matches.
+    case detached(UnverifiedDetachedReceipt, Result<DetachedContent, MalformedReceipt>)
+  }
+
+  /// The format of the receipt.
+  var format: ReceiptFormat {
+    switch content {
+    case .jws: .jws
+    case .appReceipt: .appReceipt
+    case .transactionReceipt: .transactionReceipt
+    case .detached: .detached
+    }
+  }
+
+  /// The parsed receipt.
+  var receipt: UnverifiedReceipt {
+    switch content {
+    case .jws(let jws): .jws(jws)
+    case .appReceipt(let receipt): .appReceipt(receipt)
+    case .transactionReceipt(let receipt): .transactionReceipt(receipt)
+    case .detached(let receipt, _): .detached(receipt)
+    }
+  }
+
+  /// The receipt without its wrapping: ``/ReceiptCodec/UnverifiedReceipt/encoded``.
+  var encoded: [UInt8] {
+    switch content {
+    case .jws(let jws): jws.compact
+    case .appReceipt(let receipt): receipt.encoded
+    case .transactionReceipt(let receipt): receipt.encoded
+    case .detached(let receipt, _): receipt.encoded
+    }
+  }
+
+  /// Decodes the content after it is authenticated.
+  func decodedContent() throws(MalformedReceipt) -> DecodedContent {
+    switch content {
+    case .jws(let jws): DecodedContent(try jws.decodePayload(limits: limits))
+    case .appReceipt(let receipt): DecodedContent(try receipt.decodePayload(limits: limits))
+    case .transactionReceipt(let receipt):
+      DecodedContent(try receipt.decodePurchaseInfo(limits: limits), claiming: receipt.claimedEnvironment)
+    case .detached(_, let content): DecodedContent(try content.get())
+    }
+  }
+}
+
+/// The bytes that a signature covers.
+enum SignedContent {
+  /// The bytes themselves; the first `sharedPrefix` of them are the same in every receipt of the signer.
+  case bytes(ArraySlice<UInt8>, sharedPrefix: Int)
+  /// Signed attributes that state the type and digest of the content (RFC 5652 section 5.4).
+  case attributes(CMSSignedAttributes, content: ArraySlice<UInt8>)
+
+  /// The bytes over which the signature is verified.
+  var bytes: ArraySlice<UInt8> {
+    switch self {
+    case .bytes(let bytes, _): bytes
+    case .attributes(let attributes, _): attributes.encoded[...]
+    }
+  }
+
+  /// The bytes that the signature covers, directly or by their digest, independent of the encoding of the rest:
+  /// ``/ReceiptCodec/UnverifiedReceipt/signedContent``.
+  var content: ArraySlice<UInt8> {
+    switch self {
+    case .bytes(let bytes, _): bytes
+    case .attributes(_, let content): content
+    }
+  }
+}
+
+/// The way in which a receipt leads to its signer's key; it is followed only for a signer that is not known.
+enum KeySource {
+  /// The certificates in the header of a JWS.
+  case header(of: UnverifiedJWS)
+  /// The certificates of a container, in any order; issuer and serial number name the signer's (RFC 5652 section 5.3).
+  case certificates([ArraySlice<UInt8>], issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>)
+  /// A key identifier in a container, by which no receipt names its signer.
+  case keyIdentifier
+  /// The signer's certificate alone; the signature version determines its requirements.
+  case leaf([UInt8], signatureVersion: UInt8)
+  /// The keys that the policy names for an app at a store.
+  case app(package: String, store: PurchaseStore)
+}
