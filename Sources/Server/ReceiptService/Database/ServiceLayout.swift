@@ -20,11 +20,17 @@
           try create(schema, connection.location, in: session)
         }
         let version = try session.run("SELECT version FROM layout").first?.integer(0) ?? 0
-        try ServiceSchema.upgrade(
-          session, version: version, counter: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        ) { version in
+        guard 0...ServiceSchema.version ~= version else {
+          throw DatabaseError(
+            .unusable, at: connection.location.description,
+            "Its layout is of version \(version), and this build knows version \(ServiceSchema.version): use the version of "
+              + "ReceiptKit that made it.")
+        }
+        if version < ServiceSchema.version {
+          try ServiceSchema.upgrade(
+            session, version: version, counter: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
           try session.run("DELETE FROM layout")
-          try session.run("INSERT INTO layout VALUES (?1)", .integer(Int64(version)))
+          try session.run("INSERT INTO layout VALUES (?1)", .integer(ServiceSchema.version))
         }
         try require(on: connection.connection)
       }

@@ -156,36 +156,22 @@
     /// The placeholder for the declaration of an auto-incremented column.
     private static let counter = "sequence AUTOINCREMENT"
 
-    /// Upgrades a database to the version of this build.
+    /// Changes the tables and rows of a database from an earlier version to that of this build.
     ///
     /// - Parameters:
-    ///   - session: The transaction to use.
+    ///   - session: The transaction to use. The caller also stores the version in it.
     ///   - version: The version of the database.
     ///   - counter: The database's declaration of an auto-incremented column `sequence`.
-    ///   - setVersion: Stores the version.
-    /// - Throws: ``DatabaseError`` with `unusable` for a later version.
+    /// - Throws: The errors of the session.
     static func upgrade(
-      _ session: any DatabaseSession, version: Int64,
-      counter: String = sqliteCounter, _ setVersion: (Int) throws -> Void
+      _ session: any DatabaseSession, version: Int64, counter: String = sqliteCounter
     ) throws {
-      try requireKnown(version: version)
-      guard version < versions.count else { return }
       for statement in versions[Int(version)...].joined() {
         try session.run(statement.replacing(Self.counter, with: counter))
       }
       if version < keyedDigests {
         try ServiceSecret.create(in: session)
         try ErasureQueue.keyDigests(in: session)
-      }
-      try setVersion(versions.count)
-    }
-
-    /// - Throws: ``DatabaseError`` with `unusable` if the version is later than this build's.
-    static func requireKnown(version: Int64) throws {
-      guard 0...Int64(versions.count) ~= version else {
-        throw DatabaseError(
-          .unusable, at: "database",
-          "Its layout is of version \(version); this build knows version \(versions.count).")
       }
     }
 

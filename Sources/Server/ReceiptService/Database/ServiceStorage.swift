@@ -69,14 +69,7 @@
         }
         return false
       }
-      let connection = try Connection(file, .reading, timeout: BusyTimeout(.seconds(10)), pragmas: "")
-      defer { try? connection.close() }
-      try connection.use { database in
-        guard try database.integer("PRAGMA application_id") == SQLiteServiceDatabase.applicationID else {
-          throw SQLiteError(.occupied, at: path, "It is an SQLite database of another application.")
-        }
-        try ServiceSchema.requireKnown(version: try database.integer("PRAGMA user_version") ?? 0)
-      }
+      try SQLiteServiceDatabase.format.check(file, busyTimeout: .seconds(10))
       return true
     }
   }
