@@ -175,17 +175,16 @@
 
   /// A transaction in SQLite.
   private final class SQLiteSession: DatabaseSession {
+    let dialect = SQLDialect.sqlite
     private let database: Database
 
     init(_ database: Database) { self.database = database }
 
     func run(_ statement: String, _ values: [DatabaseValue]) throws -> [DatabaseRow] {
-      // SQLite has one writer, and a reader has a snapshot.
-      let statement = statement.replacing(" FOR UPDATE SKIP LOCKED", with: "").replacing(
-        " FOR UPDATE", with: "")
-      return try database.withStatement(statement) { prepared in
+      try database.withStatement(statement) { prepared in
         for (position, value) in values.enumerated() {
-          let index = Int32(position + 1)
+          // SQLite takes `$1` for a name, and numbers names in the order in which they occur.
+          let index = prepared.index(of: "$\(position + 1)")
           switch value {
           case .null: try prepared.bind(nil as String?, at: index)
           case .integer(let number): try prepared.bind(number, at: index)

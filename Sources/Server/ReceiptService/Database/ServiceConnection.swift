@@ -159,7 +159,7 @@
         name = known
       } else {
         name = "s\(names.count)"
-        try connection.prepare(name, Self.translated(statement.text), types: statement.kinds)
+        try connection.prepare(name, statement.text, types: statement.kinds)
         names[statement] = name
       }
       let result = try connection.execute(prepared: name, parameters)
@@ -170,15 +170,6 @@
         rows.append(DatabaseRow(columns))
       }
       return rows
-    }
-
-    /// Translates a statement of `ServiceDatabase` to PostgreSQL.
-    static func translated(_ statement: String) -> String {
-      // Every second part is the inside of a literal.
-      statement.split(separator: "'", omittingEmptySubsequences: false).enumerated().map { index, part in
-        index.isMultiple(of: 2)
-          ? String(part.replacing("?", with: "$").replacing(" BLOB", with: " BYTEA")) : String(part)
-      }.joined(separator: "'")
     }
 
     private func value(_ result: QueryResult, _ row: Int, _ column: Int) throws(PostgreSQLFault)
@@ -248,6 +239,7 @@
 
   /// A transaction in PostgreSQL.
   private final class PostgreSQLSession: DatabaseSession {
+    let dialect = SQLDialect.postgreSQL
     private let connection: ServiceConnection
     /// The first fault, after which the server aborts the transaction.
     private(set) var fault: PostgreSQLFault?
@@ -268,7 +260,7 @@
       // The lock belongs to the whole database, so the schema is part of the key. Two keys with the same hash only wait
       // for each other.
       try run(
-        "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))",
+        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
         .text("receiptkit \(connection.location.schema) \(key)"))
     }
   }

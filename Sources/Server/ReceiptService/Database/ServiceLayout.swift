@@ -23,14 +23,12 @@
         guard 0...ServiceSchema.version ~= version else {
           throw DatabaseError(
             .unusable, at: connection.location.description,
-            "Its layout is of version \(version), and this build knows version \(ServiceSchema.version): use the version of "
-              + "ReceiptKit that made it.")
+            "Its layout is of version \(version); this build knows version \(ServiceSchema.version).")
         }
         if version < ServiceSchema.version {
-          try ServiceSchema.upgrade(
-            session, version: version, counter: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+          try ServiceSchema.upgrade(session, version: version)
           try session.run("DELETE FROM layout")
-          try session.run("INSERT INTO layout VALUES (?1)", .integer(ServiceSchema.version))
+          try session.run("INSERT INTO layout VALUES ($1)", .integer(ServiceSchema.version))
         }
         try require(on: connection.connection)
       }

@@ -156,11 +156,8 @@
         let url = server.url()
         let connection = try server.connection(url)
         try connection.execute("CREATE SCHEMA \(connection.location.schema)")
-        for statement in ServiceSchema.layout(applicationID: 0, version: version).statements {
-          try connection.execute(
-            ServiceConnection.translated(statement).replacing(
-              "sequence INTEGER PRIMARY KEY AUTOINCREMENT",
-              with: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"))
+        for statement in ServiceSchema.statements(of: version, .postgreSQL) {
+          try connection.execute(statement)
         }
         try connection.execute(
           "CREATE TABLE layout(version BIGINT NOT NULL); INSERT INTO layout VALUES (\(version))")
