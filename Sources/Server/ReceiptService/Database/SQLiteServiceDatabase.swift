@@ -2,6 +2,8 @@
 
 #if Server
   internal import Dispatch
+  internal import FoundationEssentials
+  internal import ReceiptBytes
   internal import SQLite
   internal import Synchronization
 
@@ -11,7 +13,7 @@
   /// succeeds or fails independently.
   package final class SQLiteServiceDatabase: ServiceDatabase {
     /// The format of the file; the application identifier is "RKSV".
-    static let format = DatabaseFormat(
+    private static let format = DatabaseFormat(
       layout: layout(ServiceSchema.version),
       upgrade: DatabaseFormat.Upgrade(layout: layout) { database, version in
         try ServiceSchema.upgrade(SQLiteSession(database), version: version)
@@ -56,6 +58,29 @@
       do {
         writer = try Self.format.openOrCreate(DatabaseFile(path), busyTimeout: Self.busyTimeout)
         readers = Self.format.readers(of: writer.file, busyTimeout: Self.busyTimeout)
+      } catch { throw Self.error(error) }
+    }
+
+    /// Checks that a file can be opened or created, and changes nothing.
+    ///
+    /// - Returns: `true` if it exists.
+    /// - Throws: ``DatabaseError``.
+    static func check(_ path: String) throws -> Bool {
+      do {
+        let file = try DatabaseFile(path)
+        guard file.status == nil else {
+          try format.check(file, busyTimeout: .seconds(10))
+          return true
+        }
+        let folder = FileSystem.directory(of: path)
+        guard try FileSystem.status(folder)?.isDirectory == true else {
+          throw DatabaseError(.unusable, at: path, "There is no folder \(folder) to create it in.")
+        }
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+          throw DatabaseError(
+            .unusable, at: path, "It cannot be created: the folder \(folder) cannot be written.")
+        }
+        return false
       } catch { throw Self.error(error) }
     }
 
@@ -160,7 +185,7 @@
       }
     }
 
-    static func error(_ error: any Error) -> any Error {
+    private static func error(_ error: any Error) -> any Error {
       guard let error = error as? SQLiteError else { return error }
       let code: DatabaseError.Code =
         switch error.code {

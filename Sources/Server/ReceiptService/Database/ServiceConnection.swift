@@ -93,18 +93,8 @@
         """
         SET search_path = \(location.schema);
         SET lock_timeout = '\(Self.lockTimeout)';
-        SET statement_timeout = 0;
         SET idle_in_transaction_session_timeout = '60s';
-        SET tcp_keepalives_idle = 30;
-        SET tcp_keepalives_interval = 10;
-        SET tcp_keepalives_count = 3;
-        """)
-      // A commit returns when it is on the server's disk. A stricter setting, which also waits for standbys, stays
-      // unchanged.
-      try connection.execute(
-        """
-        SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+        \(SessionSettings.statements)
         """)
     }
 
@@ -114,9 +104,7 @@
     func requireFsync() throws(PostgreSQLFault) {
       guard try connection.execute("SHOW fsync").text(0, 0) != "on" else { return }
       throw PostgreSQLFault(
-        .refused(sqlState: "55000"), at: location.description,
-        "The server runs with fsync = off, so a loss of power can destroy what it acknowledged. Set fsync = on."
-      )
+        .refused(sqlState: "55000"), at: location.description, SessionSettings.fsyncIsOff)
     }
 
     /// Runs `body` in a transaction.
