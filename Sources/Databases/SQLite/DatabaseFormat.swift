@@ -4,7 +4,7 @@ internal import ReceiptBytes
 
 /// A format of database files: their layout, and the settings with which they are created and opened.
 ///
-/// Each kind of file of this package is a value of this type, and is opened by no other means.
+/// Each kind of file that is opened again is a value of this type.
 package struct DatabaseFormat: Sendable {
   /// The upgrade of files with an earlier layout.
   package struct Upgrade: Sendable {
