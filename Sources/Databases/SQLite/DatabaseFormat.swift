@@ -235,8 +235,9 @@ package struct DatabaseFormat: Sendable {
 
   /// Checks that a file has this format and a version that can be opened, and changes nothing.
   ///
-  /// - Throws: ``SQLiteError`` with `occupied` or `unsupported`, and those of reading.
+  /// - Throws: ``SQLiteError`` with `notFound`, `occupied` or `unsupported`, and those of reading.
   package func check(_ file: DatabaseFile, busyTimeout: Duration) throws {
+    try file.requireContents()
     let connection = try readingConnection(file, .reading, timeout: busyTimeout)
     defer { try? connection.close() }
     try connection.use { database in
