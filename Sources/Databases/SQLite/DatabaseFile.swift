@@ -34,8 +34,20 @@ package struct DatabaseFile: Sendable {
   /// The status of the file; `nil` if it does not exist or its status cannot be read.
   package var status: File.Status? { try? FileSystem.status(databasePath) }
 
+  /// Returns the identity of the file, which must exist and have contents.
+  ///
+  /// - Throws: ``SQLiteError`` with `notFound` or `occupied`.
+  @discardableResult
+  func requireContents() throws(SQLiteError) -> File.Identity {
+    guard let status else { throw SQLiteError(.notFound, at: path, "There is no such file.") }
+    guard status.isRegularFile, status.byteCount > 0 else {
+      throw SQLiteError(.occupied, at: path, "It is not a file with anything in it.")
+    }
+    return status.identity
+  }
+
   /// Indicates whether there is a non-empty SQLite log beside the file.
-  package var hasLog: Bool { Self.byteCount(databasePath + "-wal") > 0 }
+  var hasLog: Bool { Self.byteCount(databasePath + "-wal") > 0 }
 
   /// The total size of the file, its log and the index of the log in bytes, if the path is not a symbolic link.
   package var totalByteCount: UInt64 { allPaths.reduce(0) { $0 + Self.byteCount($1) } }

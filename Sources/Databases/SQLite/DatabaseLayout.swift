@@ -41,6 +41,12 @@ package struct DatabaseLayout: Sendable {
   /// - Throws: ``SQLiteError`` with `occupied` if the file has a different type, `unsupported` if it has a different
   ///   version, `corrupt` with the name of the object that is missing, altered or unknown.
   package func require(in database: Database) throws {
+    try requireVersion(in: database)
+    try requireSchema(in: database)
+  }
+
+  /// Throws if a file has a different type or version.
+  func requireVersion(in database: Database) throws {
     let stored = try storedVersion(in: database)
     guard stored == version else {
       throw SQLiteError(
@@ -48,7 +54,6 @@ package struct DatabaseLayout: Sendable {
         "Its layout is of version \(stored), and this build knows version \(version): use the version of ReceiptKit that "
           + "made it.")
     }
-    try requireSchema(in: database)
   }
 
   /// Compares the schema of a file with that of this layout, object by object, and throws if they differ.

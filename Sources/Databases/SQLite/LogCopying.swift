@@ -8,8 +8,9 @@ internal import Synchronization
 ///
 /// Copying runs concurrently with commits, on a connection of its own. Commits wait for it only if the log has become
 /// twice as long as the length at which copying begins. Without that, the log would never be empty under steady load.
+/// If the file allows only one connection, that connection copies the log when commits wait for it.
 package final class LogCopying: Sendable {
-  package let connection: Connection
+  package let connection: Connection?
   private let limit: Int
   private let pageSize: Int
   private let length = LogLength()
@@ -23,10 +24,10 @@ package final class LogCopying: Sendable {
   private let isCopying = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - connection: The connection that copies.
+  ///   - connection: The connection that copies; `nil` if the connection that commits does.
   ///   - limit: The length of the log from which commits wait, in bytes.
   ///   - pageSize: The size of a page, in bytes.
-  package init(on connection: Connection, limit: Int, pageSize: Int) {
+  package init(on connection: Connection?, limit: Int, pageSize: Int) {
     self.connection = connection
     self.limit = limit
     self.pageSize = pageSize
@@ -44,11 +45,12 @@ package final class LogCopying: Sendable {
   package func didCommit(_ database: Database, stop: @escaping @Sendable (SQLiteError) -> Void) {
     let length = length.pages * pageSize
     if length >= waitingBegins.load(ordering: .relaxed) {
-      connection.use { _ in }
+      connection?.use { _ in }
       Self.copy(database, stop: stop)
       // A long read prevents the log from being emptied, so copying is not retried at every commit.
       waitingBegins.store(length + limit / 4, ordering: .relaxed)
-    } else if length >= copyingBegins.load(ordering: .relaxed), !isCopying.exchange(true, ordering: .relaxed)
+    } else if let connection, length >= copyingBegins.load(ordering: .relaxed),
+      !isCopying.exchange(true, ordering: .relaxed)
     {
       copyingBegins.store(length + limit / 8, ordering: .relaxed)
       connection.useLater { copying in
@@ -61,6 +63,9 @@ package final class LogCopying: Sendable {
       copyingBegins.store(limit / 2, ordering: .relaxed)
     }
   }
+
+  /// Closes the connection that copies, after a copy in progress.
+  func close() throws(SQLiteError) { try connection?.close() }
 
   private static func copy(_ database: Database, stop: (SQLiteError) -> Void) {
     do throws(SQLiteError) {

@@ -8,6 +8,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
   package enum Code: Sendable, Hashable, CaseIterable {
     /// The file does not exist.
     case notFound
+    /// The open file no longer has its path. Nothing was stored.
+    case moved
     /// The path is taken, or the file is of a different type.
     case occupied
     /// The disk is full. Nothing was stored.

@@ -40,6 +40,11 @@ package final class Statement {
 
   // MARK: - Binding
 
+  /// The index of a named parameter, such as `$1`; 0, which cannot be bound, if there is none.
+  package func index(of parameter: String) -> Int32 {
+    unsafe sqlite3_bind_parameter_index(pointer, parameter)
+  }
+
   /// Binds integers to the first parameters.
   package func bind(_ first: Int64, _ second: Int64? = nil) {
     unsafe sqlite3_bind_int64(pointer, 1, first)

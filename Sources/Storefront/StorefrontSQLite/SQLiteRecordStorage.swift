@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
 internal import SQLite
 public import Storefront
 
@@ -18,23 +17,19 @@ public import Storefront
 /// ``commit(_:)`` and ``synchronize()`` are durable: they return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of
 /// everything that was written.
 public final class SQLiteRecordStorage: RecordStorage {
-  private let file: DatabaseFile
-  private let identity: File.Identity
-  let connection: Connection
-  private let log: RecordLog
-  private let state = StorageState()
+  let writer: DatabaseWriter
+  private let unsynced = UnsyncedCommits()
 
-  init(file: DatabaseFile, identity: File.Identity, connection: Connection, log: RecordLog) {
-    self.file = file
-    self.identity = identity
-    self.connection = connection
-    self.log = log
+  init(
+    _ path: String, _ open: (DatabaseFile) throws -> DatabaseWriter
+  ) throws(RecordStorageError) {
+    do { writer = try open(DatabaseFile(path)) } catch { throw RecordStorageError(error, at: path) }
   }
 
-  deinit { try? connection.close() }
+  deinit { try? writer.close() }
 
   /// The path of the file.
-  public var path: String { file.path }
+  public var path: String { writer.file.path }
 
   /// The records of a collection in the order of their keys, compared byte for byte.
   public func records(
@@ -91,46 +86,18 @@ public final class SQLiteRecordStorage: RecordStorage {
 
   /// Makes all of the changes, in order, or none. They are on disk after the next ``synchronize()``.
   public func append(_ changes: [RecordChange]) throws(RecordStorageError) {
-    try use { database in
-      // A commit to an unlinked file would be acknowledged and lost.
-      guard file.status?.identity == identity else {
-        throw SQLiteError(.notFound, at: path, "The file was moved, removed or replaced while in use.")
-      }
-      do {
-        try database.run("BEGIN IMMEDIATE")
+    try mapping {
+      try writer.transaction { database in
         for change in changes { try Self.make(change, on: database) }
-      } catch {
-        database.rollBack()
-        throw error
-      }
-      do {
-        try database.run("COMMIT")
-      } catch let error as SQLiteError {
-        database.rollBack()
-        if error.code == .full || error.code == .busy { throw error }
-        // A part of the commit may be in the log. It is unknown whether it survives a crash.
-        throw SQLiteError(.syncFailed, at: error.place, error.message)
-      }
-      log.countCommit()
-      do throws(SQLiteError) {
-        try log.didCommit(database)
-      } catch {
-        // The commit itself is durable. A failed sync makes later calls fail. After any other error, the checkpoint is
-        // retried later.
-        if error.code == .syncFailed { state.stop(RecordStorageError(error, at: path)) }
       }
     }
+    unsynced.add()
   }
 
   /// Returns when everything that was appended before the call is on disk. Concurrent calls share a sync. After
   /// `syncFailed` every later call throws the same error until the file is opened again.
   public func synchronize() throws(RecordStorageError) {
-    try state.requireUse(at: path)
-    do throws(SQLiteError) {
-      try log.synchronize()
-    } catch {
-      throw state.stop(RecordStorageError(error, at: path))
-    }
+    try mapping { try unsynced.synchronize(writer) }
   }
 
   private static func make(_ change: RecordChange, on database: Database) throws {
@@ -157,22 +124,38 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// Closes the file after copying its log into it. If that fails, committed changes are still safe.
-  public func close() throws(RecordStorageError) {
-    guard state.close() else { return }
-    do { try connection.close() } catch { throw RecordStorageError(error, at: path) }
-  }
+  public func close() throws(RecordStorageError) { try mapping { try writer.close() } }
 
   /// Runs `body` with exclusive use of the connection.
   private func use<Result>(_ body: (Database) throws -> Result) throws(RecordStorageError) -> Result {
-    do {
-      try state.requireUse(at: path)
-      return try connection.use { database in
-        try state.requireUse(at: path)
-        return try body(database)
-      }
-    } catch {
-      let mapped = RecordStorageError(error, at: path)
-      throw mapped.code == .syncFailed ? state.stop(mapped) : mapped
+    try mapping { try writer.use(body) }
+  }
+
+  /// Runs `body` and converts its errors.
+  private func mapping<Result>(_ body: () throws -> Result) throws(RecordStorageError) -> Result {
+    do { return try body() } catch { throw RecordStorageError(error, at: path) }
+  }
+}
+
+extension RecordStorageError {
+  /// Converts an error of the file.
+  fileprivate init(_ error: any Error, at path: String) {
+    guard let fault = error as? SQLiteError else {
+      self.init(.inputOutput, at: path, "\(error)")
+      return
     }
+    let code: Code =
+      switch fault.code {
+      case .notFound, .moved: .notFound
+      case .occupied: .notAStorage
+      case .full: .full
+      case .busy: .busy
+      case .inputOutput: .inputOutput
+      case .syncFailed: .syncFailed
+      case .corrupt: .corrupt
+      case .unsupported: .unsupported
+      case .closed: .closed
+      }
+    self.init(code, at: fault.place, fault.code == .closed ? "The storage was closed." : fault.message)
   }
 }

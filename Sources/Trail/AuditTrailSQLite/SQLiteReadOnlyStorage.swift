@@ -13,7 +13,6 @@ internal import SQLite
 public final class SQLiteReadOnlyStorage: TrailStorage {
   private let file: DatabaseFile
   private let readers: ReaderPool
-  let timeout: BusyTimeout
 
   /// Opens a trail.
   ///
@@ -25,26 +24,8 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
   public init(openingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout) throws {
     let file = try StorageError.mapping { try DatabaseFile(path) }
     self.file = file
-    try SQLiteStorage.requireFile(file)
-    let hasLog = file.hasLog
-    let tuning = SQLiteTuning()
-    let timeout = BusyTimeout(busyTimeout)
-    self.timeout = timeout
-    func open(isImmutable: Bool) throws -> ReaderPool {
-      let connect: @Sendable () throws(SQLiteError) -> Connection = { () throws(SQLiteError) in
-        try TrailConnection.reader(file, tuning: tuning, timeout: timeout, isImmutable: isImmutable)
-      }
-      return try StorageError.mapping {
-        let first = try connect()
-        try first.use(TrailConnection.layout.require)
-        return ReaderPool(path: path, idle: [first], maximumIdle: tuning.idleReaders, open: connect)
-      }
-    }
-    do {
-      readers = try open(isImmutable: false)
-    } catch let error as StorageError where error.code == .inputOutput && !hasLog {
-      // SQLite cannot create its files beside the trail, and does not need them.
-      readers = try open(isImmutable: true)
+    readers = try StorageError.mapping {
+      try DatabaseFormat.trail().openReadOnly(file, busyTimeout: busyTimeout)
     }
   }
 

@@ -20,7 +20,7 @@ extension SQLiteStorage {
   @discardableResult
   public func backUp(to path: String) throws -> ErasureKeyBackup? {
     // The copy must not contain commits that the trail itself could still lose, so the trail is synced.
-    try TrailCopy.make(of: self, at: path, pageSize: tuning.pageSize, timeout: timeout, synchronize)
+    try TrailCopy.make(of: self, at: path, synchronize)
   }
 }
 
@@ -36,32 +36,24 @@ extension SQLiteReadOnlyStorage {
   /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
   @discardableResult
   public func backUp(to path: String) throws -> ErasureKeyBackup? {
-    let tuning = SQLiteTuning()
-    return try TrailCopy.make(of: self, at: path, pageSize: tuning.pageSize, timeout: timeout) {}
+    try TrailCopy.make(of: self, at: path) {}
   }
 }
 
 /// Copies a trail without its keys.
 private enum TrailCopy {
   static func make(
-    of storage: some TrailStorage, at path: String, pageSize: Int, timeout: BusyTimeout,
-    _ synchronize: () throws -> Void
+    of storage: some TrailStorage, at path: String, _ synchronize: () throws -> Void
   ) throws -> ErasureKeyBackup? {
     var keys: ErasureKeyBackup?
     try StorageError.mapping {
-      try DatabaseFile(path).create { file in
-        let tuning = SQLiteTuning(pageSize: pageSize)
-        let copy = try TrailConnection.writer(file, tuning: tuning, timeout: timeout)
-        // The copy is not visible before it is complete, so it needs no journal on disk.
-        try copy.use { try $0.execute("PRAGMA journal_mode = MEMORY") }
+      try DatabaseFormat.trail().create(DatabaseFile(path)) { database in
         keys = try storage.read { reader in
-          try copy.use { try copyTables(of: reader, into: $0) }
+          try copyTables(of: reader, into: database)
           return try reader.lastKey(.keys, in: 0...Int64.max).map { _ in try ErasureKeyBackup(reading: reader)
           }
         }
-        try copy.use { try $0.execute("PRAGMA journal_mode = WAL") }
         try synchronize()
-        try copy.close()
       }
     }
     return keys
@@ -69,14 +61,11 @@ private enum TrailCopy {
 
   /// Copies row by row. Copying pages would include those of the keys, and erased data in free space.
   private static func copyTables(of reader: any StorageReader, into database: Database) throws {
-    try database.transaction {
-      try TrailConnection.layout.make(in: database)
-      let access = SQLiteAccess(database)
-      for table in StorageTable.allCases where table != .keys {
-        try reader.forEach(table, in: .min ... .max) { key, value in
-          try access.put(table, key, value)
-          return true
-        }
+    let access = SQLiteAccess(database)
+    for table in StorageTable.allCases where table != .keys {
+      try reader.forEach(table, in: .min ... .max) { key, value in
+        try access.put(table, key, value)
+        return true
       }
     }
   }

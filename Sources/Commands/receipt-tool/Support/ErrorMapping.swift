@@ -71,7 +71,7 @@ extension ToolExit {
   /// The exit code of a SQLite error that no storage has translated to its own.
   private static func code(for code: SQLiteError.Code) -> ExitCode {
     switch code {
-    case .notFound, .occupied, .corrupt, .unsupported: unreadableInput
+    case .notFound, .moved, .occupied, .corrupt, .unsupported: unreadableInput
     case .full, .busy, .inputOutput, .syncFailed, .closed: inputOutput
     }
   }

@@ -21,7 +21,7 @@
       _ act: String, _ details: String, by actor: String, at time: Int64, in session: any DatabaseSession
     ) throws {
       try session.run(
-        "INSERT INTO administrative_acts(time, actor, act, details) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT INTO administrative_acts(time, actor, act, details) VALUES ($1, $2, $3, $4)",
         .integer(time), .text(actor), .text(act), .text(ShownText.plain(details, limit: 1000)))
     }
 
@@ -31,8 +31,8 @@
     ) throws -> [AdministrativeAct] {
       try session.run(
         """
-        SELECT sequence, time, actor, act, details FROM administrative_acts WHERE sequence < ?1
-        ORDER BY sequence DESC LIMIT ?2
+        SELECT sequence, time, actor, act, details FROM administrative_acts WHERE sequence < $1
+        ORDER BY sequence DESC LIMIT $2
         """, .integer(sequence), .integer(Int64(limit))
       ).map {
         AdministrativeAct(

@@ -131,7 +131,7 @@
       let now = clock().milliseconds
       try await database.write { session in
         try session.run(
-          "INSERT INTO api_keys(id, name, app, scopes, hash, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+          "INSERT INTO api_keys(id, name, app, scopes, hash, created) VALUES ($1, $2, $3, $4, $5, $6)",
           .text(text.id), .text(name), .text(app ?? ""),
           .text(scopes.map(\.rawValue).sorted().joined(separator: " ")), .bytes(text.hash), .integer(now))
         try AdministrativeAct.record(
@@ -148,9 +148,9 @@
       let now = clock().milliseconds
       let isThere = try await database.write { session in
         let rows = try session.run(
-          "UPDATE api_keys SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL RETURNING id", .text(id),
+          "UPDATE api_keys SET revoked = $2 WHERE id = $1 AND revoked IS NULL RETURNING id", .text(id),
           .integer(now))
-        try session.run("DELETE FROM sessions WHERE key = ?1", .text(id))
+        try session.run("DELETE FROM sessions WHERE key = $1", .text(id))
         if !rows.isEmpty {
           try AdministrativeAct.record("key.revoke", "id=\(id)", by: actor, at: now, in: session)
         }

@@ -24,7 +24,7 @@
       let new = try await database.read { session in
         try aliases.filter { alias in
           try session.run(
-            "SELECT 1 FROM customer_aliases WHERE app = ?1 AND account = ?2 AND customer = ?3",
+            "SELECT 1 FROM customer_aliases WHERE app = $1 AND account = $2 AND customer = $3",
             .text(alias.app), .text(alias.account), .text(alias.customer)
           ).isEmpty
         }
@@ -34,7 +34,7 @@
         for alias in new {
           try session.run(
             """
-            INSERT INTO customer_aliases(app, account, customer) VALUES (?1, ?2, ?3)
+            INSERT INTO customer_aliases(app, account, customer) VALUES ($1, $2, $3)
             ON CONFLICT(app, account, customer) DO NOTHING
             """, .text(alias.app), .text(alias.account), .text(alias.customer))
         }
@@ -45,7 +45,7 @@
     func aliases(of account: String, app: String) async throws -> [String] {
       try await database.read { session in
         try session.run(
-          "SELECT customer FROM customer_aliases WHERE app = ?1 AND account = ?2 ORDER BY customer",
+          "SELECT customer FROM customer_aliases WHERE app = $1 AND account = $2 ORDER BY customer",
           .text(app),
           .text(account)
         ).map { $0.text(0) }

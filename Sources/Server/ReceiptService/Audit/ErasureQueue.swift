@@ -61,7 +61,7 @@
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
       let (id, isUnderWay) = try await database.read { session in
         let id = try Self.id(digest, in: session)
-        return (id, try !session.run("SELECT 1 FROM erasures WHERE id = ?1", .text(id)).isEmpty)
+        return (id, try !session.run("SELECT 1 FROM erasures WHERE id = $1", .text(id)).isEmpty)
       }
       if !isUnderWay, try await !entitlements.isKnown(customer, app: app.name),
         try await entries(of: customer, app: app.name).isEmpty
@@ -74,8 +74,8 @@
       try await database.write { session -> Void in
         try session.run(
           """
-          INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries) VALUES (?1, ?2, ?3, ?4, ?5, 0, 0)
-          ON CONFLICT (id) DO UPDATE SET customer = ?3, actor = ?4, leased = ?5
+          INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries) VALUES ($1, $2, $3, $4, $5, 0, 0)
+          ON CONFLICT (id) DO UPDATE SET customer = $3, actor = $4, leased = $5
           """, .text(id), .text(app.name), .text(customer), .text(actor), .integer(leased))
       }
       return try await perform(Erasure(id: id, app: app.name, customer: customer, actor: actor))
@@ -101,7 +101,7 @@
       let latest = now.addingSeconds(Self.lease + ClockCheck.tolerance)
       let isDue = try await database.read { session in
         try !session.run(
-          "SELECT 1 FROM erasures WHERE leased <= ?1 OR leased > ?2 LIMIT 1", .integer(now.milliseconds),
+          "SELECT 1 FROM erasures WHERE leased <= $1 OR leased > $2 LIMIT 1", .integer(now.milliseconds),
           .integer(latest.milliseconds)
         ).isEmpty
       }
@@ -109,13 +109,13 @@
       return try await database.write { session in
         let row = try session.run(
           """
-          SELECT id, app, customer, actor, purchases, entries FROM erasures WHERE leased <= ?1 OR leased > ?2
-          ORDER BY leased LIMIT 1 FOR UPDATE SKIP LOCKED
+          SELECT id, app, customer, actor, purchases, entries FROM erasures WHERE leased <= $1 OR leased > $2
+          ORDER BY leased LIMIT 1 \(session.dialect.lockingFreeRows)
           """, .integer(now.milliseconds), .integer(latest.milliseconds)
         ).first
         guard let row else { return nil }
         try session.run(
-          "UPDATE erasures SET leased = ?2 WHERE id = ?1", .text(row.text(0)),
+          "UPDATE erasures SET leased = $2 WHERE id = $1", .text(row.text(0)),
           .integer(now.addingSeconds(Self.lease).milliseconds))
         return Erasure(
           id: row.text(0), app: row.text(1), customer: row.optionalText(2), actor: row.text(3),
@@ -134,7 +134,7 @@
           app: erasure.app, customer: customer, scrubbing: ["erasures"]
         ) { session, purchases in
           try session.run(
-            "UPDATE erasures SET customer = NULL, purchases = ?2, entries = ?3 WHERE id = ?1",
+            "UPDATE erasures SET customer = NULL, purchases = $2, entries = $3 WHERE id = $1",
             .text(erasure.id), .integer(Int64(purchases.count)), .integer(entries))
         }.count
       } else {
@@ -144,7 +144,7 @@
         // Record it only once: another process may have completed the same erasure, or a new one of the customer may
         // have begun.
         try !session.run(
-          "DELETE FROM erasures WHERE id = ?1 AND customer IS NULL RETURNING id", .text(erasure.id)
+          "DELETE FROM erasures WHERE id = $1 AND customer IS NULL RETURNING id", .text(erasure.id)
         ).isEmpty
       }
       return outcome
@@ -174,18 +174,18 @@
     static func keyDigests(in session: any DatabaseSession) throws {
       for row in try session.run("SELECT id FROM erasures") {
         try session.run(
-          "UPDATE erasures SET id = ?2 WHERE id = ?1", .text(row.text(0)),
+          "UPDATE erasures SET id = $2 WHERE id = $1", .text(row.text(0)),
           .text(try id(row.text(0), in: session)))
       }
       let acts = try session.run(
-        "SELECT sequence, details FROM administrative_acts WHERE act = ?1", .text("customer.erase"))
+        "SELECT sequence, details FROM administrative_acts WHERE act = $1", .text("customer.erase"))
       for act in acts {
         let details = try act.text(1).split(separator: " ").map { member in
           guard member.hasPrefix("sha256=") else { return String(member) }
           return "customer=\(try id(String(member.dropFirst("sha256=".count)), in: session))"
         }
         try session.run(
-          "UPDATE administrative_acts SET details = ?2 WHERE sequence = ?1", .integer(act.integer(0)),
+          "UPDATE administrative_acts SET details = $2 WHERE sequence = $1", .integer(act.integer(0)),
           .text(details.joined(separator: " ")))
       }
     }

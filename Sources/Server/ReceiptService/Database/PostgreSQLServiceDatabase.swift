@@ -143,14 +143,18 @@
     /// Checks that the database can be reached, and changes nothing.
     ///
     /// - Returns: `true` if the schema has the tables of a service.
-    /// - Throws: ``PostgreSQLFault``.
+    /// - Throws: ``DatabaseError``.
     static func check(_ url: String) throws -> Bool {
-      let location = try location(url)
-      let connection = try ServiceConnection(location, answerLimit: .seconds(10))
-      try connection.requireFsync()
-      return try connection.connection.execute(
-        "SELECT count(*) FROM pg_class WHERE oid = to_regclass('\(location.schema).layout')"
-      ).text(0, 0) == "1"
+      do throws(PostgreSQLFault) {
+        let location = try location(url)
+        let connection = try ServiceConnection(location, answerLimit: .seconds(10))
+        try connection.requireFsync()
+        return try connection.connection.execute(
+          "SELECT count(*) FROM pg_class WHERE oid = to_regclass('\(location.schema).layout')"
+        ).text(0, 0) == "1"
+      } catch {
+        throw error.error
+      }
     }
 
     package func write<Result: Sendable>(

@@ -2,6 +2,7 @@
 
 #if Server
   internal import Dispatch
+  internal import FoundationEssentials
   internal import ReceiptBytes
   internal import SQLite
   internal import Synchronization
@@ -11,32 +12,32 @@
   /// Transactions that wait at the same time are committed together, so that one sync serves all of them. Each of them
   /// succeeds or fails independently.
   package final class SQLiteServiceDatabase: ServiceDatabase {
-    /// The application identifier of the file (`PRAGMA application_id`): "RKSV".
-    static let applicationID: Int64 = 0x524B_5356
-    private static let layout = ServiceSchema.layout(
-      applicationID: applicationID, version: ServiceSchema.version)
-    private static let maximumBatch = 256
-    // secure_delete overwrites erased data, so that it does not remain in free pages.
-    private static let pragmas =
-      "PRAGMA page_size = 4096; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \(Connection.durability)"
+    /// The format of the file; the application identifier is "RKSV".
+    private static let format = DatabaseFormat(
+      layout: layout(ServiceSchema.version),
+      upgrade: DatabaseFormat.Upgrade(layout: layout) { database, version in
+        try ServiceSchema.upgrade(SQLiteSession(database), version: version)
+      },
+      sharing: .shared, synchronization: .atCommit, pageSize: 4096, logLimit: 8 << 20,
+      // secure_delete overwrites erased data, so that it does not remain in free pages.
+      pragmas: "PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;",
+      reopening: "Nothing is written until you find out why the disk fails, and restart the server.")
 
+    private static func layout(_ version: Int64) -> DatabaseLayout {
+      ServiceSchema.layout(applicationID: 0x524B_5356, version: version)
+    }
+
+    private static let maximumBatch = 256
     /// The time for which a transaction waits for another process's lock of the file before it fails.
     private static let busyTimeout = Duration.seconds(3)
 
     private let path: String
-    private let file: DatabaseFile
-    private let identity: File.Identity?
-    private let writer: Connection
+    private let writer: DatabaseWriter
     private let readers: ReaderPool
     private let queue = DispatchQueue(label: "receipt-kit.service-database")
     private let reading = DispatchQueue(
       label: "receipt-kit.service-database.reading", attributes: .concurrent)
     private let waiting = Mutex<[Transaction]>([])
-    /// The error of a failed sync.
-    ///
-    /// Nothing is written after it: the kernel may have dropped the unwritten data, and would report success to the
-    /// next sync.
-    private let failedSync = Mutex<DatabaseError?>(nil)
 
     /// A transaction that waits to be committed with others.
     private struct Transaction: Sendable {
@@ -55,51 +56,32 @@
     package init(at path: String) throws {
       self.path = path
       do {
-        let file = try DatabaseFile(path)
-        if file.status == nil {
-          do {
-            try file.create { file in
-              let connection = try Connection(
-                file, .writing, timeout: BusyTimeout(.zero), pragmas: Self.pragmas)
-              try connection.use { database in
-                try database.execute("PRAGMA journal_mode = WAL")
-                try database.transaction {
-                  try database.execute("PRAGMA application_id = \(Self.applicationID)")
-                }
-              }
-              try connection.close()
-            }
-          } catch let error as SQLiteError where error.code == .occupied {
-            // Another process has created it meanwhile.
-          }
-        }
-        self.file = file
-        identity = file.status?.identity
-        writer = try Connection(
-          file, .writing, timeout: BusyTimeout(Self.busyTimeout), pragmas: Self.pragmas)
-        try writer.use { database in
-          try Self.upgradeLayout(database)
-          try Self.layout.require(in: database)
-        }
-        readers = ReaderPool(path: path, maximumIdle: 4) { () throws(SQLiteError) in
-          try Connection(file, .reading, timeout: BusyTimeout(Self.busyTimeout), pragmas: "")
-        }
+        writer = try Self.format.openOrCreate(DatabaseFile(path), busyTimeout: Self.busyTimeout)
+        readers = Self.format.readers(of: writer.file, busyTimeout: Self.busyTimeout)
       } catch { throw Self.error(error) }
     }
 
-    private static func upgradeLayout(_ database: Database) throws {
-      guard try layout.storedVersion(in: database) != layout.version else { return }
-      try database.transaction {
-        let version = try layout.storedVersion(in: database)
-        // The check must precede the upgrade. Afterwards, foreign objects in the earlier version's schema could no
-        // longer be found.
-        if version < layout.version {
-          try ServiceSchema.layout(applicationID: applicationID, version: version).requireSchema(in: database)
+    /// Checks that a file can be opened or created, and changes nothing.
+    ///
+    /// - Returns: `true` if it exists.
+    /// - Throws: ``DatabaseError``.
+    static func check(_ path: String) throws -> Bool {
+      do {
+        let file = try DatabaseFile(path)
+        guard file.status == nil else {
+          try format.check(file, busyTimeout: .seconds(10))
+          return true
         }
-        try ServiceSchema.upgrade(SQLiteSession(database), version: version) { version in
-          try database.execute("PRAGMA user_version = \(version)")
+        let folder = FileSystem.directory(of: path)
+        guard try FileSystem.status(folder)?.isDirectory == true else {
+          throw DatabaseError(.unusable, at: path, "There is no folder \(folder) to create it in.")
         }
-      }
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+          throw DatabaseError(
+            .unusable, at: path, "It cannot be created: the folder \(folder) cannot be written.")
+        }
+        return false
+      } catch { throw Self.error(error) }
     }
 
     package func write<Result: Sendable>(
@@ -114,7 +96,7 @@
               try database.run("RELEASE one")
               return result
             } catch {
-              self.noteFailedSync(error)
+              if let error = error as? SQLiteError, error.code == .syncFailed { self.writer.stop(error) }
               // Some errors end the whole transaction, including the savepoint.
               if database.isInTransaction {
                 try database.run("ROLLBACK TO one")
@@ -145,26 +127,15 @@
         var completions: [@Sendable ((any Error)?) -> Void] = []
         var failure: (any Error)?
         do {
-          try requireSynchronized()
-          // A commit to a removed or replaced file would be acknowledged and lost.
-          guard file.status?.identity == identity else {
-            throw SQLiteError(
-              .inputOutput, at: path,
-              "The file was moved, removed or replaced while in use. Put it back, or restart the server.")
-          }
-          try writer.use { database in
-            try database.transaction {
-              for transaction in batch {
-                completions.append(transaction.run(database))
-                guard database.isInTransaction else { break }
-              }
+          try writer.transaction { database in
+            for transaction in batch {
+              completions.append(transaction.run(database))
               guard database.isInTransaction else {
                 throw SQLiteError(.inputOutput, at: path, "The transaction was ended. Nothing was stored.")
               }
             }
           }
         } catch {
-          noteFailedSync(error)
           failure = Self.error(error)
         }
         // If the database could not begin a transaction, no transaction of the batch was started.
@@ -199,15 +170,7 @@
     package func scrub(_ tables: Set<String>) async throws {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         queue.async { [self] in
-          continuation.resume(
-            with: Swift.Result {
-              try requireSynchronized()
-              try writer.use { database in
-                // Objects that were added to the schema since the file was opened may contain copies of erased data.
-                try Self.layout.requireSchema(in: database)
-                try database.checkpoint(.truncate)
-              }
-            }.mapError(Self.error))
+          continuation.resume(with: Swift.Result { try writer.scrub() }.mapError(Self.error))
         }
       }
     }
@@ -222,44 +185,31 @@
       }
     }
 
-    private func noteFailedSync(_ error: any Error) {
-      guard let error = error as? SQLiteError, error.code == .syncFailed else { return }
-      let fault = DatabaseError(
-        .unavailable, at: error.place,
-        "An earlier sync failed, and nothing is written since: find out why the disk fails, then restart the server. "
-          + error.message)
-      failedSync.withLock { $0 = $0 ?? fault }
-    }
-
-    private func requireSynchronized() throws {
-      if let fault = failedSync.withLock({ $0 }) { throw fault }
-    }
-
-    static func error(_ error: any Error) -> any Error {
+    private static func error(_ error: any Error) -> any Error {
       guard let error = error as? SQLiteError else { return error }
       let code: DatabaseError.Code =
         switch error.code {
         case .full: .full
         case .notFound, .occupied, .corrupt, .unsupported: .unusable
-        case .busy, .inputOutput, .syncFailed, .closed: .unavailable
+        case .busy, .inputOutput, .moved, .syncFailed, .closed: .unavailable
         }
-      return DatabaseError(code, at: error.place, error.message)
+      let remedy = error.code == .moved ? " Put it back, or restart the server." : ""
+      return DatabaseError(code, at: error.place, error.message + remedy)
     }
   }
 
   /// A transaction in SQLite.
   private final class SQLiteSession: DatabaseSession {
+    let dialect = SQLDialect.sqlite
     private let database: Database
 
     init(_ database: Database) { self.database = database }
 
     func run(_ statement: String, _ values: [DatabaseValue]) throws -> [DatabaseRow] {
-      // SQLite has one writer, and a reader has a snapshot.
-      let statement = statement.replacing(" FOR UPDATE SKIP LOCKED", with: "").replacing(
-        " FOR UPDATE", with: "")
-      return try database.withStatement(statement) { prepared in
+      try database.withStatement(statement) { prepared in
         for (position, value) in values.enumerated() {
-          let index = Int32(position + 1)
+          // SQLite takes `$1` for a name, and numbers names in the order in which they occur.
+          let index = prepared.index(of: "$\(position + 1)")
           switch value {
           case .null: try prepared.bind(nil as String?, at: index)
           case .integer(let number): try prepared.bind(number, at: index)

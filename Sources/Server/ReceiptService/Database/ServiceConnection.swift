@@ -93,18 +93,8 @@
         """
         SET search_path = \(location.schema);
         SET lock_timeout = '\(Self.lockTimeout)';
-        SET statement_timeout = 0;
         SET idle_in_transaction_session_timeout = '60s';
-        SET tcp_keepalives_idle = 30;
-        SET tcp_keepalives_interval = 10;
-        SET tcp_keepalives_count = 3;
-        """)
-      // A commit returns when it is on the server's disk. A stricter setting, which also waits for standbys, stays
-      // unchanged.
-      try connection.execute(
-        """
-        SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+        \(SessionSettings.statements)
         """)
     }
 
@@ -114,9 +104,7 @@
     func requireFsync() throws(PostgreSQLFault) {
       guard try connection.execute("SHOW fsync").text(0, 0) != "on" else { return }
       throw PostgreSQLFault(
-        .refused(sqlState: "55000"), at: location.description,
-        "The server runs with fsync = off, so a loss of power can destroy what it acknowledged. Set fsync = on."
-      )
+        .refused(sqlState: "55000"), at: location.description, SessionSettings.fsyncIsOff)
     }
 
     /// Runs `body` in a transaction.
@@ -159,7 +147,7 @@
         name = known
       } else {
         name = "s\(names.count)"
-        try connection.prepare(name, Self.translated(statement.text), types: statement.kinds)
+        try connection.prepare(name, statement.text, types: statement.kinds)
         names[statement] = name
       }
       let result = try connection.execute(prepared: name, parameters)
@@ -170,15 +158,6 @@
         rows.append(DatabaseRow(columns))
       }
       return rows
-    }
-
-    /// Translates a statement of `ServiceDatabase` to PostgreSQL.
-    static func translated(_ statement: String) -> String {
-      // Every second part is the inside of a literal.
-      statement.split(separator: "'", omittingEmptySubsequences: false).enumerated().map { index, part in
-        index.isMultiple(of: 2)
-          ? String(part.replacing("?", with: "$").replacing(" BLOB", with: " BYTEA")) : String(part)
-      }.joined(separator: "'")
     }
 
     private func value(_ result: QueryResult, _ row: Int, _ column: Int) throws(PostgreSQLFault)
@@ -248,6 +227,7 @@
 
   /// A transaction in PostgreSQL.
   private final class PostgreSQLSession: DatabaseSession {
+    let dialect = SQLDialect.postgreSQL
     private let connection: ServiceConnection
     /// The first fault, after which the server aborts the transaction.
     private(set) var fault: PostgreSQLFault?
@@ -268,7 +248,7 @@
       // The lock belongs to the whole database, so the schema is part of the key. Two keys with the same hash only wait
       // for each other.
       try run(
-        "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))",
+        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
         .text("receiptkit \(connection.location.schema) \(key)"))
     }
   }

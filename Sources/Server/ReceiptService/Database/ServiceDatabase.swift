@@ -3,9 +3,8 @@
 #if Server
   /// The database of a service: processed notifications, ledgers, changes, waiting webhooks, keys, jobs.
   ///
-  /// Statements are written once for SQLite and PostgreSQL. Parameters are `?1`, `?2`, …; types are `BIGINT`, `TEXT`
-  /// and `BLOB` (`BYTEA` in PostgreSQL). `FOR UPDATE`, with or without `SKIP LOCKED`, is omitted for SQLite, which has
-  /// only one writer.
+  /// Statements are written once for SQLite and PostgreSQL. Parameters are `$1`, `$2`, …; types are `BIGINT`, `TEXT`
+  /// and ``SQLDialect/bytes``. The session's ``SQLDialect`` has the fragments that differ.
   package protocol ServiceDatabase: Sendable {
     /// Runs `body` in one transaction.
     ///
@@ -36,6 +35,9 @@
 
   /// A running transaction.
   package protocol DatabaseSession: AnyObject {
+    /// The SQL of the database.
+    var dialect: SQLDialect { get }
+
     /// Runs a statement.
     ///
     /// - Returns: The rows of the result.

@@ -17,14 +17,23 @@
         // Processes that start at once take turns.
         try session.lock("layout")
         if try session.run("SELECT to_regclass('\(schema).layout')::text").first?.optionalText(0) == nil {
-          try create(schema, connection.location, in: session)
+          guard try connection.connection.createEmptySchema() else {
+            throw DatabaseError(
+              .unusable, at: connection.location.description,
+              "The schema is in use by something else. Name another.")
+          }
+          try session.run("CREATE TABLE layout(version BIGINT NOT NULL)")
         }
         let version = try session.run("SELECT version FROM layout").first?.integer(0) ?? 0
-        try ServiceSchema.upgrade(
-          session, version: version, counter: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        ) { version in
+        guard 0...ServiceSchema.version ~= version else {
+          throw DatabaseError(
+            .unusable, at: connection.location.description,
+            "Its layout is of version \(version); this build knows version \(ServiceSchema.version).")
+        }
+        if version < ServiceSchema.version {
+          try ServiceSchema.upgrade(session, version: version)
           try session.run("DELETE FROM layout")
-          try session.run("INSERT INTO layout VALUES (?1)", .integer(Int64(version)))
+          try session.run("INSERT INTO layout VALUES ($1)", .integer(ServiceSchema.version))
         }
         try require(on: connection.connection)
       }
@@ -66,23 +75,6 @@
               index.name ?? "\(table.name)_\(index.columns.joined(separator: "_"))_key", on: index.columns,
               isUnique: index.isUnique)
           })
-    }
-
-    private static func create(
-      _ schema: String, _ location: ServerLocation, in session: any DatabaseSession
-    ) throws {
-      // If the schema exists, the user does not need permission to create one.
-      if try session.run("SELECT to_regnamespace('\(schema)')::text").first?.optionalText(0) == nil {
-        try session.run("CREATE SCHEMA \(schema)")
-      }
-      let isInUse = try !session.run(
-        "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('\(schema)') LIMIT 1"
-      ).isEmpty
-      guard !isInUse else {
-        throw DatabaseError(
-          .unusable, at: location.description, "The schema is in use by something else. Name another.")
-      }
-      try session.run("CREATE TABLE layout(version BIGINT NOT NULL)")
     }
   }
 

@@ -16,7 +16,7 @@
     /// Creates the key of a database.
     static func create(in session: any DatabaseSession) throws {
       try session.run(
-        "INSERT INTO secrets(name, secret) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING", .text(name),
+        "INSERT INTO secrets(name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", .text(name),
         .bytes(Random.bytes(32)))
     }
 
@@ -24,7 +24,7 @@
     ///
     /// - Throws: ``DatabaseError`` with `unusable` if it is missing.
     init(in session: any DatabaseSession) throws {
-      let rows = try session.run("SELECT secret FROM secrets WHERE name = ?1", .text(Self.name))
+      let rows = try session.run("SELECT secret FROM secrets WHERE name = $1", .text(Self.name))
       guard let key = rows.first?.bytes(0), key.count == 32 else {
         throw DatabaseError(
           .unusable, at: "secrets", "The key \"\(Self.name)\" is missing. Restore the database from a backup."

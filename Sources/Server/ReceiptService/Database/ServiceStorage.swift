@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  internal import FoundationEssentials
-  internal import PostgreSQL
-  internal import ReceiptBytes
-  internal import SQLite
-
   /// The database in which a service stores its keys, entitlements, changes and queued webhook deliveries.
   public enum ServiceStorage: Sendable, Hashable {
     /// A SQLite file for one server process.
@@ -28,8 +23,7 @@
         #if PostgreSQL
           return try PostgreSQLServiceDatabase(url)
         #else
-          throw ServiceConfigurationError(
-            "database", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+          throw Self.missingTrait
         #endif
       }
     }
@@ -40,44 +34,19 @@
     /// - Throws: ``DatabaseError``; ``ServiceConfigurationError`` in a build without the trait.
     package func check() throws -> Bool {
       switch self {
-      case .sqlite(let path):
-        do { return try Self.checkFile(path) } catch { throw SQLiteServiceDatabase.error(error) }
+      case .sqlite(let path): return try SQLiteServiceDatabase.check(path)
       case .postgreSQL(let url):
         #if PostgreSQL
-          do {
-            return try PostgreSQLServiceDatabase.check(url)
-          } catch let fault as PostgreSQLFault {
-            throw fault.error
-          }
+          return try PostgreSQLServiceDatabase.check(url)
         #else
-          throw ServiceConfigurationError(
-            "database", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+          throw Self.missingTrait
         #endif
       }
     }
 
-    private static func checkFile(_ path: String) throws -> Bool {
-      let file = try DatabaseFile(path)
-      guard file.status != nil else {
-        let folder = FileSystem.directory(of: path)
-        guard try FileSystem.status(folder)?.isDirectory == true else {
-          throw DatabaseError(.unusable, at: path, "There is no folder \(folder) to create it in.")
-        }
-        guard FileManager.default.isWritableFile(atPath: folder) else {
-          throw DatabaseError(
-            .unusable, at: path, "It cannot be created: the folder \(folder) cannot be written.")
-        }
-        return false
-      }
-      let connection = try Connection(file, .reading, timeout: BusyTimeout(.seconds(10)), pragmas: "")
-      defer { try? connection.close() }
-      try connection.use { database in
-        guard try database.integer("PRAGMA application_id") == SQLiteServiceDatabase.applicationID else {
-          throw SQLiteError(.occupied, at: path, "It is an SQLite database of another application.")
-        }
-        try ServiceSchema.requireKnown(version: try database.integer("PRAGMA user_version") ?? 0)
-      }
-      return true
-    }
+    #if !PostgreSQL
+      private static let missingTrait = ServiceConfigurationError(
+        "database", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+    #endif
   }
 #endif

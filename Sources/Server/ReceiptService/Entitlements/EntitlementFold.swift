@@ -87,7 +87,7 @@
         INSERT INTO ledgers(
           app, name, identifier, customer, ledger, snapshot, evaluated, next_change, heard, reconcile,
           questions)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
         ON CONFLICT(app, name) DO UPDATE SET
           customer = excluded.customer, ledger = excluded.ledger, snapshot = excluded.snapshot,
           evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
@@ -111,7 +111,7 @@
       let entered = try session.run(
         """
         INSERT INTO changes(id, app, name, customer, previous_customer, time, type, body, trace)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING sequence
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING sequence
         """,
         .text("msg_" + Hexadecimal.encode(Random.bytes(16))), .text(app), .text(name), .text(new.customer),
         .text(previousCustomer), .integer(instant.milliseconds), .text(kind.rawValue),
@@ -242,7 +242,7 @@
       let rows = try session.run(
         """
         SELECT identifier, customer, ledger, snapshot, evaluated, heard FROM ledgers
-        WHERE app = ?1 AND name = ?2
+        WHERE app = $1 AND name = $2
         """, .text(app), .text(name))
       guard let row = rows.first else { return nil }
       identifier = row.text(0)

@@ -14,7 +14,7 @@
           ("customer_aliases", "account"), ("customer_aliases", "customer"),
         ].contains { table, column in
           try !session.run(
-            "SELECT 1 FROM \(table) WHERE app = ?1 AND \(column) = ?2 LIMIT 1", .text(app), .text(customer)
+            "SELECT 1 FROM \(table) WHERE app = $1 AND \(column) = $2 LIMIT 1", .text(app), .text(customer)
           ).isEmpty
         }
       }
@@ -75,11 +75,11 @@
     /// - Returns: The original transactions and purchase tokens concerned.
     mutating func erase() throws -> [String] {
       let owned = try session.run(
-        "SELECT name FROM ledgers WHERE app = ?1 AND customer = ?2", .text(app), .text(customer)
+        "SELECT name FROM ledgers WHERE app = $1 AND customer = $2", .text(app), .text(customer)
       ).map { (app: app, name: $0.text(0)) }
       try EntitlementFold.lock(owned, in: session)
       let ledgers = try session.run(
-        "SELECT identifier, name, ledger FROM ledgers WHERE app = ?1 AND customer = ?2", .text(app),
+        "SELECT identifier, name, ledger FROM ledgers WHERE app = $1 AND customer = $2", .text(app),
         .text(customer))
       var names: [String] = []
       for row in ledgers {
@@ -89,12 +89,12 @@
       }
       // Lock lanes before deliveries, in the same order as the sender does.
       for lane in [WebhookQueue.lane(of: customer, entitlement: "")] + names {
-        try remove("lanes", "app = ?1 AND lane = ?2", .text(app), .text(lane))
+        try remove("lanes", "app = $1 AND lane = $2", .text(app), .text(lane))
       }
       try eraseChanges(names)
-      for name in names { try remove("ledgers", "app = ?1 AND name = ?2", .text(app), .text(name)) }
+      for name in names { try remove("ledgers", "app = $1 AND name = $2", .text(app), .text(name)) }
       try remove(
-        "customer_aliases", "app = ?1 AND (account = ?2 OR customer = ?2)", .text(app), .text(customer))
+        "customer_aliases", "app = $1 AND (account = $2 OR customer = $2)", .text(app), .text(customer))
       return Set(ledgers.map { $0.text(0) }).sorted()
     }
 
@@ -107,11 +107,11 @@
     private mutating func eraseChanges(_ names: [String]) throws {
       let columns = "sequence, customer, previous_customer, body"
       var rows = try session.run(
-        "SELECT \(columns) FROM changes WHERE app = ?1 AND (customer = ?2 OR previous_customer = ?2)",
+        "SELECT \(columns) FROM changes WHERE app = $1 AND (customer = $2 OR previous_customer = $2)",
         .text(app), .text(customer))
       for name in names {
         rows += try session.run(
-          "SELECT \(columns) FROM changes WHERE app = ?1 AND name = ?2", .text(app), .text(name))
+          "SELECT \(columns) FROM changes WHERE app = $1 AND name = $2", .text(app), .text(name))
       }
       let changes = Dictionary(rows.map { ($0.integer(0), $0) }) { first, _ in first }.sorted {
         $0.key < $1.key
@@ -122,8 +122,8 @@
         if told.contains(where: { $0 != nil && $0 != customer }) {
           try anonymize(sequence, told, row.bytes(3))
         } else {
-          try remove("deliveries", "change = ?1", .integer(sequence))
-          try remove("changes", "sequence = ?1", .integer(sequence))
+          try remove("deliveries", "change = $1", .integer(sequence))
+          try remove("changes", "sequence = $1", .integer(sequence))
           removed = sequence
         }
       }
@@ -136,7 +136,7 @@
       guard told.contains(customer) || object.bytes != body else { return }
       let kept = told.map { $0 == customer ? nil : $0 }
       try session.run(
-        "UPDATE changes SET customer = ?2, previous_customer = ?3, body = ?4 WHERE sequence = ?1",
+        "UPDATE changes SET customer = $2, previous_customer = $3, body = $4 WHERE sequence = $1",
         .integer(sequence), .text(kept[0]), .text(kept[1]), .bytes(object.bytes))
       tables.insert("changes")
       // The change no longer waits for deliveries of the erased customer, and stays only in the other customer's lane.
@@ -144,7 +144,7 @@
       let lane = WebhookQueue.lane(of: other, entitlement: "")
       let deliveries = try session.run(
         """
-        UPDATE deliveries SET lane = ?2, previous_lane = NULL WHERE change = ?1 RETURNING endpoint, state
+        UPDATE deliveries SET lane = $2, previous_lane = NULL WHERE change = $1 RETURNING endpoint, state
         """, .integer(sequence), .text(lane))
       if !deliveries.isEmpty { tables.insert("deliveries") }
       for delivery in deliveries where delivery.integer(1) == 0 {

@@ -39,7 +39,7 @@
       try await database.read { session in
         try session.run(
           """
-          SELECT name, identifier, customer, ledger FROM ledgers WHERE app = ?1 AND \(column) = ?2 ORDER BY name
+          SELECT name, identifier, customer, ledger FROM ledgers WHERE app = $1 AND \(column) = $2 ORDER BY name
           """, .text(app), .text(value)
         ).map { row in
           StoredEntitlement(
@@ -58,8 +58,8 @@
       try await database.read { session in
         try session.run(
           """
-          SELECT \(EntitlementChange.columns) FROM changes WHERE app = ?1 AND sequence > ?2
-          ORDER BY sequence LIMIT ?3
+          SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND sequence > $2
+          ORDER BY sequence LIMIT $3
           """, .text(app), .integer(sequence), .integer(Int64(limit))
         ).map(EntitlementChange.init)
       }
@@ -68,7 +68,7 @@
     /// The sequence of an app's latest change; 0 if it has no change.
     package func latestSequence(app: String) async throws -> Int64 {
       try await database.read { session in
-        try session.run("SELECT max(sequence) FROM changes WHERE app = ?1", .text(app)).first?.integer(0) ?? 0
+        try session.run("SELECT max(sequence) FROM changes WHERE app = $1", .text(app)).first?.integer(0) ?? 0
       }
     }
 
@@ -76,7 +76,7 @@
     package func endOfChanges(app: String) async throws -> Int64 {
       try await database.read { session in
         let latest =
-          try session.run("SELECT max(sequence) FROM changes WHERE app = ?1", .text(app)).first?.integer(0)
+          try session.run("SELECT max(sequence) FROM changes WHERE app = $1", .text(app)).first?.integer(0)
           ?? 0
         return max(latest, try RemovedChanges.latest(app: app, in: session))
       }
@@ -86,7 +86,7 @@
     package func history(app: String, name: String) async throws -> [EntitlementChange] {
       try await database.read { session in
         try session.run(
-          "SELECT \(EntitlementChange.columns) FROM changes WHERE app = ?1 AND name = ?2 ORDER BY sequence",
+          "SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND name = $2 ORDER BY sequence",
           .text(app), .text(name)
         ).map(EntitlementChange.init)
       }

@@ -80,7 +80,7 @@
     ) async throws -> [(StoredEntitlement, questions: Int64)] {
       let isAny = try await database.read { session in
         try !session.run(
-          "SELECT 1 FROM ledgers WHERE app = ?1 AND reconcile <= ?2 LIMIT 1", .text(app),
+          "SELECT 1 FROM ledgers WHERE app = $1 AND reconcile <= $2 LIMIT 1", .text(app),
           .integer(now.milliseconds)
         ).isEmpty
       }
@@ -88,8 +88,8 @@
       return try await database.write { session in
         let rows = try session.run(
           """
-          SELECT name, identifier, customer, ledger, questions FROM ledgers WHERE app = ?1 AND reconcile <= ?2
-          ORDER BY reconcile LIMIT ?3 FOR UPDATE SKIP LOCKED
+          SELECT name, identifier, customer, ledger, questions FROM ledgers WHERE app = $1 AND reconcile <= $2
+          ORDER BY reconcile LIMIT $3 \(session.dialect.lockingFreeRows)
           """, .text(app), .integer(now.milliseconds), .integer(Int64(limit)))
         return try rows.map { row in
           let entitlement = StoredEntitlement(
@@ -97,7 +97,7 @@
             ledger: try EntitlementLedger(stored: row.bytes(3)))
           let questions = row.integer(4)
           try session.run(
-            "UPDATE ledgers SET reconcile = ?3, questions = ?4 WHERE app = ?1 AND name = ?2", .text(app),
+            "UPDATE ledgers SET reconcile = $3, questions = $4 WHERE app = $1 AND name = $2", .text(app),
             .text(entitlement.name),
             .integer(now.addingSeconds(Self.pause(afterQuestion: questions)).milliseconds),
             .integer(questions + 1))
@@ -111,7 +111,7 @@
     ) async throws {
       try await database.write { session -> Void in
         try session.run(
-          "UPDATE ledgers SET reconcile = ?3 WHERE app = ?1 AND name = ?2", .text(app),
+          "UPDATE ledgers SET reconcile = $3 WHERE app = $1 AND name = $2", .text(app),
           .text(entitlement.name), .integer(instant?.milliseconds))
       }
     }

@@ -31,15 +31,15 @@
         let notifications = try session.run(
           """
           DELETE FROM notifications WHERE (app, key) IN (
-            SELECT app, key FROM notifications WHERE received < ?1 ORDER BY received LIMIT ?2)
+            SELECT app, key FROM notifications WHERE received < $1 ORDER BY received LIMIT $2)
           RETURNING received
           """, values)
         let changes = try session.run(
           """
           DELETE FROM changes WHERE sequence IN (
             SELECT sequence FROM changes
-            WHERE time < ?1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.change = changes.sequence)
-            ORDER BY time LIMIT ?2)
+            WHERE time < $1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.change = changes.sequence)
+            ORDER BY time LIMIT $2)
           RETURNING sequence, app
           """, values)
         for (app, changes) in Dictionary(grouping: changes, by: { $0.text(1) }) {
@@ -72,20 +72,21 @@
         let key: [DatabaseValue] = [.text(name.app), .text(name.endpoint)]
         removed[name] = try await database.write { session in
           // Lock lanes before deliveries, in the same order as the sender does.
-          try session.run("SELECT lane FROM lanes WHERE app = ?1 AND endpoint = ?2 FOR UPDATE", key)
+          try session.run(
+            "SELECT lane FROM lanes WHERE app = $1 AND endpoint = $2 \(session.dialect.lockingRows)", key)
           let deliveries = try session.run(
             """
-            DELETE FROM deliveries WHERE app = ?1 AND endpoint = ?2
-            AND change IN (SELECT sequence FROM changes WHERE time < ?3) RETURNING change
+            DELETE FROM deliveries WHERE app = $1 AND endpoint = $2
+            AND change IN (SELECT sequence FROM changes WHERE time < $3) RETURNING change
             """, key + [.integer(instant.milliseconds)])
           try session.run(
             """
-            DELETE FROM lanes WHERE app = ?1 AND endpoint = ?2 AND NOT EXISTS (
+            DELETE FROM lanes WHERE app = $1 AND endpoint = $2 AND NOT EXISTS (
               SELECT 1 FROM deliveries
-              WHERE deliveries.app = ?1 AND deliveries.endpoint = ?2 AND deliveries.lane = lanes.lane)
+              WHERE deliveries.app = $1 AND deliveries.endpoint = $2 AND deliveries.lane = lanes.lane)
             AND NOT EXISTS (
               SELECT 1 FROM deliveries
-              WHERE deliveries.app = ?1 AND deliveries.endpoint = ?2 AND deliveries.previous_lane = lanes.lane)
+              WHERE deliveries.app = $1 AND deliveries.endpoint = $2 AND deliveries.previous_lane = lanes.lane)
             """, key)
           return deliveries.count
         }

@@ -80,7 +80,7 @@
     package func isRecorded(messageId: String, app: String) async throws -> Bool {
       try await database.read { session in
         try !session.run(
-          "SELECT 1 FROM notifications WHERE app = ?1 AND key = ?2", .text(app),
+          "SELECT 1 FROM notifications WHERE app = $1 AND key = $2", .text(app),
           .bytes(Self.key(messageId: messageId))
         ).isEmpty
       }
@@ -98,7 +98,7 @@
         // This waits for another transaction that records the same notification.
         let recorded = try session.run(
           """
-          INSERT INTO notifications(app, key, received) VALUES (?1, ?2, ?3)
+          INSERT INTO notifications(app, key, received) VALUES ($1, $2, $3)
           ON CONFLICT(app, key) DO NOTHING RETURNING received
           """, .text(app), .bytes(key), .integer(now.milliseconds))
         guard !recorded.isEmpty else { return nil }
@@ -186,7 +186,7 @@
     @discardableResult
     package func expireDue(at instant: Timestamp? = nil, limit: Int = 100) async throws -> Int {
       let now = instant ?? clock()
-      return try await reevaluate("next_change <= ?1 ORDER BY next_change", now, at: now, limit: limit)
+      return try await reevaluate("next_change <= $1 ORDER BY next_change", now, at: now, limit: limit)
     }
 
     /// Evaluates entitlements again that were evaluated at a future instant, because a clock was ahead.
@@ -200,7 +200,7 @@
     func correct(limit: Int = 100) async throws -> Int {
       let now = clock()
       return try await reevaluate(
-        "evaluated > ?1 ORDER BY evaluated", now.addingSeconds(ClockCheck.tolerance), at: now, limit: limit)
+        "evaluated > $1 ORDER BY evaluated", now.addingSeconds(ClockCheck.tolerance), at: now, limit: limit)
     }
 
     private func reevaluate(
@@ -208,7 +208,7 @@
     ) async throws -> Int {
       let due: @Sendable (any DatabaseSession) throws -> [(app: String, name: String)] = { session in
         try session.run(
-          "SELECT app, name FROM ledgers WHERE \(condition) LIMIT ?2", .integer(instant.milliseconds),
+          "SELECT app, name FROM ledgers WHERE \(condition) LIMIT $2", .integer(instant.milliseconds),
           .integer(Int64(limit))
         ).map { ($0.text(0), $0.text(1)) }
       }

@@ -41,7 +41,7 @@
         into: &sealed)
       try session.run(
         """
-        INSERT INTO withdrawals(app, purchase, facts) VALUES (?1, ?2, ?3)
+        INSERT INTO withdrawals(app, purchase, facts) VALUES ($1, $2, $3)
         ON CONFLICT(app, purchase) DO UPDATE SET facts = excluded.facts
         """, .text(app), .bytes(try purchase(name)), .bytes(sealed))
     }
@@ -51,7 +51,7 @@
     /// - Throws: ``DatabaseError`` with `unusable` if they cannot be read. The purchase must not be granted then.
     func facts(of name: String) throws -> EntitlementLedger? {
       let rows = try session.run(
-        "SELECT facts FROM withdrawals WHERE app = ?1 AND purchase = ?2", .text(app),
+        "SELECT facts FROM withdrawals WHERE app = $1 AND purchase = $2", .text(app),
         .bytes(try purchase(name)))
       guard let sealed = rows.first?.bytes(0) else { return nil }
       var cipher = AES256GCM()

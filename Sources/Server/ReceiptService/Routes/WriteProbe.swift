@@ -105,8 +105,8 @@
       let hash = Random.bytes(32)
       try await database.write { session in
         try session.run(
-          "INSERT INTO sessions(hash, key, created, expires) VALUES (?1, 'probe', 0, 0)", .bytes(hash))
-        try session.run("DELETE FROM sessions WHERE hash = ?1", .bytes(hash))
+          "INSERT INTO sessions(hash, key, created, expires) VALUES ($1, 'probe', 0, 0)", .bytes(hash))
+        try session.run("DELETE FROM sessions WHERE hash = $1", .bytes(hash))
       }
     }
   }

@@ -25,7 +25,7 @@
       try session.run(
         """
         SELECT change, lane, previous_lane FROM deliveries
-        WHERE app = ?1 AND endpoint = ?2 AND change = ?3 AND state = 0
+        WHERE app = $1 AND endpoint = $2 AND change = $3 AND state = 0
         """, values(.integer(change))
       ).first.map(Self.delivery)
     }
@@ -37,7 +37,7 @@
         try session.run(
           """
           SELECT change, lane, previous_lane FROM deliveries
-          WHERE app = ?1 AND endpoint = ?2 AND \(column) = ?3 AND state = 0 ORDER BY change LIMIT 1
+          WHERE app = $1 AND endpoint = $2 AND \(column) = $3 AND state = 0 ORDER BY change LIMIT 1
           """, values(.text(lane))
         ).first.map(Self.delivery)
       }.min { $0.change < $1.change }
@@ -50,7 +50,7 @@
     /// Locks the row of a lane, and returns the end of its lease; `nil` if the lane does not exist.
     func leased(_ lane: String) throws -> Int64? {
       try session.run(
-        "SELECT leased FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE",
+        "SELECT leased FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3 \(session.dialect.lockingRows)",
         values(.text(lane))
       ).first?.integer(0)
     }
@@ -60,13 +60,13 @@
       // This must not wait for a lock, because the other transaction may wait for a lock of this one.
       let rows = try session.run(
         """
-        SELECT due, leased FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE SKIP LOCKED
+        SELECT due, leased FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3 \(session.dialect.lockingFreeRows)
         """, values(.text(lane)))
       if rows.isEmpty {
         // The row is locked or missing. A missing lane would never be found again.
         try session.run(
           """
-          INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES (?1, ?2, ?3, ?4, 0, ?4)
+          INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES ($1, $2, $3, $4, 0, $4)
           ON CONFLICT(app, endpoint, lane) DO NOTHING
           """, values(.text(lane), .integer(now.milliseconds)))
       }
@@ -82,8 +82,8 @@
       guard try first(of: lane) == delivery else { return }
       try session.run(
         """
-        UPDATE lanes SET due = ?4, noted = ?4 WHERE app = ?1 AND endpoint = ?2 AND due > ?4 AND lane IN (
-          SELECT lane FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3 FOR UPDATE SKIP LOCKED)
+        UPDATE lanes SET due = $4, noted = $4 WHERE app = $1 AND endpoint = $2 AND due > $4 AND lane IN (
+          SELECT lane FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3 \(session.dialect.lockingFreeRows))
         """, values(.text(lane), .integer(now.milliseconds)))
     }
 
@@ -91,7 +91,7 @@
     func set(_ lane: String, due: Timestamp, leased: Int64, at now: Timestamp) throws {
       try session.run(
         """
-        UPDATE lanes SET due = ?4, leased = ?5, noted = ?6 WHERE app = ?1 AND endpoint = ?2 AND lane = ?3
+        UPDATE lanes SET due = $4, leased = $5, noted = $6 WHERE app = $1 AND endpoint = $2 AND lane = $3
         """,
         values(
           .text(lane), .integer(due.milliseconds), .integer(leased), .integer(now.milliseconds)))
@@ -100,7 +100,7 @@
     /// Leases a lane.
     func lease(_ lane: String, until expires: Int64, at now: Timestamp) throws {
       try session.run(
-        "UPDATE lanes SET leased = ?4, noted = ?5 WHERE app = ?1 AND endpoint = ?2 AND lane = ?3",
+        "UPDATE lanes SET leased = $4, noted = $5 WHERE app = $1 AND endpoint = $2 AND lane = $3",
         values(.text(lane), .integer(expires), .integer(now.milliseconds)))
     }
 
@@ -110,7 +110,7 @@
         """
         SELECT \(EntitlementChange.columns), attempts, trace, lane FROM deliveries
         JOIN changes ON sequence = change
-        WHERE deliveries.app = ?1 AND endpoint = ?2 AND change = ?3
+        WHERE deliveries.app = $1 AND endpoint = $2 AND change = $3
         """, values(.integer(delivery.change))
       ).first.map { row in
         WebhookQueue.Lease(
@@ -122,7 +122,7 @@
     /// Removes a lane without waiting deliveries.
     func close(_ lane: String) throws {
       try session.run(
-        "DELETE FROM lanes WHERE app = ?1 AND endpoint = ?2 AND lane = ?3", values(.text(lane)))
+        "DELETE FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3", values(.text(lane)))
     }
   }
 #endif

@@ -98,7 +98,7 @@
       try session.run(
         """
         INSERT INTO deliveries(app, endpoint, change, lane, previous_lane, state, attempts)
-        VALUES (?1, ?2, ?3, ?4, ?5, 0, 0)
+        VALUES ($1, $2, $3, $4, $5, 0, 0)
         """,
         .text(app), .text(endpoint), .integer(change), .text(lane), .text(previousLane))
     }
@@ -109,7 +109,7 @@
       // The update changes nothing, but locks the row.
       try session.run(
         """
-        INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES (?1, ?2, ?3, ?4, 0, ?4)
+        INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES ($1, $2, $3, $4, 0, $4)
         ON CONFLICT(app, endpoint, lane) DO UPDATE SET lane = excluded.lane
         """, .text(app), .text(endpoint), .text(lane), .integer(now.milliseconds))
     }
@@ -121,7 +121,7 @@
       -> Bool
     {
       try !session.run(
-        "SELECT 1 FROM lanes WHERE app = ?1 AND endpoint = ?2 AND due <= ?3 AND leased <= ?3 LIMIT 1",
+        "SELECT 1 FROM lanes WHERE app = $1 AND endpoint = $2 AND due <= $3 AND leased <= $3 LIMIT 1",
         .text(app), .text(endpoint), .integer(now.milliseconds)
       ).isEmpty
     }
@@ -144,8 +144,8 @@
         let lanes = EndpointLanes(app: app, endpoint: endpoint, session: session)
         let due = try session.run(
           """
-          SELECT lane FROM lanes WHERE app = ?1 AND endpoint = ?2 AND due <= ?3 AND leased <= ?3
-          ORDER BY due LIMIT ?4 FOR UPDATE SKIP LOCKED
+          SELECT lane FROM lanes WHERE app = $1 AND endpoint = $2 AND due <= $3 AND leased <= $3
+          ORDER BY due LIMIT $4 \(session.dialect.lockingFreeRows)
           """, .text(app), .text(endpoint), .integer(now.milliseconds), .integer(Int64(limit))
         ).map { $0.text(0) }
         var leased: Set<String> = []
@@ -192,7 +192,7 @@
         var due = now
         switch outcome {
         case .delivered:
-          try session.run("DELETE FROM deliveries WHERE app = ?1 AND endpoint = ?2 AND change = ?3", delivery)
+          try session.run("DELETE FROM deliveries WHERE app = $1 AND endpoint = $2 AND change = $3", delivery)
         case .failed(let error, let retryAfter):
           let delay = Self.delay(afterAttempt: lease.attempts, until: retryAfter, now: now, random: random)
           if let delay { due = now.addingSeconds(delay) }
@@ -223,12 +223,12 @@
     func correct(at now: Timestamp) async throws -> Int {
       let latest = now.addingSeconds(ClockCheck.tolerance).milliseconds
       let isWrong = try await database.read { session in
-        try !session.run("SELECT 1 FROM lanes WHERE noted > ?1 LIMIT 1", .integer(latest)).isEmpty
+        try !session.run("SELECT 1 FROM lanes WHERE noted > $1 LIMIT 1", .integer(latest)).isEmpty
       }
       guard isWrong else { return 0 }
       return try await database.write { session in
         try session.run(
-          "UPDATE lanes SET due = ?1, leased = 0, noted = ?1 WHERE noted > ?2 RETURNING lane",
+          "UPDATE lanes SET due = $1, leased = 0, noted = $1 WHERE noted > $2 RETURNING lane",
           .integer(now.milliseconds), .integer(latest)
         ).count
       }
@@ -240,8 +240,8 @@
     ) throws {
       try session.run(
         """
-        UPDATE deliveries SET error = ?4, attempts = ?5, state = ?6
-        WHERE app = ?1 AND endpoint = ?2 AND change = ?3
+        UPDATE deliveries SET error = $4, attempts = $5, state = $6
+        WHERE app = $1 AND endpoint = $2 AND change = $3
         """, delivery + [.text(error), .integer(Int64(attempts)), .integer(isDead ? 1 : 0)])
     }
 
@@ -261,7 +261,7 @@
     package func counts(app: String) async throws -> [String: (waiting: Int, dead: Int)] {
       try await database.read { session in
         try session.run(
-          "SELECT endpoint, state, count(*) FROM deliveries WHERE app = ?1 GROUP BY endpoint, state",
+          "SELECT endpoint, state, count(*) FROM deliveries WHERE app = $1 GROUP BY endpoint, state",
           .text(app)
         ).reduce(into: [:]) { counts, row in
           let count = Int(row.integer(2))
@@ -291,7 +291,7 @@
           """
           SELECT \(EntitlementChange.columns), attempts, error FROM deliveries
           JOIN changes ON sequence = change
-          WHERE deliveries.app = ?1 AND endpoint = ?2 AND state = 1 AND change > ?3 ORDER BY change LIMIT ?4
+          WHERE deliveries.app = $1 AND endpoint = $2 AND state = 1 AND change > $3 ORDER BY change LIMIT $4
           """, .text(app), .text(endpoint), .integer(sequence), .integer(Int64(limit))
         ).map { row in
           DeadLetter(
@@ -318,14 +318,14 @@
         let letters = try session.run(
           """
           SELECT change, lane, previous_lane FROM deliveries JOIN changes ON sequence = change
-          WHERE deliveries.app = ?1 AND endpoint = ?2 AND state = 1 \(id == nil ? "" : "AND id = ?3")
+          WHERE deliveries.app = $1 AND endpoint = $2 AND state = 1 \(id == nil ? "" : "AND id = $3")
           ORDER BY lane, change
           """, [.text(app), .text(endpoint)] + (id.map { [.text($0)] } ?? []))
         let lanes = Set(letters.flatMap { [$0.optionalText(1), $0.optionalText(2)] }.compactMap(\.self))
         for lane in lanes.sorted() {
           try Self.openLane(lane, app: app, endpoint: endpoint, at: now, in: session)
           try session.run(
-            "UPDATE lanes SET due = ?4, noted = ?4 WHERE app = ?1 AND endpoint = ?2 AND lane = ?3",
+            "UPDATE lanes SET due = $4, noted = $4 WHERE app = $1 AND endpoint = $2 AND lane = $3",
             .text(app),
             .text(endpoint), .text(lane), .integer(now.milliseconds))
         }
@@ -333,7 +333,7 @@
           try session.run(
             """
             UPDATE deliveries SET state = 0, attempts = 0, error = NULL
-            WHERE app = ?1 AND endpoint = ?2 AND change = ?3
+            WHERE app = $1 AND endpoint = $2 AND change = $3
             """, .text(app), .text(endpoint), .integer(letter.integer(0)))
         }
         return letters.count

@@ -41,14 +41,10 @@
     }
 
     func create(on connection: ServerConnection) throws(StorageError) {
-      if try connection.execute("SELECT to_regnamespace('\(name)')::text").text(0, 0).isEmpty {
-        try connection.execute("CREATE SCHEMA \(name)")
-      } else {
-        guard try isEmpty(on: connection) else {
-          throw StorageError(
-            .notATrail, at: connection.location.description,
-            "The schema is in use already. Open the trail in it, or name another schema.")
-        }
+      guard try connection.createEmptySchema() else {
+        throw StorageError(
+          .notATrail, at: connection.location.description,
+          "The schema is in use already. Open the trail in it, or name another schema.")
       }
       try connection.execute(creation)
     }
@@ -57,7 +53,7 @@
     func check(on connection: ServerConnection) throws(StorageError) {
       let place = connection.location.description
       if try connection.execute("SELECT to_regclass('\(name).trail')::text").text(0, 0).isEmpty {
-        throw try isEmpty(on: connection)
+        throw try connection.isSchemaEmpty()
           ? StorageError(
             .notFound, at: place, "There is no audit trail. Check the URL and its schema, or create one.")
           : StorageError(.notATrail, at: place, "The schema has tables, but they are not an audit trail's.")
@@ -97,11 +93,6 @@
             table.name, [.init("key", "bigint"), .init("value", "bytea")],
             indexes: [.primaryKey(["key"], of: table.name)])
         }, isSearched: false)
-
-    private func isEmpty(on connection: ServerConnection) throws(StorageError) -> Bool {
-      let count = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('\(name)')"
-      return try connection.execute(count).text(0, 0) == "0"
-    }
 
     // MARK: Statements
 

@@ -8,7 +8,7 @@ extension StorageError {
   init(_ error: SQLiteError) {
     let code: Code =
       switch error.code {
-      case .notFound: .notFound
+      case .notFound, .moved: .notFound
       case .occupied: .notATrail
       case .full: .full
       case .busy: .busy

@@ -253,7 +253,7 @@
             // Recorded after the first erasure has looked; the second one is entered, and its process is killed then.
             _ = try await Self.record(late, api)
             try await own.write { session -> Void in
-              try session.run("UPDATE erasures SET customer = ?1, leased = 0", .text(F.customer))
+              try session.run("UPDATE erasures SET customer = $1, leased = 0", .text(F.customer))
             }
           }
         }
@@ -315,7 +315,7 @@
           try session.run(
             """
             INSERT INTO erasures(id, app, customer, actor, leased, purchases, entries)
-            VALUES (?1, 'shop', NULL, 'tester', 0, 3, 4)
+            VALUES ($1, 'shop', NULL, 'tester', 0, 3, 4)
             """, .text(old))
           try ErasureQueue.keyDigests(in: session)
         }

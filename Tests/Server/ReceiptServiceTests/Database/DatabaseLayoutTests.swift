@@ -78,6 +78,25 @@
       }
     }
 
+    /// A process that saw a sync fail may have left a log that is in memory and not on disk.
+    @Test func theLogThatACrashLeftIsCopiedIntoTheFile() async throws {
+      try await withFile { path in
+        let database = try SQLiteServiceDatabase(at: path)
+        try await database.write { _ = try $0.run("INSERT INTO notifications VALUES ('app', x'01', 1)") }
+        let copy = path + ".copy"
+        for suffix in ["", "-wal"] {
+          try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        await database.close()
+        let log = URL(fileURLWithPath: copy + "-wal")
+        #expect(try !Data(contentsOf: log).isEmpty)
+        let opened = try SQLiteServiceDatabase(at: copy)
+        #expect(try Data(contentsOf: log).isEmpty)
+        #expect(try await opened.read { try $0.run("SELECT * FROM notifications").count } == 1)
+        await opened.close()
+      }
+    }
+
     /// Each version leads to the same schema as making it anew, and nothing may be added to any.
     @Test(arguments: 0..<ServiceSchema.version)
     func filesOfEarlierLayoutsAreUpgraded(_ version: Int64) async throws {
@@ -156,11 +175,8 @@
         let url = server.url()
         let connection = try server.connection(url)
         try connection.execute("CREATE SCHEMA \(connection.location.schema)")
-        for statement in ServiceSchema.layout(applicationID: 0, version: version).statements {
-          try connection.execute(
-            ServiceConnection.translated(statement).replacing(
-              "sequence INTEGER PRIMARY KEY AUTOINCREMENT",
-              with: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"))
+        for statement in ServiceSchema.statements(of: version, .postgreSQL) {
+          try connection.execute(statement)
         }
         try connection.execute(
           "CREATE TABLE layout(version BIGINT NOT NULL); INSERT INTO layout VALUES (\(version))")

@@ -27,13 +27,6 @@
       return database
     }
 
-    @Test func writesPostgreSQLsDialect() {
-      #expect(
-        ServiceConnection.translated(
-          "SELECT ?1, 'it''s ?1 BLOB', ?12 FROM t(a BLOB NOT NULL, b TEXT, c BLOB)")
-          == "SELECT $1, 'it''s ?1 BLOB', $12 FROM t(a BYTEA NOT NULL, b TEXT, c BYTEA)")
-    }
-
     @Test func isMadeOnceByFourThatOpenItAtOnce() async throws {
       let url = server.url()
       let databases = try await withThrowingTaskGroup(of: PostgreSQLServiceDatabase.self) { group in
@@ -113,7 +106,7 @@
     @Test func runsAgainAfterADeadlock() async throws {
       let database = try await counting(server.url(), connections: 2)
       try await database.write { session in
-        for name in ["a", "b"] { try session.run("INSERT INTO counters VALUES (?1, 0)", .text(name)) }
+        for name in ["a", "b"] { try session.run("INSERT INTO counters VALUES ($1, 0)", .text(name)) }
       }
       let runs = Mutex(0)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -125,7 +118,7 @@
                 return runs <= 2
               }
               for name in names {
-                try session.run("UPDATE counters SET value = value + 1 WHERE name = ?1", .text(name))
+                try session.run("UPDATE counters SET value = value + 1 WHERE name = $1", .text(name))
                 // Until both have their first.
                 if isFirst { Thread.sleep(forTimeInterval: 0.3) }
               }
@@ -162,7 +155,7 @@
         for number in 0..<200 {
           group.addTask {
             try await database.write { session in
-              try session.run("INSERT INTO counters VALUES (?1, 0)", .text("\(number)"))
+              try session.run("INSERT INTO counters VALUES ($1, 0)", .text("\(number)"))
               if number < 50 { try session.run("SELECT pg_sleep(0.01)") }
             }
           }
@@ -219,7 +212,7 @@
       let writes = (0..<20).map { number in
         Task {
           try await database.write { session in
-            try session.run("INSERT INTO counters VALUES (?1, 0)", .text("\(number)"))
+            try session.run("INSERT INTO counters VALUES ($1, 0)", .text("\(number)"))
             try session.run("SELECT pg_sleep(0.01)")
           }
         }

@@ -12,7 +12,7 @@
     private static func enter(_ name: String, _ value: DatabaseValue, in session: any DatabaseSession) throws
     {
       try session.run(
-        "INSERT INTO blobs VALUES (?1, 'k?1', ?2, ?2)", .text(name), value)
+        "INSERT INTO blobs VALUES ($1, 'k$1', $2, $2)", .text(name), value)
     }
 
     /// Runs a test on a database with tables of the tests' own.
@@ -21,8 +21,9 @@
     ) async throws {
       try await withService(on: kind) { service in
         try await service.database.write { session in
+          let bytes = session.dialect.bytes
           try session.run(
-            "CREATE TABLE blobs(id TEXT PRIMARY KEY, kind TEXT, body BLOB NOT NULL, result BLOB)")
+            "CREATE TABLE blobs(id TEXT PRIMARY KEY, kind TEXT, body \(bytes) NOT NULL, result \(bytes))")
           try session.run("CREATE TABLE counters(name TEXT PRIMARY KEY, value BIGINT NOT NULL)")
         }
         try await body(service.database)
@@ -32,7 +33,7 @@
     @Test("values are read as they were written", arguments: DatabaseKind.all)
     func values(on kind: DatabaseKind) async throws {
       try await withTables(on: kind) { database in
-        let texts = ["", "it's ?1", "a\0b\0", "\u{FFFF}", "\u{FFFF}0\0\u{FFFF}1", "e\u{301}\0\u{301}", "🧾"]
+        let texts = ["", "it's $1", "a\0b\0", "\u{FFFF}", "\u{FFFF}0\0\u{FFFF}1", "e\u{301}\0\u{301}", "🧾"]
         let bytes: [[UInt8]] = [[], [0], Array(0...255), Array(repeating: 7, count: 300_000)]
         let numbers: [Int64] = [.min, -1, 0, 1, .max]
         try await database.write { session in
@@ -40,17 +41,17 @@
             try Self.enter(text, .bytes(bytes[index % 4]), in: session)
           }
           for number in numbers {
-            try session.run("INSERT INTO counters VALUES (?1, ?2)", .text("\(number)"), .integer(number))
+            try session.run("INSERT INTO counters VALUES ($1, $2)", .text("\(number)"), .integer(number))
           }
         }
         try await database.read { session in
           for (index, text) in texts.enumerated() {
             let row = try session.run(
-              "SELECT id, body, result, kind, customer FROM blobs LEFT JOIN ledgers ON name = id WHERE id = ?1",
+              "SELECT id, body, result, kind, customer FROM blobs LEFT JOIN ledgers ON name = id WHERE id = $1",
               .text(text))
             #expect(
               row.map(\.values) == [
-                [.text(text), .bytes(bytes[index % 4]), .bytes(bytes[index % 4]), "k?1", .null]
+                [.text(text), .bytes(bytes[index % 4]), .bytes(bytes[index % 4]), "k$1", .null]
               ])
           }
           #expect(
@@ -100,7 +101,7 @@
                 let count = try session.run("SELECT value FROM counters WHERE name = 'count'").first?.integer(
                   0)
                 if let count {
-                  try session.run("UPDATE counters SET value = ?1 WHERE name = 'count'", .integer(count + 1))
+                  try session.run("UPDATE counters SET value = $1 WHERE name = 'count'", .integer(count + 1))
                 } else {
                   try session.run("INSERT INTO counters VALUES ('count', 1)")
                 }
@@ -119,7 +120,7 @@
         let writer = Task {
           for number in 0..<50 {
             try await database.write { session in
-              _ = try session.run("INSERT INTO counters VALUES (?1, 0)", .text("\(number)"))
+              _ = try session.run("INSERT INTO counters VALUES ($1, 0)", .text("\(number)"))
             }
           }
         }

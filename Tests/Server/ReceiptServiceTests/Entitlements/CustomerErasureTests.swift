@@ -127,7 +127,7 @@
         try await entitlements.record(service.notification(.refund, day: 1, F.period(1)), app: "shop")
         try await entitlements.erase(app: "shop", customer: F.customer)
         try await service.database.write { session -> Void in
-          try session.run("UPDATE withdrawals SET facts = ?1", .bytes(Array(repeating: 7, count: 100)))
+          try session.run("UPDATE withdrawals SET facts = $1", .bytes(Array(repeating: 7, count: 100)))
         }
         let error = await #expect(throws: DatabaseError.self) {
           try await entitlements.merge(old, customer: F.customer, app: "shop")

@@ -33,6 +33,8 @@
         self.database = database
       }
 
+      var dialect: SQLDialect { session.dialect }
+
       func run(_ statement: String, _ values: [DatabaseValue]) throws -> [DatabaseRow] {
         let number = database.count.withLock { count in
           count += 1

@@ -204,7 +204,7 @@
           for (index, delay) in WebhookQueue.delays.enumerated() {
             try await Self.eventually("attempt \(index + 1)") {
               try await service.database.read { session in
-                try session.run("SELECT 1 FROM deliveries WHERE attempts = ?1", .integer(Int64(index + 1)))
+                try session.run("SELECT 1 FROM deliveries WHERE attempts = $1", .integer(Int64(index + 1)))
                   .count == 1
               }
             }

@@ -220,7 +220,7 @@ struct SQLiteRecordStorageTests {
   func full() throws {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
-    try storage.connection.use { try $0.execute("PRAGMA max_page_count = 20") }
+    try storage.writer.connection.use { try $0.execute("PRAGMA max_page_count = 20") }
     for _ in 0..<2 {
       let code = recordCode {
         try storage.commit([
@@ -231,7 +231,7 @@ struct SQLiteRecordStorageTests {
       #expect(code == .full)
       #expect(try storage.records(in: .first, after: nil, limit: 9) == [StoredRecord(key: "a", value: [1])])
     }
-    try storage.connection.use { try $0.execute("PRAGMA max_page_count = 10000") }
+    try storage.writer.connection.use { try $0.execute("PRAGMA max_page_count = 10000") }
     try storage.put("b", [UInt8](repeating: 0, count: 200_000))
     #expect(try storage.keys() == ["a", "b"])
   }
@@ -241,7 +241,7 @@ struct SQLiteRecordStorageTests {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
     // SQLite's commit hook makes the commit fail, although there is space.
-    try storage.connection.use { database in
+    try storage.writer.connection.use { database in
       _ = unsafe sqlite3_commit_hook(try database.requireHandle(), { _ in 1 }, nil)
     }
     #expect(recordCode { try storage.put("a", [2]) } == .syncFailed)

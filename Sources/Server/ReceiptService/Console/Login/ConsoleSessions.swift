@@ -24,9 +24,9 @@
       let secret = Self.generateSecret()
       let now = clock().milliseconds
       try await database.write { session in
-        try session.run("DELETE FROM sessions WHERE expires <= ?1", .integer(now))
+        try session.run("DELETE FROM sessions WHERE expires <= $1", .integer(now))
         try session.run(
-          "INSERT INTO sessions(hash, key, created, expires) VALUES (?1, ?2, ?3, ?4)",
+          "INSERT INTO sessions(hash, key, created, expires) VALUES ($1, $2, $3, $4)",
           .bytes(Self.hash(secret)), .text(principal.keyID), .integer(now),
           .integer(now + Self.lifetime * 1000))
         try AdministrativeAct.record(
@@ -41,7 +41,7 @@
       let now = clock().milliseconds
       let key = try await database.read { session in
         try session.run(
-          "SELECT key FROM sessions WHERE hash = ?1 AND expires > ?2", .bytes(Self.hash(secret)),
+          "SELECT key FROM sessions WHERE hash = $1 AND expires > $2", .bytes(Self.hash(secret)),
           .integer(now)
         ).first?.text(0)
       }
@@ -52,7 +52,7 @@
     /// Ends a login.
     func end(_ secret: String) async throws {
       try await database.write { session in
-        _ = try session.run("DELETE FROM sessions WHERE hash = ?1", .bytes(Self.hash(secret)))
+        _ = try session.run("DELETE FROM sessions WHERE hash = $1", .bytes(Self.hash(secret)))
       }
     }
 

@@ -175,7 +175,7 @@ struct SQLiteStorageTests {
     let storage = try SQLiteStorage(creatingAt: path)
     // 1 is NORMAL, 2 is FULL.
     for (connection, synchronous) in [
-      (storage.writer, "1"), (storage.copying.connection, "2"),
+      (storage.writer.connection, "1"), (try #require(storage.writer.copying.connection), "2"),
     ] {
       let settings = try connection.use { database in
         try ["synchronous", "journal_mode", "mmap_size", "page_size"].map {
