@@ -114,15 +114,12 @@ final class AppendPipeline: Sendable {
 /// The work of the stages.
 extension AuditLog {
   fileprivate func prepared(_ records: [AuditRecord]) -> [PreparedRecord] {
-    let runs = RunsLookup(states.written, once: configuration.once, storage: storage, context)
+    let runs = RunsLookup(writer.states.written, once: configuration.once, storage: storage, context)
     return PreparedRecord.prepare(records, context.keys.fingerprints, lookingUpIn: runs)
   }
 
   fileprivate func enter(_ records: [PreparedRecord]) throws(AuditError) -> [AuditAcknowledgement] {
-    let flushInterval = options.flushInterval
-    let acknowledgements = try change { writer throws(AuditError) in
-      try writer.append(records, flushInterval: flushInterval)
-    }
+    let acknowledgements = try writer.append(records)
     scheduleCheckpoint()
     mergeIndexIfFlushed()
     return acknowledgements
@@ -131,8 +128,8 @@ extension AuditLog {
   /// Waits until the entries up to `index` are durable and readers see them.
   fileprivate func synchronize(upTo index: UInt64) throws(AuditError) {
     // Entries that readers see are durable, so a batch that only repeats such entries has nothing to wait for.
-    guard index >= states.published.head.size else { return }
-    try synchronizeAll()
+    guard index >= writer.states.published.head.size else { return }
+    try writer.synchronize()
   }
 }
 

@@ -14,7 +14,7 @@ extension AuditLog {
   @discardableResult
   public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do throws(AuditError) {
-      let checkpoint = try change { writer throws(AuditError) in try writer.publishCheckpoint() }
+      let checkpoint = try writer.publishCheckpoint()
       notePublishing(nil)
       return checkpoint
     } catch {
@@ -48,7 +48,7 @@ extension AuditLog {
         try publishCheckpoint()
       } catch {
         // The next append throws the error that stopped the trail.
-        let isOver = error.code == .closed || writer.withLock { $0.stopped != nil }
+        let isOver = error.code == .closed || writer.stopped != nil
         if !isOver, !isClosing.load(ordering: .sequentiallyConsistent) { scheduleCheckpoint() }
       }
     }

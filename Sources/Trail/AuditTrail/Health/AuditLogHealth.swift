@@ -68,9 +68,8 @@ extension AuditLog {
   ///   trail, or the storage's failure, such as a full disk. Without the private key nothing is tried.
   public func probe() async throws(AuditError) {
     try await blocking { log throws(AuditError) in
-      let (stopped, canWrite) = log.writer.withLock { ($0.stopped, $0.canWrite) }
-      if let stopped { throw stopped }
-      guard canWrite else { return }
+      if let stopped = log.writer.stopped { throw stopped }
+      guard log.context.keys.canSign else { return }
       do {
         try log.storage.write { writer in
           guard let checkpoint = try writer.value(.notes, TrailNotes.checkpoint) else { return }
@@ -84,9 +83,9 @@ extension AuditLog {
 
   /// The current health of the trail.
   public var health: AuditLogHealth {
-    let (stopped, covered) = writer.withLock { ($0.stopped, $0.checkpointSize) }
+    let (stopped, covered) = writer.status
     let record = publishing.withLock { $0 }
-    let size = states.written.head.size
+    let size = writer.states.written.head.size
     return AuditLogHealth(
       stopped: stopped, publishingFault: record.fault, failedAttempts: record.failedAttempts,
       uncheckpointedCount: size > covered ? size - covered : 0, uncheckpointedAge: record.age(at: .now))
@@ -105,7 +104,7 @@ extension AuditLog {
 
   /// Notes the outcome of an attempt to publish, and reports failures and recoveries.
   func notePublishing(_ fault: AuditError?) {
-    let isComplete = fault == nil && writer.withLock { $0.checkpointSize } >= states.written.head.size
+    let isComplete = fault == nil && writer.status.checkpointSize >= writer.states.written.head.size
     let before = publishing.withLock { record in
       defer { record.noteAttempt(fault, isComplete: isComplete, at: .now) }
       return record

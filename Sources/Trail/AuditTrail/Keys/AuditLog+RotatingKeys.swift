@@ -28,36 +28,9 @@ extension AuditLog {
     }
     let now = Self.milliseconds(options.clock())
     return try await blocking { log throws(AuditError) in
-      let succession = try log.change { writer throws(AuditError) in
-        let succession = try writer.write { state, storage in
-          try state.replaceKey(by: new, now: now, in: storage)
-        }
-        log.context.keys.adopt(new, succession)
-        return succession
-      }
+      let succession = try log.writer.rotateKey(to: new, at: now)
       try log.publishCheckpoint()
       return succession
     }
-  }
-}
-
-extension TrailState {
-  fileprivate mutating func replaceKey(
-    by new: NoteSignerKey, now: Int64, in writer: any StorageWriter
-  ) throws -> KeySuccession {
-    let old = try context.keys.signer()
-    let record = AuditRecord(EntryFacts(time: now, kind: .key, key: new.verifierKey.text))
-    let index = try append([record], in: writer)[0].index
-    let checkpoint = try Checkpoint(origin: context.keys.origin, size: head.size, root: head.root)
-    let tiles = tiles(in: writer)
-    let entry = try entries(in: writer).entry(at: index)
-    let hashes = try MerkleTree.inclusionProof(index: index, size: head.size, reader: tiles)
-    let proof = try LogProof(
-      extra: entry, index: index, inclusionProof: hashes, checkpoint: try checkpoint.signed(by: old))
-    guard let succession = try KeySuccession(proof, by: old.verifierKey) else {
-      throw AuditError(.wrongKey, at: "key", "The new key cannot be read from its entry.")
-    }
-    signed = try context.keys.store(new, succession, head, in: writer)
-    return succession
   }
 }

@@ -85,8 +85,8 @@ extension AuditLog {
       let context = TrailContext(
         keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
       let writer = try TrailWriter(
-        storage: storage, once: keys.configuration.once, context, checkpoints: checkpoints)
-      return try AuditLog(storage, context, writer, options)
+        storage, context, checkpoints: checkpoints, flushInterval: options.flushInterval)
+      return AuditLog(storage, context, writer, options)
     } catch { throw AuditError(error) }
   }
 

@@ -27,7 +27,7 @@ extension AuditLog {
     while true {
       attempts += 1
       // The state of the readers comes first: the stored state can then only be newer.
-      let state = states.published
+      let state = writer.states.published
       let result: Result? = try storage.read { reader in
         let stored = try context.keys.stored(in: reader, known: verifiedHead.withLock { $0 })
         verifiedHead.withLock { $0 = stored }
@@ -43,7 +43,7 @@ extension AuditLog {
         throw AuditError(.storageUnavailable, "The trail changes faster than it can be read; try again.")
       }
       // There is nothing to read if this process has shown a newer state meanwhile.
-      if states.published.head == state.head { try refresh() }
+      if writer.states.published.head == state.head { try writer.refresh() }
     }
   }
 
@@ -53,12 +53,6 @@ extension AuditLog {
   /// Entries that other processes wrote must be read.
   private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
     stored.size > head.size && stored.writer.writer == context.writer && stored.writer.from <= head.size
-  }
-
-  private func refresh() throws(AuditError) {
-    try change { writer throws(AuditError) in
-      do { try writer.refresh() } catch { throw AuditError(error) }
-    }
   }
 
   private static let readers = DispatchQueue(label: "receiptkit.audit-log.readers", attributes: .concurrent)

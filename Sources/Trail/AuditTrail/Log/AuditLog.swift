@@ -56,8 +56,7 @@ public final class AuditLog: Sendable {
   let context: TrailContext
   let options: Options
   let rounds: WitnessRounds?
-  let writer: Mutex<TrailWriter>
-  let states: KnownStates
+  let writer: TrailWriter
   /// The head whose signature was verified last.
   let verifiedHead: Mutex<SignedHead>
   let appends: AppendPipeline
@@ -69,16 +68,15 @@ public final class AuditLog: Sendable {
   private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
 
   init(
-    _ storage: any TrailStorage, _ context: TrailContext, _ writer: sending TrailWriter, _ options: Options
-  ) throws {
-    guard let state = writer.written else { throw AuditError(.closed, "The trail is closed.") }
+    _ storage: any TrailStorage, _ context: TrailContext, _ writer: TrailWriter, _ options: Options
+  ) {
+    let state = writer.states.written
     self.storage = storage
     self.context = context
     verifiedHead = Mutex(state.signed)
     self.options = options
     rounds = options.witnesses.map { WitnessRounds($0) }
-    states = KnownStates(state, durable: writer.durable)
-    self.writer = Mutex(writer)
+    self.writer = writer
     appends = AppendPipeline(
       AppendQueue(
         maximumWaiting: options.maximumWaiting, maximumWaitingByteCount: options.maximumWaitingByteCount,
@@ -87,38 +85,16 @@ public final class AuditLog: Sendable {
       IndexMerger(storage: context.keys.index(in: storage)) {
         UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000))
       })
-    if writer.canWrite {
+    if context.keys.canSign {
       mergeIndex()
       // These entries are of a process that ended before it published them.
-      if writer.checkpointSize < state.head.size { scheduleCheckpoint() }
+      if writer.status.checkpointSize < state.head.size { scheduleCheckpoint() }
     }
-  }
-
-  // MARK: - Changing
-
-  /// Syncs everything that this process wrote, and shows it to readers.
-  func synchronizeAll() throws(AuditError) {
-    do { try states.synchronize(storage) } catch {
-      throw writer.withLock { $0.stop(after: error) }
-    }
-  }
-
-  /// Changes the trail, and shows the new state to readers if it is durable.
-  func change<Result: Sendable>(
-    _ body: (inout TrailWriter) throws(AuditError) -> Result
-  ) throws(AuditError) -> Result {
-    let outcome: Swift.Result<Result, AuditError> = writer.withLock { writer in
-      let outcome = Swift.Result { () throws(AuditError) in try body(&writer) }
-      states.remove(writer.takeRemoved())
-      if let now = writer.written { states.take(now) }
-      return outcome
-    }
-    return try outcome.get()
   }
 
   /// Returns `true` if the last commit flushed the index, so that there may be runs to merge.
   private func isFlushed() -> Bool {
-    let indexedSize = states.written.head.indexedSize
+    let indexedSize = writer.states.written.head.indexedSize
     return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize
   }
 

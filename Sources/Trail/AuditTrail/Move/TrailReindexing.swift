@@ -118,7 +118,7 @@ public struct TrailReindexing: Sendable {
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
       let state = try TrailState(reading: reader, context, readsIndex: false)
-      try TrailWriter.compare(published, with: state, reader)
+      try PublishedCheckpoints.compare(published, with: state, reader)
       return (state, try IndexRebuild(beside: state.head.indexRoot, in: IndexRows(base: reader)))
     }
     var scan = Scan()
@@ -132,7 +132,7 @@ public struct TrailReindexing: Sendable {
         let now = try TrailState(reading: writer, context, readsIndex: false)
         // Checked before the head is signed anew: an old copy may have been put back meanwhile.
         let published = try publishedCheckpoint { _ = try context.keys.head(in: writer) }
-        try TrailWriter.compare(published, with: now, writer)
+        try PublishedCheckpoints.compare(published, with: now, writer)
         // Another process flushed meanwhile. This index must cover everything that the other one covers.
         guard now.head.indexedSize <= rebuild.indexedSize else { return (now, nil as Bool?) }
         return (now, try replace(now, rebuild, scan, in: writer))
@@ -143,8 +143,10 @@ public struct TrailReindexing: Sendable {
   }
 
   private func publishedCheckpoint(refresh: () throws -> Void) throws -> VerifiedCheckpoint {
-    guard let published = try TrailWriter.published(in: checkpoints, context.keys, refresh: refresh) else {
-      throw TrailWriter.noCheckpoint
+    guard
+      let published = try PublishedCheckpoints(store: checkpoints, keys: context.keys).load(refresh: refresh)
+    else {
+      throw PublishedCheckpoints.missing
     }
     return published
   }

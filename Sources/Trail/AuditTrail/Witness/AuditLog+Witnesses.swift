@@ -99,9 +99,7 @@ extension AuditLog {
       try await self.read { try $0.consistencyProof(from: oldSize, to: size) }
     }
     let signed = try await blocking { log throws(AuditError) in
-      try log.change { writer throws(AuditError) in
-        try writer.add(answers.lines, to: checkpoint, by: lines)
-      }
+      try log.writer.add(answers.lines, to: checkpoint, by: lines)
     }
     return WitnessRound(signed, refusals: answers.refusals, policy: policy, logKey: checkpoint.logKey)
   }

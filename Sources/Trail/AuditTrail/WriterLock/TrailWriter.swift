@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The only writer of a process: it changes the trail and publishes its checkpoints, one at a time.
+///
+/// Everything that runs under its lock is in this folder, each operation in a file of its own. An operation blocks.
+final class TrailWriter: Sendable {
+  let storage: any TrailStorage
+  let context: TrailContext
+  /// The number of entries after which index records are written as runs.
+  let flushInterval: UInt64
+  /// The state that the writer has reached, and the state that readers see.
+  let states: KnownStates
+  private let state: Mutex<WriterState>
+
+  /// Reads the trail, and compares it with the last published checkpoint.
+  init(
+    _ storage: any TrailStorage, _ context: TrailContext, checkpoints: any CheckpointStore,
+    flushInterval: UInt64
+  ) throws {
+    let state = try WriterState(storage, context, checkpoints)
+    guard let written = state.written else { throw AuditError(.closed, "The trail is closed.") }
+    self.storage = storage
+    self.context = context
+    self.flushInterval = flushInterval
+    states = KnownStates(written, durable: state.durable)
+    self.state = Mutex(state)
+  }
+
+  /// The error that stopped writing, if it has stopped, and the number of entries that the checkpoint covers that was
+  /// last seen in its store.
+  var status: (stopped: AuditError?, checkpointSize: UInt64) {
+    state.withLock { ($0.stopped, $0.checkpointSize) }
+  }
+
+  /// The error that stopped writing; `nil` if writing has not stopped.
+  var stopped: AuditError? { status.stopped }
+
+  /// Changes what the writer knows or has written, and shows readers the new state if it is durable.
+  ///
+  /// Only the operations in this folder call it.
+  func locked<Result: Sendable>(
+    _ body: (inout WriterState) throws(AuditError) -> Result
+  ) throws(AuditError) -> Result {
+    let outcome: Swift.Result<Result, AuditError> = state.withLock { state in
+      let outcome = Swift.Result { () throws(AuditError) in try body(&state) }
+      states.remove(state.takeRemoved())
+      if let now = state.written { states.take(now) }
+      return outcome
+    }
+    return try outcome.get()
+  }
+
+  /// Changes the trail in one transaction, which must be synced before anyone is informed of it.
+  ///
+  /// Only the operations in this folder call it.
+  func transaction<Result: Sendable>(
+    _ body: (inout TrailState, any StorageWriter) throws -> Result
+  ) throws(AuditError) -> Result {
+    try locked { state throws(AuditError) in try state.write(body) }
+  }
+
+  /// Syncs everything that this process wrote, and shows it to readers.
+  ///
+  /// The lock is not held meanwhile, so that others can write.
+  func synchronize() throws(AuditError) {
+    do { try states.synchronize(storage) } catch {
+      throw state.withLock { $0.stop(after: error) }
+    }
+  }
+}
