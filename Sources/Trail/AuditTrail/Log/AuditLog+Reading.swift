@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
-internal import FingerprintIndex
-internal import Synchronization
+public import ReceiptCrypto
 
 extension AuditLog {
   /// Reads a snapshot of the trail.
@@ -14,46 +12,51 @@ extension AuditLog {
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (TrailView) throws -> Result
   ) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-      Self.readers.async {
-        continuation.resume(with: Swift.Result { try self.withView(body) })
-      }
-    }
+    try await reader.read(body)
   }
 
   /// Reads a snapshot of the trail, and blocks the thread; in a task, call ``read(_:)``.
   public func withView<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
-    var attempts = 0
-    while true {
-      attempts += 1
-      // The state of the readers comes first: the stored state can then only be newer.
-      let state = writer.states.published
-      let result: Result? = try storage.read { reader in
-        let stored = try context.keys.stored(in: reader, known: verifiedHead.withLock { $0 })
-        verifiedHead.withLock { $0 = stored }
-        guard stored.head.isSameTree(as: state.head) || isOwn(stored.head, after: state.head) else {
-          return nil
-        }
-        var state = state
-        state.index = try state.index.refreshed(to: stored.head.indexRoot, in: IndexRows(base: reader))
-        return try body(TrailView(reader: reader, state: state, context: context))
-      }
-      if let result { return result }
-      guard attempts < 100 else {
-        throw AuditError(.storageUnavailable, "The trail changes faster than it can be read; try again.")
-      }
-      // There is nothing to read if this process has shown a newer state meanwhile.
-      if writer.states.published.head == state.head { try writer.refresh() }
+    try reader.withView(body)
+  }
+
+  /// Returns the entries of an original transaction, newest first, read in pages as they are requested.
+  ///
+  /// Entries that are appended meanwhile are not included.
+  ///
+  /// - Parameter original: The original transaction's identifier.
+  /// - Returns: The entries.
+  public func history(original: String) -> EntryHistory { EntryHistory(reader, original: original) }
+
+  /// Returns the size of the trail.
+  ///
+  /// - Throws: ``AuditError``, ``StorageError``.
+  public func statistics() throws -> TrailStatistics { try reader.statistics() }
+}
+
+extension AuditLog: AuditLookup {
+  /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
+  /// newest.
+  public func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]
+  {
+    try await read {
+      EarlierEntry.oldestFirst(try $0.entries(transaction: transaction, in: scope, limit: limit))
     }
   }
 
-  /// Returns `true` if this opened trail wrote everything that a stored head has beyond `head`, and so will show it as
-  /// soon as it is durable.
-  ///
-  /// Entries that other processes wrote must be read.
-  private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
-    stored.size > head.size && stored.writer.writer == context.writer && stored.writer.from <= head.size
+  /// Returns the entries in a scope of an original transaction, oldest first; if there are more than `limit`, the
+  /// newest.
+  public func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
+    try await read { EarlierEntry.oldestFirst(try $0.history(original: original, in: scope, limit: limit)) }
   }
 
-  private static let readers = DispatchQueue(label: "receiptkit.audit-log.readers", attributes: .concurrent)
+  /// Returns the entries about a receipt, oldest first; if there are more than `limit`, the newest.
+  public func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
+    try await read { EarlierEntry.oldestFirst(try $0.entries(receipt: receipt, limit: limit)) }
+  }
+
+  /// Returns the customer of an entry; `nil` if no customer was recorded, or it was erased.
+  public func customer(at index: UInt64) async throws -> String? {
+    try await read { try $0.erasablePart(at: index)?.customerToken }
+  }
 }

@@ -57,8 +57,7 @@ public final class AuditLog: Sendable {
   let options: Options
   let rounds: WitnessRounds?
   let writer: TrailWriter
-  /// The head whose signature was verified last.
-  let verifiedHead: Mutex<SignedHead>
+  let reader: Reader
   let appends: AppendPipeline
   let isCheckpointDue = Mutex(false)
   let publishing = Mutex(PublishingRecord())
@@ -73,7 +72,7 @@ public final class AuditLog: Sendable {
     let state = writer.states.written
     self.storage = storage
     self.context = context
-    verifiedHead = Mutex(state.signed)
+    reader = Reader(writer)
     self.options = options
     rounds = options.witnesses.map { WitnessRounds($0) }
     self.writer = writer

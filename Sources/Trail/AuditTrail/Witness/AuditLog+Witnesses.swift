@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
+internal import ReceiptBytes
 public import TransparencyLog
 
 extension AuditLog {
@@ -108,16 +108,8 @@ extension AuditLog {
   func blocking<Value: Sendable>(
     _ body: @escaping @Sendable (AuditLog) throws(AuditError) -> Value
   ) async throws(AuditError) -> Value {
-    let result: Result<Value, AuditError> = await withCheckedContinuation { continuation in
-      Self.witnessing.async {
-        continuation.resume(returning: Result { () throws(AuditError) in try body(self) })
-      }
-    }
-    return try result.get()
+    try await BlockingWork.run { () throws(AuditError) in try body(self) }
   }
-
-  private static let witnessing = DispatchQueue(
-    label: "receiptkit.audit-log.witnesses", attributes: .concurrent)
 }
 
 extension TrailView {
