@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CMalloc
 internal import Dispatch
 internal import Synchronization
 
@@ -33,11 +32,6 @@ final class AppendPipeline: Sendable {
       }
     }
     return try result.get()
-  }
-
-  /// Runs `work` after `delay`, when no commit is in progress.
-  func betweenCommits(after delay: DispatchTimeInterval, _ work: @escaping @Sendable () -> Void) {
-    committing.asyncAfter(deadline: .now() + delay, execute: work)
   }
 
   /// Refuses further requests, and returns when all queued entries are complete.
@@ -102,7 +96,7 @@ final class AppendPipeline: Sendable {
       let others = requests.filter { $0.mode != .durable }
       guard !others.isEmpty else { continue }
       let checkpoint = outcome.flatMap { _ in
-        Result { () throws(AuditError) in _ = try log.publishCheckpoint() }
+        Result { () throws(AuditError) in _ = try log.publisher.publish() }
       }
       for request in others {
         request.continuation.resume(returning: checkpoint.map { request.elements })
@@ -120,8 +114,8 @@ extension AuditLog {
 
   fileprivate func enter(_ records: [PreparedRecord]) throws(AuditError) -> [AuditAcknowledgement] {
     let acknowledgements = try writer.append(records)
-    scheduleCheckpoint()
-    mergeIndexIfFlushed()
+    publisher.schedule()
+    index.mergeIfFlushed()
     return acknowledgements
   }
 
@@ -131,19 +125,4 @@ extension AuditLog {
     guard index >= writer.states.published.head.size else { return }
     try writer.synchronize()
   }
-}
-
-/// Memory that was freed but that the allocator still holds.
-package enum FreedMemory {
-  /// Returns the memory to the system, if the allocator supports that.
-  ///
-  /// Call it after work that needed much memory for a short time: that memory otherwise stays fragmented.
-  static func release() { CMalloc_giveBack() }
-
-  /// Makes all threads share the allocator's arenas, instead of each using its own.
-  ///
-  /// This is for a process that only appends; call it before the process begins. The process decides this and not the
-  /// trail, since it may slow down other threads that allocate much at the same time. It has the effect of
-  /// `MALLOC_ARENA_MAX=2` in the environment.
-  package static func shareAmongThreads() { CMalloc_shareArenas() }
 }

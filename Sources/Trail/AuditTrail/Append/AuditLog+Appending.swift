@@ -26,7 +26,7 @@ extension AuditLog {
     }
     // Check before queueing: in a transaction, one invalid record would fail all the others.
     let byteCount = try AuditRecord.requireStorable(records.span)
-    try requirePublishing()
+    try publisher.requirePublishing()
     if mode == .witnessed { try admitWitnessed() }
     let acknowledgements = try await appends.append(records, byteCount: byteCount, mode, to: self)
     if mode == .witnessed { try await makeQuorum() }

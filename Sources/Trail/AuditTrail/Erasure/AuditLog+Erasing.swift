@@ -34,7 +34,7 @@ extension AuditLog {
   public func erase(
     entries indexes: [UInt64], progress: @Sendable (Int) -> Void = { _ in }
   ) async throws(AuditError) -> [AuditAcknowledgement] {
-    let now = Self.milliseconds(options.clock())
+    let now = options.clock().wholeMilliseconds ?? 0
     let entries = Set(indexes).sorted()
     var erasures: [UInt64: AuditAcknowledgement] = [:]
     var rest = entries[...]
@@ -57,7 +57,7 @@ extension AuditLog {
       try log.writer.synchronize()
       try log.scrub()
     }
-    scheduleCheckpoint()
+    publisher.schedule()
     return indexes.compactMap { erasures[$0] }
   }
 

@@ -12,8 +12,8 @@ extension AuditLog {
   /// - Throws: ``AuditError/Code/tampered`` if one of the entries is not what was recorded.
   @discardableResult
   public func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
-    try requirePublishing()
-    let now = Self.milliseconds(options.clock())
+    try publisher.requirePublishing()
+    let now = options.clock().wholeMilliseconds ?? 0
     return try await blocking { log throws(AuditError) in try log.writer.anchor(original, at: now) }
   }
 }

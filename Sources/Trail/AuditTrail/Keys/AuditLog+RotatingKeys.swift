@@ -26,10 +26,10 @@ extension AuditLog {
         .wrongKey, at: "key",
         "The new key is named \(configuration.origin), as the trail is, and was not in use before.")
     }
-    let now = Self.milliseconds(options.clock())
+    let now = options.clock().wholeMilliseconds ?? 0
     return try await blocking { log throws(AuditError) in
       let succession = try log.writer.rotateKey(to: new, at: now)
-      try log.publishCheckpoint()
+      try log.publisher.publish()
       return succession
     }
   }

@@ -94,11 +94,10 @@ extension AuditLog {
   ///
   /// - Throws: ``AuditError`` if the checkpoint could not be published; the storage is closed nevertheless.
   public func close() throws(AuditError) {
-    isClosing.store(true, ordering: .sequentiallyConsistent)
+    index.close()
+    publisher.close()
     appends.close(self)
-    stopMerging()
-    releaseMerges()
     defer { try? storage.close() }
-    do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
+    do throws(AuditError) { try publisher.publish() } catch { if error.code != .readOnly { throw error } }
   }
 }

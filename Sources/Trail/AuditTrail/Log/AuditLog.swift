@@ -59,17 +59,12 @@ public final class AuditLog: Sendable {
   let writer: TrailWriter
   let reader: Reader
   let appends: AppendPipeline
-  let isCheckpointDue = Mutex(false)
-  let publishing = Mutex(PublishingRecord())
-  let isClosing = Atomic(false)
-  private let lastIndexedSize = Atomic<UInt64>(0)
-  let merger: Mutex<IndexMerger>
-  private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
+  let publisher: Publisher
+  let index: IndexMaintenance
 
   init(
     _ storage: any TrailStorage, _ context: TrailContext, _ writer: TrailWriter, _ options: Options
   ) {
-    let state = writer.states.written
     self.storage = storage
     self.context = context
     reader = Reader(writer)
@@ -80,48 +75,7 @@ public final class AuditLog: Sendable {
       AppendQueue(
         maximumWaiting: options.maximumWaiting, maximumWaitingByteCount: options.maximumWaitingByteCount,
         maximumBatch: options.maximumBatch))
-    merger = Mutex(
-      IndexMerger(storage: context.keys.index(in: storage)) {
-        UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000))
-      })
-    if context.keys.canSign {
-      mergeIndex()
-      // These entries are of a process that ended before it published them.
-      if writer.status.checkpointSize < state.head.size { scheduleCheckpoint() }
-    }
-  }
-
-  /// Returns `true` if the last commit flushed the index, so that there may be runs to merge.
-  private func isFlushed() -> Bool {
-    let indexedSize = writer.states.written.head.indexedSize
-    return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize
-  }
-
-  /// Merges runs if the last commit made one.
-  func mergeIndexIfFlushed() { if isFlushed() { mergeIndex() } }
-
-  /// Merges index runs in the background, between appends.
-  private func mergeIndex() {
-    merging.async { [self] in
-      // If the storage fails, appends meet the same error; the rest of the merging can wait.
-      var isMore = true
-      while isMore, !isClosing.load(ordering: .sequentiallyConsistent) {
-        isMore = (try? merger.withLock { merger in try merger.step() }) ?? false
-        FreedMemory.release()
-      }
-    }
-  }
-
-  /// Waits until the merging has ended after its current step.
-  func stopMerging() { merging.sync {} }
-
-  /// Releases the claims on unfinished merges, so that others need not wait for them to lapse.
-  func releaseMerges() {
-    // A claim that cannot be released lapses.
-    merger.withLock { merger in try? merger.release() }
-  }
-
-  static func milliseconds(_ time: Timestamp) -> Int64 {
-    Int64(exactly: time.millisecondsSince1970.rounded(.down)) ?? 0
+    publisher = Publisher(writer, options)
+    index = IndexMaintenance(writer)
   }
 }

@@ -78,9 +78,7 @@ public struct TrailReindexing: Sendable {
         .storageUnavailable, at: "index",
         "Entries were erased while the index was made; start it again later.")
     }
-    var merger = IndexMerger(storage: context.keys.index(in: storage)) {
-      UInt64(max(0, SystemClock.now().millisecondsSince1970 / 1000))
-    }
+    var merger = IndexMerger(storage: context.keys.index(in: storage)) { SystemClock.now().wholeSeconds }
     while try merger.step() {}
     return indexed
   }

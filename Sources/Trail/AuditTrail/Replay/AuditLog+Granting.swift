@@ -22,11 +22,11 @@ extension AuditLog {
     guard requests.count <= options.maximumWaiting else {
       throw AuditError(.overloaded, "More than \(options.maximumWaiting) requests at a time; make fewer.")
     }
-    try requirePublishing()
+    try publisher.requirePublishing()
     if mode == .witnessed { try admitWitnessed() }
     let decisions = try await decide(requests, mode)
-    scheduleCheckpoint()
-    mergeIndexIfFlushed()
+    publisher.schedule()
+    index.mergeIfFlushed()
     if mode == .witnessed { try await makeQuorum() }
     return decisions
   }
@@ -49,7 +49,7 @@ extension AuditLog {
         let decided = try log.writer.grant(rest, known, longest: longest)
         guard decided.count == rest.count else { return decided }
         try log.writer.synchronize()
-        if mode != .durable { try log.publishCheckpoint() }
+        if mode != .durable { try log.publisher.publish() }
         return decided
       }
       decisions += decided

@@ -65,7 +65,7 @@ extension AuditLog {
       var attempts = 0
       while true {
         attempts += 1
-        let checkpoint = try await blocking { log throws(AuditError) in try log.publishCheckpoint() }
+        let checkpoint = try await blocking { log throws(AuditError) in try log.publisher.publish() }
         let round = try await ask(rounds, checkpoint, asksAll: asksAll, until: deadline)
         let isLate = attempts == 5 || ContinuousClock.now >= deadline || asked == checkpoint.checkpoint
         // A witness that saw a newer checkpoint was asked by another process, whose checkpoint can now be loaded.

@@ -200,9 +200,9 @@ struct AppendPathTests {
     let fixture = try TrailFixture(storage: StallingStorage(MemoryStorage()))
     let log = try fixture.create()
     // Nothing is merged in the background.
-    log.isClosing.store(true, ordering: .sequentiallyConsistent)
+    log.index.close()
     for part in 0..<9 { try await log.append(TrailFixture.records(part * 256..<(part + 1) * 256)) }
-    #expect(try log.merger.withLock { try $0.step() })
+    #expect(try log.index.step())
     func merges() throws -> [IndexMerge] {
       try fixture.storage.read { reader in
         let head = try log.context.keys.head(in: reader)
