@@ -27,9 +27,9 @@ extension AuditLog {
     // Check before queueing: in a transaction, one invalid record would fail all the others.
     let byteCount = try AuditRecord.requireStorable(records.span)
     try publisher.requirePublishing()
-    if mode == .witnessed { try admitWitnessed() }
+    let rounds = try rounds.admit(mode)
     let acknowledgements = try await appends.append(records, byteCount: byteCount, mode, to: self)
-    if mode == .witnessed { try await makeQuorum() }
+    try await rounds?.makeQuorum()
     return acknowledgements
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension AuditLog {
   /// The number of entries that are erased in one transaction.
   ///
@@ -43,8 +45,8 @@ extension AuditLog {
       let slice = Array(rest.prefix(length.count))
       rest = rest.dropFirst(slice.count)
       let start = ContinuousClock.now
-      let entered = try await blocking { log throws(AuditError) in
-        try log.writer.erase(slice, at: now)
+      let entered = try await BlockingWork.run { [self] () throws(AuditError) in
+        try writer.erase(slice, at: now)
       }
       for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
       length.adapt(to: .now - start)
@@ -52,10 +54,10 @@ extension AuditLog {
       // Others that wait for the storage's lock try it periodically, and must find it free.
       if !rest.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
     }
-    try await blocking { log throws(AuditError) in
-      while try log.writer.removeUnfinishedIndex() {}
-      try log.writer.synchronize()
-      try log.scrub()
+    try await BlockingWork.run { [self] () throws(AuditError) in
+      while try writer.removeUnfinishedIndex() {}
+      try writer.synchronize()
+      try scrub()
     }
     publisher.schedule()
     return indexes.compactMap { erasures[$0] }

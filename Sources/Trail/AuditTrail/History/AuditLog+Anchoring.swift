@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension AuditLog {
   /// Enters a statement that names the newest entry of an original transaction and counts its entries.
   ///
@@ -14,6 +16,6 @@ extension AuditLog {
   public func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
     try publisher.requirePublishing()
     let now = options.clock().wholeMilliseconds ?? 0
-    return try await blocking { log throws(AuditError) in try log.writer.anchor(original, at: now) }
+    return try await BlockingWork.run { [self] () throws(AuditError) in try writer.anchor(original, at: now) }
   }
 }

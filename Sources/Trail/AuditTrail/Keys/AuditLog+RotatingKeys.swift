@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import TransparencyLog
 
 extension AuditLog {
@@ -27,9 +28,9 @@ extension AuditLog {
         "The new key is named \(configuration.origin), as the trail is, and was not in use before.")
     }
     let now = options.clock().wholeMilliseconds ?? 0
-    return try await blocking { log throws(AuditError) in
-      let succession = try log.writer.rotateKey(to: new, at: now)
-      try log.publisher.publish()
+    return try await BlockingWork.run { [self] () throws(AuditError) in
+      let succession = try writer.rotateKey(to: new, at: now)
+      try publisher.publish()
       return succession
     }
   }

@@ -21,6 +21,33 @@ extension AuditLog {
     try await BlockingWork.run(publisher.publish)
   }
 
+  /// Publishes a checkpoint of all entries, lets the witnesses cosign it, and stores the cosigned checkpoint in its
+  /// place.
+  ///
+  /// Simultaneous calls share a round. A witness that has cosigned this checkpoint before is not asked again.
+  ///
+  /// - Returns: The checkpoint with the cosignatures, which meet the quorum.
+  /// - Throws: ``AuditError``: ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
+  ///   reasons; the cosignatures that were given are kept. ``AuditError/Code/noWitnesses`` if no witnesses are
+  ///   configured, and the errors of ``publishCheckpoint()``.
+  @discardableResult
+  public func collectCosignatures() async throws(AuditError) -> VerifiedCheckpoint {
+    try await askWitnesses().cosigned.get()
+  }
+
+  /// Does the same as ``collectCosignatures()``, and also returns every refusal, even if the quorum was met.
+  ///
+  /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and the errors of ``publishCheckpoint()``.
+  public func askWitnesses() async throws(AuditError) -> WitnessRound {
+    try await rounds.required().join(asksAll: true)
+  }
+
+  /// The largest checkpoint for which this process saw the quorum met; `nil` if there is no such checkpoint yet.
+  ///
+  /// Under load, newer checkpoints that are not cosigned yet soon replace it as the published one. Make proofs for this
+  /// one.
+  public var witnessedCheckpoint: VerifiedCheckpoint? { rounds?.newest }
+
   /// The current health of the trail.
   public var health: AuditLogHealth { publisher.health }
 

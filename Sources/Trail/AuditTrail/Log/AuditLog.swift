@@ -69,7 +69,6 @@ public final class AuditLog: Sendable {
     self.context = context
     reader = Reader(writer)
     self.options = options
-    rounds = options.witnesses.map { WitnessRounds($0) }
     self.writer = writer
     appends = AppendPipeline(
       AppendQueue(
@@ -77,5 +76,8 @@ public final class AuditLog: Sendable {
         maximumBatch: options.maximumBatch))
     publisher = Publisher(writer, options)
     index = IndexMaintenance(writer)
+    rounds = options.witnesses.map { [reader, publisher] in
+      WitnessRounds($0, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
+    }
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension AuditLog {
   /// Decides which purchases are granted and records the verdicts, in one step.
   ///
@@ -23,11 +25,11 @@ extension AuditLog {
       throw AuditError(.overloaded, "More than \(options.maximumWaiting) requests at a time; make fewer.")
     }
     try publisher.requirePublishing()
-    if mode == .witnessed { try admitWitnessed() }
+    let rounds = try rounds.admit(mode)
     let decisions = try await decide(requests, mode)
     publisher.schedule()
     index.mergeIfFlushed()
-    if mode == .witnessed { try await makeQuorum() }
+    try await rounds?.makeQuorum()
     return decisions
   }
 
@@ -45,11 +47,11 @@ extension AuditLog {
       let isBounded = attempts < Self.maximumSearches
       let longest = isBounded ? KnownGrants.maximumEntryCount : .max
       if !isBounded { known = KnownGrants() }
-      let decided = try await blocking { [known] log throws(AuditError) in
-        let decided = try log.writer.grant(rest, known, longest: longest)
+      let decided = try await BlockingWork.run { [self, known] () throws(AuditError) in
+        let decided = try writer.grant(rest, known, longest: longest)
         guard decided.count == rest.count else { return decided }
-        try log.writer.synchronize()
-        if mode != .durable { try log.publisher.publish() }
+        try writer.synchronize()
+        if mode != .durable { try publisher.publish() }
         return decided
       }
       decisions += decided
