@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import FingerprintIndex
 public import ReceiptCodec
 internal import ReceiptVerification
-internal import Synchronization
-internal import TransparencyLog
 
 /// An open audit trail, which records verdicts, finds them and proves them.
 ///
@@ -54,30 +51,33 @@ public final class AuditLog: Sendable {
   public var configuration: TrailConfiguration { context.keys.configuration }
   let storage: any TrailStorage
   let context: TrailContext
-  let options: Options
-  let rounds: WitnessRounds?
   let writer: TrailWriter
   let reader: Reader
-  let appends: AppendPipeline
   let publisher: Publisher
   let index: IndexMaintenance
+  let rounds: WitnessRounds?
+  let appender: Appender
+  let grants: Grants
+  let erasure: Erasure
+  let anchors: Anchors
+  let keyRotation: KeyRotation
 
-  init(
-    _ storage: any TrailStorage, _ context: TrailContext, _ writer: TrailWriter, _ options: Options
-  ) {
-    self.storage = storage
-    self.context = context
-    reader = Reader(writer)
-    self.options = options
+  init(_ writer: TrailWriter, _ options: Options) {
+    storage = writer.storage
+    context = writer.context
     self.writer = writer
-    appends = AppendPipeline(
-      AppendQueue(
-        maximumWaiting: options.maximumWaiting, maximumWaitingByteCount: options.maximumWaitingByteCount,
-        maximumBatch: options.maximumBatch))
-    publisher = Publisher(writer, options)
-    index = IndexMaintenance(writer)
-    rounds = options.witnesses.map { [reader, publisher] in
+    let (reader, publisher, index) = (Reader(writer), Publisher(writer, options), IndexMaintenance(writer))
+    let rounds = options.witnesses.map {
       WitnessRounds($0, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
     }
+    self.reader = reader
+    self.publisher = publisher
+    self.index = index
+    self.rounds = rounds
+    appender = Appender(writer, publisher, index, rounds, options)
+    grants = Grants(writer, reader, publisher, index, rounds, maximumCount: options.maximumWaiting)
+    erasure = Erasure(writer, publisher, clock: options.clock)
+    anchors = Anchors(writer: writer, publisher: publisher, clock: options.clock)
+    keyRotation = KeyRotation(writer: writer, publisher: publisher, clock: options.clock)
   }
 }

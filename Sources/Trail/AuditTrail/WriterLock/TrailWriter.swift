@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import TransparencyLog
 
 /// The only writer of a process: it changes the trail and publishes its checkpoints, one at a time.
 ///
@@ -16,14 +17,18 @@ final class TrailWriter: Sendable {
 
   /// Reads the trail, and compares it with the last published checkpoint.
   init(
-    _ storage: any TrailStorage, _ context: TrailContext, checkpoints: any CheckpointStore,
-    flushInterval: UInt64
+    _ storage: any TrailStorage, trusting verifier: NoteVerifierKey, _ signer: NoteSignerKey?,
+    _ checkpoints: any CheckpointStore, _ options: AuditLog.Options
   ) throws {
+    let keys = try storage.read {
+      try TrailKeys(
+        reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
+    }
+    context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
+    flushInterval = options.flushInterval
     let state = try WriterState(storage, context, checkpoints)
     guard let written = state.written else { throw AuditError(.closed, "The trail is closed.") }
     self.storage = storage
-    self.context = context
-    self.flushInterval = flushInterval
     states = KnownStates(written, durable: state.durable)
     self.state = Mutex(state)
   }
@@ -61,10 +66,12 @@ final class TrailWriter: Sendable {
     try locked { state throws(AuditError) in try state.write(body) }
   }
 
-  /// Syncs everything that this process wrote, and shows it to readers.
+  /// Syncs everything that this process wrote, and shows it to readers, unless they see the entry at `index` already.
   ///
   /// The lock is not held meanwhile, so that others can write.
-  func synchronize() throws(AuditError) {
+  func synchronize(upTo index: UInt64 = .max) throws(AuditError) {
+    // Entries that readers see are durable, so a batch that only repeats such entries has nothing to wait for.
+    guard index >= states.published.head.size else { return }
     do { try states.synchronize(storage) } catch {
       throw state.withLock { $0.stop(after: error) }
     }

@@ -2,31 +2,43 @@
 
 internal import ReceiptBytes
 
-extension AuditLog {
-  /// Decides which purchases are granted and records the verdicts, in one step.
+/// Decides which purchases are granted, and records the decisions.
+final class Grants: Sendable {
+  private let writer: TrailWriter
+  private let reader: Reader
+  private let publisher: Publisher
+  private let index: IndexMaintenance
+  private let rounds: WitnessRounds?
+  private let maximumCount: Int
+
+  /// The maximum number of times that a history that is too long is read outside the transaction, for one request.
+  private static let maximumSearches = 3
+
+  init(
+    _ writer: TrailWriter, _ reader: Reader, _ publisher: Publisher, _ index: IndexMaintenance,
+    _ rounds: WitnessRounds?, maximumCount: Int
+  ) {
+    self.writer = writer
+    self.reader = reader
+    self.publisher = publisher
+    self.index = index
+    self.rounds = rounds
+    self.maximumCount = maximumCount
+  }
+
+  /// Decides and records requests, and waits until the records are as safe as `mode` requires.
   ///
-  /// Of any number of requests for the same grant, in one call, in one process or in many, exactly one is granted.
-  ///
-  /// The trail is searched in the transaction that records the decision, and each request of a call sees those before
-  /// it. A request that is a replay according to the rules is recorded as invalid, `checker-refused` by `replay`.
-  ///
-  /// - Parameters:
-  ///   - requests: The requests, at most ``Options/maximumWaiting`` at a time.
-  ///   - mode: The condition that the records meet when this returns.
   /// - Returns: One decision for each request, in order.
-  /// - Throws: ``AuditError``: as ``append(_:acknowledgement:)->[AuditAcknowledgement]``. If this throws, grant
-  ///   nothing. It is unknown what was recorded, and a request that was recorded as granted is refused as a replay when
-  ///   it is made again.
-  public func grant(
-    _ requests: [GrantRequest], acknowledgement mode: AcknowledgementMode = .durable
+  func decide(
+    _ requests: [GrantRequest], _ mode: AcknowledgementMode
   ) async throws(AuditError) -> [GrantDecision] {
     guard !requests.isEmpty else { return [] }
-    guard requests.count <= options.maximumWaiting else {
-      throw AuditError(.overloaded, "More than \(options.maximumWaiting) requests at a time; make fewer.")
+    guard requests.count <= maximumCount else {
+      throw AuditError(.overloaded, "More than \(maximumCount) requests at a time; make fewer.")
     }
     try publisher.requirePublishing()
     let rounds = try rounds.admit(mode)
-    let decisions = try await decide(requests, mode)
+    let decisions = try await enter(requests, mode)
     publisher.schedule()
     index.mergeIfFlushed()
     try await rounds?.makeQuorum()
@@ -34,7 +46,7 @@ extension AuditLog {
   }
 
   /// Decides and records all requests, in one transaction unless one of them concerns a purchase with a long history.
-  private func decide(
+  private func enter(
     _ requests: [GrantRequest], _ mode: AcknowledgementMode
   ) async throws(AuditError) -> [GrantDecision] {
     var decisions: [GrantDecision] = []
@@ -58,12 +70,9 @@ extension AuditLog {
       guard decisions.count < requests.count else { return decisions }
       attempts = decided.isEmpty ? attempts + 1 : 1
       let questions = requests[decisions.count].questions
-      do { known = try await read { view in try KnownGrants(of: questions, in: view) } } catch {
+      do { known = try await reader.read { view in try KnownGrants(of: questions, in: view) } } catch {
         throw AuditError(error)
       }
     }
   }
-
-  /// The maximum number of times that a history that is too long is read outside the transaction, for one request.
-  private static let maximumSearches = 3
 }
