@@ -51,9 +51,11 @@ extension TrailState {
     let plan = try AppendPlan(records, found, after: head, once: once)
     var unsavedFrom = head.size
     let erasureKeys = try keysForWriting()
-    let encoded = WorkAhead(plan.bundles) { try plan.encode($0, of: records, erasureKeys: erasureKeys) }
+    let encoded = ConcurrentWork.parts(plan.bundles) {
+      try plan.encode($0, of: records, erasureKeys: erasureKeys)
+    }
     if !plan.steps.isEmpty { noteWriter() }
-    try encoded.forEach { try enter($0, &unsavedFrom, in: writer) }
+    for bundle in encoded { try enter(bundle.take(), &unsavedFrom, in: writer) }
     try writeTail(from: unsavedFrom, in: writer)
     if !plan.steps.isEmpty {
       head.root = frontier.root
