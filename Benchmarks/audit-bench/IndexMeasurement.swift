@@ -32,11 +32,12 @@ enum IndexMeasurement {
           customer: random.next() >> 16
         )
       }
+      let snapshot = index.snapshot(size: .max)
       try rows.read { reader, _ in
         for record in batch {
-          var receipts = index.candidates(.receipt, record.receipt, in: reader)
+          var receipts = snapshot.candidates(.receipt, record.receipt, in: reader)
           if try receipts.next() != nil { found += 1 }
-          if try index.newest(.original, record.original, in: reader) != nil { found += 1 }
+          if try snapshot.newest(.original, record.original, in: reader) != nil { found += 1 }
         }
       }
       index.withMemory { memory in

@@ -37,7 +37,7 @@
     let observer = ReceiptObserver(logger: logger)
     let verdict = await verifier.verify(receiptBytes, checkers: checkers, observer: observer)
     let notification = try receiver.receive(body, observer: observer)
-    try await log.append(records, observer: observer)
+    try await observer.append(records, to: log)
     return (verdict, notification)
   }
 

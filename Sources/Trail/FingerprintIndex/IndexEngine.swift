@@ -14,9 +14,9 @@
 /// ``root`` in the same transaction.
 ///
 /// An index must be used by one thread at a time. Copies share the table in memory, except after a removal. After a
-/// failed write transaction, restore the copy made before it and call ``rollback(to:)``.
+/// failed write transaction, drop the index, and open it again.
 package struct IndexEngine: Sendable {
-  private var runs: ResidentRuns
+  private(set) var runs: ResidentRuns
   private var memtable: Memtable
   /// Records to remove from tables that readers share, once the transaction is committed.
   private var removals: [(table: Memtable, kind: IndexKind, records: [IndexRecord])] = []
@@ -41,9 +41,6 @@ package struct IndexEngine: Sendable {
 
   /// A number that increases with every flush and every completed merge.
   package var version: UInt64 { runs.catalogue.version }
-
-  /// The number of runs of all kinds.
-  package var runCount: Int { runs.catalogue.runs.count }
 
   /// Loads the changes that other processes and merges made.
   ///
@@ -72,15 +69,6 @@ package struct IndexEngine: Sendable {
     return true
   }
 
-  /// Inserts a record of a new entry.
-  ///
-  /// The indices of a kind must not descend. Entries below ``indexedSize`` are ignored.
-  package mutating func insert(
-    _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0
-  ) {
-    withMemory { $0.insert(kind, fingerprint, index, check: check) }
-  }
-
   /// Calls `body` with the records in memory, to insert or look up many at once, for entries from ``indexedSize`` on.
   package func withMemory<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
     memtable.withRecords(body)
@@ -99,27 +87,6 @@ package struct IndexEngine: Sendable {
     }
   }
 
-  /// Removes the records in memory of entries from `size` on.
-  package mutating func rollback(to size: UInt64) { memtable.rollback(to: size) }
-
-  /// The newest entry below `before` that may have the fingerprint.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt``; any error from the storage.
-  package func newest(
-    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
-    in reader: any IndexReader
-  ) throws -> UInt64? {
-    try snapshot(size: .max).newest(kind, fingerprint, check: check, before: before, in: reader)
-  }
-
-  /// All entries below `before` that may have the fingerprint, newest first.
-  package func candidates(
-    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
-    in reader: any IndexReader
-  ) -> IndexCandidates {
-    snapshot(size: .max).candidates(kind, fingerprint, check: check, before: before, in: reader)
-  }
-
   /// A snapshot of the index at `size` entries, for readers on other threads.
   package func snapshot(size: UInt64) -> IndexSnapshot {
     IndexSnapshot(size: size, runs: runs, memtable: memtable)
@@ -129,8 +96,7 @@ package struct IndexEngine: Sendable {
   ///
   /// Call ``reloadIfChanged(to:in:)`` first, so that the engine knows the stored state.
   ///
-  /// - Throws: ``IndexError``; any error from the storage. The caller must then restore the index to its state before
-  ///   the transaction.
+  /// - Throws: ``IndexError``; any error from the storage. The caller must then drop the index.
   package mutating func flush(upTo size: UInt64, in writer: any IndexWriter) throws {
     guard size > indexedSize else { return }
     var catalogue = runs.catalogue
@@ -151,7 +117,7 @@ package struct IndexEngine: Sendable {
   ///
   /// - Returns: The number of these records that existed.
   /// - Throws: ``IndexError``, with ``IndexError/Code/unsupported`` for other kinds, because readers cache their
-  ///   pages; any error from the storage. The caller must then restore the index to its state before the transaction.
+  ///   pages; any error from the storage. The caller must then drop the index.
   @discardableResult
   package mutating func remove(
     _ kind: IndexKind, _ records: [IndexRecord], in writer: any IndexWriter

@@ -40,9 +40,6 @@ final class Memtable: Sendable {
     withRecords { $0.newest(kind, fingerprint, check: check, before: before) }
   }
 
-  /// Removes the records of entries from `size` on.
-  func rollback(to size: UInt64) { withRecords { $0.rollback(to: size) } }
-
   /// Removes records.
   func remove(_ kind: IndexKind, _ removed: [IndexRecord]) {
     withRecords { records in for record in removed { _ = records.remove(kind, record) } }
@@ -135,11 +132,6 @@ package struct MemtableRecords: Sendable {
     if !relative.isEmpty { kinds[Int(kind.rawValue)].remove(relative) }
   }
 
-  fileprivate mutating func rollback(to size: UInt64) {
-    let relative = UInt32(clamping: size > base ? size - base : 0)
-    for kind in kinds.indices { kinds[kind].rollback(to: relative) }
-  }
-
   fileprivate mutating func remove(_ kind: IndexKind, _ record: IndexRecord) -> Bool {
     guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return false }
     return kinds[Int(kind.rawValue)].remove(record.fingerprint, relative)
@@ -205,16 +197,6 @@ struct MemtableKind: Sendable {
       number = record.next
     }
     return found
-  }
-
-  mutating func rollback(to index: UInt32) {
-    // Undoing insertions in reverse order restores each slot: before an insertion it was free, or held the next
-    // record.
-    while let last = records.last, last.index >= index {
-      let slot = slot(of: last.fingerprint)
-      slots[slot] = last.next == 0 ? 0 : tag(of: last.fingerprint) | last.next
-      records.removeLast()
-    }
   }
 
   /// Removes the records of these entries.

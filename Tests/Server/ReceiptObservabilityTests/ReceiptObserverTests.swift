@@ -88,14 +88,14 @@
       let receipt = try TestReceipts().receipt(of: .signedTransaction)
       let records = [AuditRecord](
         verifier.verify(receipt), receipt: receipt, policy: verifier.policy, at: SystemClock.now())
-      _ = try await log.append(records, observer: observer)
-      _ = try await log.append(records, observer: observer)
+      _ = try await observer.append(records, to: log)
+      _ = try await observer.append(records, to: log)
       #expect(try count("audit_appends", [("result", "appended")]) == 1)
       #expect(try count("audit_appends", [("result", "repeated")]) == 1)
       observer.report(log.health)
       #expect(try metrics.expectGauge("audit_healthy").lastValue == 1)
       try log.close()
-      await #expect(throws: AuditError.self) { try await log.append(records, observer: observer) }
+      await #expect(throws: AuditError.self) { try await observer.append(records, to: log) }
       #expect(metrics.counters.contains { $0.label == "audit_append_failures" && $0.totalValue == 1 })
       #expect(messages.entries.map(\.level) == [.error])
     }

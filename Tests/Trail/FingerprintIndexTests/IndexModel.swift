@@ -35,10 +35,6 @@ struct IndexModel {
     entries[Sought(kind: kind, fingerprint: fingerprint)]?.removeAll { $0 == index }
   }
 
-  mutating func rollback(to size: UInt64) {
-    for key in entries.keys { entries[key]?.removeAll { $0 >= size } }
-  }
-
   func candidates(_ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max) -> [UInt64] {
     (entries[Sought(kind: kind, fingerprint: fingerprint)] ?? []).reversed().filter { $0 < before }
   }
@@ -53,6 +49,26 @@ struct IndexModel {
 }
 
 extension IndexEngine {
+  var runCount: Int { runs.catalogue.runs.count }
+
+  mutating func insert(_ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0) {
+    withMemory { $0.insert(kind, fingerprint, index, check: check) }
+  }
+
+  func newest(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
+    in reader: any IndexReader
+  ) throws -> UInt64? {
+    try snapshot(size: .max).newest(kind, fingerprint, check: check, before: before, in: reader)
+  }
+
+  func candidates(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
+    in reader: any IndexReader
+  ) -> IndexCandidates {
+    snapshot(size: .max).candidates(kind, fingerprint, check: check, before: before, in: reader)
+  }
+
   func all(_ kind: IndexKind, _ fingerprint: UInt64, in reader: any IndexReader) throws -> [UInt64] {
     try snapshot(size: .max).all(kind, fingerprint, in: reader)
   }

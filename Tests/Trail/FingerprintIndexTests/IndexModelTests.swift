@@ -63,7 +63,6 @@ private struct Trial {
 
   /// An append that fails at some operation, or just not.
   private mutating func failedAppend() throws {
-    let before = index
     let fingerprints = (0..<100).map { _ in fingerprint() }
     for (offset, fingerprint) in fingerprints.enumerated() {
       index.insert(.receipt, fingerprint, size + UInt64(offset))
@@ -77,8 +76,8 @@ private struct Trial {
       }
       size += 100
     } catch is MemoryIndex.Fault {
-      index = before
-      index.rollback(to: size)
+      storage.fail(after: .max)
+      try reopen()
     }
   }
 

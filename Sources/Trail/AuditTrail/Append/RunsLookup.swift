@@ -19,23 +19,15 @@ struct RunsLookup: Sendable {
   private let runs: IndexSnapshot
   private let edge: TreeFrontier
   private let context: TrailContext
-  private let once: TrailConfiguration.OnceWindow
   private let storage: any TrailStorage
 
-  /// - Parameters:
-  ///   - state: The state whose runs are searched; the index records in memory are not.
-  ///   - once: The period in which a record is entered only once.
-  ///   - storage: The storage of the runs.
-  ///   - context: The values that all states of the trail share.
-  init(
-    _ state: PublishedTrail, once: TrailConfiguration.OnceWindow, storage: any TrailStorage,
-    _ context: TrailContext
-  ) {
+  /// Searches the runs of the writer's current state; the index records in memory are not searched.
+  init(_ writer: TrailWriter) {
+    let state = writer.states.written
     runs = state.index.withoutMemory
     edge = state.frontier
-    self.context = context
-    self.once = once
-    self.storage = storage
+    context = writer.context
+    storage = writer.storage
   }
 
   /// Looks up the records with these numbers in the runs.
@@ -47,7 +39,7 @@ struct RunsLookup: Sendable {
   ) -> [Answer]? {
     try? storage.read { state in
       let search = EarlierEntriesSearch(
-        index: runs, once: once, reader: IndexRows(base: state),
+        index: runs, once: context.keys.configuration.once, reader: IndexRows(base: state),
         entries: StoredEntries(StoredTiles(reader: state, edge: edge, cache: context.nodes)))
       try search.prefetch(numbers.lazy.map { fingerprints[$0] })
       return try numbers.map { number in

@@ -53,7 +53,7 @@ struct CheckRun {
       first = window(from: first).upperBound
       next = checkBundles(window(from: first))
       // Entries are compared with each other one by one; meanwhile the next window is checked.
-      for checked in try checked.get() { try take(checked) }
+      for checked in try checked.take() { try take(checked) }
       progress(UInt64(first) << 8, head.size)
       guard faults.count < TrailCheckReport.maximumFaults else { return }
     }

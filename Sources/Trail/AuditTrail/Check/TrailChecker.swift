@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
-internal import Synchronization
+internal import ReceiptBytes
 public import TransparencyLog
 
 /// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.
@@ -54,7 +53,7 @@ public struct TrailChecker: Sendable {
     // It reads as much as the rest of the check, and uses only one processor.
     let structure = ConcurrentWork { [storage = self.storage] in try Self.structuralFaults(storage) }
     let rest = Result { try checkTrail(storage, allowsMissingKeys, progress) }
-    let faults = try structure.get()
+    let faults = try structure.take()
     var report = try rest.get()
     let others = report.faults
     report.faults = []

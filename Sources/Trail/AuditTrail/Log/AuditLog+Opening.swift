@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 public import TransparencyLog
 
 extension AuditLog {
@@ -19,46 +18,9 @@ extension AuditLog {
     in storage: any TrailStorage, configuration: TrailConfiguration, signer: NoteSignerKey,
     checkpoints: any CheckpointStore, options: Options = Options()
   ) throws(AuditError) -> AuditLog {
-    guard signer.name == configuration.origin else {
-      throw AuditError(
-        .wrongKey, at: "key",
-        "The key is named \(signer.name), the trail \(configuration.origin): the name of the key is the origin."
-      )
-    }
-    do {
-      let keys = try TrailKeys(configuration, signer: signer)
-      let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
-      let first = try Checkpoint(origin: configuration.origin, size: 0, root: .empty).signed(by: signer)
-      try storage.write { writer in
-        guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
-        else {
-          return try requireUnfinished(configuration, signer, in: writer)
-        }
-        try writer.put(.notes, TrailNotes.configuration, note.encoded)
-        try writer.put(.notes, TrailNotes.checkpoint, first.encoded)
-        try ErasureKeys.create(in: writer)
-        try keys.write(.empty, in: writer)
-      }
-      // If the trail was created before, the store holds its own first checkpoint, whose signature is always the same.
-      guard try checkpoints.replace(nil, with: first.encoded) || checkpoints.load() == first.encoded else {
-        throw AuditError(
-          .alreadyExists, at: "checkpoint",
-          "The place of the last checkpoint holds that of another trail; choose another place.")
-      }
-    } catch { throw AuditError(error) }
+    try TrailCreation(configuration: configuration, signer: signer).run(in: storage, checkpoints)
     return try open(
       storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints, options: options)
-  }
-
-  /// Accepts a trail whose creation was interrupted before its first checkpoint was published; creating it again
-  /// completes it.
-  private static func requireUnfinished(
-    _ configuration: TrailConfiguration, _ signer: NoteSignerKey, in writer: any StorageWriter
-  ) throws {
-    let taken = AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
-    guard let keys = try? TrailKeys(reading: writer, trusting: signer.verifierKey),
-      keys.configuration.once == configuration.once, try keys.head(in: writer).size == 0
-    else { throw taken }
   }
 
   /// Opens a trail.
@@ -78,27 +40,49 @@ extension AuditLog {
     checkpoints: any CheckpointStore, options: Options = Options()
   ) throws(AuditError) -> AuditLog {
     do {
-      let keys = try storage.read {
-        try TrailKeys(
-          reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
-      }
-      let context = TrailContext(
-        keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
-      let writer = try TrailWriter(
-        storage: storage, once: keys.configuration.once, context, checkpoints: checkpoints)
-      return try AuditLog(storage, context, writer, options)
+      return AuditLog(
+        try TrailWriter(storage, trusting: verifier, signer, checkpoints, options), options)
     } catch { throw AuditError(error) }
+  }
+
+  /// Creates a trail from one that was exported as static files with its erasable parts.
+  ///
+  /// It blocks.
+  ///
+  /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
+  /// if `checkpoints` has one, the export must be at least as new, because the import would otherwise create a second
+  /// history.
+  ///
+  /// - Parameters:
+  ///   - directory: The export.
+  ///   - storage: An empty storage.
+  ///   - configuration: The constant properties of the trail; its origin is the export's.
+  ///   - signer: The private key that the export's checkpoint is signed with.
+  ///   - checkpoints: The store of the last checkpoint: that of the exported trail, or an empty one.
+  ///   - progress: Called periodically with the number of stored entries and the number of all entries.
+  /// - Returns: The checkpoint of the export, which the trail adopts.
+  /// - Throws: ``AuditError/Code/tampered`` if the export has faults or lacks erasable parts;
+  ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if it is not as new as the last checkpoint;
+  ///   ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, ``StorageError``.
+  @discardableResult
+  public static func importTrail(
+    from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
+    signer: NoteSignerKey, checkpoints: any CheckpointStore,
+    progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) throws -> VerifiedCheckpoint {
+    try TrailImport(
+      directory: directory, configuration: configuration, signer: signer, checkpoints: checkpoints
+    ).run(into: storage, progress: progress)
   }
 
   /// Commits waiting appends, publishes a checkpoint if there is a private key, and closes the storage.
   ///
   /// - Throws: ``AuditError`` if the checkpoint could not be published; the storage is closed nevertheless.
   public func close() throws(AuditError) {
-    isClosing.store(true, ordering: .sequentiallyConsistent)
-    appends.close(self)
-    stopMerging()
-    releaseMerges()
+    index.close()
+    publisher.close()
+    appender.close()
     defer { try? storage.close() }
-    do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
+    do throws(AuditError) { try publisher.publish() } catch { if error.code != .readOnly { throw error } }
   }
 }

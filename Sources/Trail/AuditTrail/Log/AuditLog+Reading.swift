@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
-internal import FingerprintIndex
-internal import Synchronization
+public import ReceiptCrypto
+public import TransparencyLog
 
 extension AuditLog {
   /// Reads a snapshot of the trail.
@@ -14,52 +13,84 @@ extension AuditLog {
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (TrailView) throws -> Result
   ) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-      Self.readers.async {
-        continuation.resume(with: Swift.Result { try self.withView(body) })
-      }
-    }
+    try await reader.read(body)
   }
 
   /// Reads a snapshot of the trail, and blocks the thread; in a task, call ``read(_:)``.
   public func withView<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
-    var attempts = 0
-    while true {
-      attempts += 1
-      // The state of the readers comes first: the stored state can then only be newer.
-      let state = states.published
-      let result: Result? = try storage.read { reader in
-        let stored = try context.keys.stored(in: reader, known: verifiedHead.withLock { $0 })
-        verifiedHead.withLock { $0 = stored }
-        guard stored.head.isSameTree(as: state.head) || isOwn(stored.head, after: state.head) else {
-          return nil
-        }
-        var state = state
-        state.index = try state.index.refreshed(to: stored.head.indexRoot, in: IndexRows(base: reader))
-        return try body(TrailView(reader: reader, state: state, context: context))
-      }
-      if let result { return result }
-      guard attempts < 100 else {
-        throw AuditError(.storageUnavailable, "The trail changes faster than it can be read; try again.")
-      }
-      // There is nothing to read if this process has shown a newer state meanwhile.
-      if states.published.head == state.head { try refresh() }
-    }
+    try reader.withView(body)
   }
 
-  /// Returns `true` if this opened trail wrote everything that a stored head has beyond `head`, and so will show it as
-  /// soon as it is durable.
+  /// Returns the entries of an original transaction, newest first, read in pages as they are requested.
   ///
-  /// Entries that other processes wrote must be read.
-  private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
-    stored.size > head.size && stored.writer.writer == context.writer && stored.writer.from <= head.size
-  }
+  /// Entries that are appended meanwhile are not included.
+  ///
+  /// - Parameter original: The original transaction's identifier.
+  /// - Returns: The entries.
+  public func history(original: String) -> EntryHistory { EntryHistory(reader, original: original) }
 
-  private func refresh() throws(AuditError) {
-    try change { writer throws(AuditError) in
-      do { try writer.refresh() } catch { throw AuditError(error) }
+  /// Returns the size of the trail.
+  ///
+  /// - Throws: ``AuditError``, ``StorageError``.
+  public func statistics() throws -> TrailStatistics { try reader.statistics() }
+
+  /// Exports the trail as static files, as far as its newest checkpoint covers it.
+  ///
+  /// It removes everything that earlier exports left in the folder and that does not belong to this one, above all
+  /// erasable parts. Files of an earlier export are compared with the trail, and written again only if they differ. It
+  /// blocks.
+  ///
+  /// On return, everything is on disk, including removals. The erasable parts that this export does not write are
+  /// removed before anything is written. An entry that is erased during the export may still have its part in it, so
+  /// export after erasing.
+  ///
+  /// - Parameters:
+  ///   - directory: The folder to export to.
+  ///   - includingErasableParts: `true` if receipts and tokens are written as well, for
+  ///     ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``. Never serve that folder.
+  ///   - progress: Called periodically with the number of written entries and the number of all entries.
+  /// - Returns: The checkpoint that was written.
+  /// - Throws: ``AuditError/Code/alreadyExists`` if the folder has another log, files in `tile` or `erasable` that no
+  ///   export writes, or other files named `keys` or `policies`; ``AuditError/Code/rolledBack`` or
+  ///   ``AuditError/Code/forked`` if it has a newer or a different history of this log; ``StorageError/Code/busy`` if
+  ///   another export is writing into it. Nothing is changed then. ``AuditError/Code/storageUnavailable`` if a part was
+  ///   erased after the newest checkpoint, so that the export could not record the erasure. Any other ``AuditError``,
+  ///   ``StorageError``.
+  @discardableResult
+  public func export(
+    to directory: TileDirectory, includingErasableParts: Bool = false,
+    progress: (_ written: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) throws -> VerifiedCheckpoint {
+    try TileExport(
+      reader: reader, storage: storage, keys: context.keys, directory: directory,
+      includingErasableParts: includingErasableParts
+    ).run(progress: progress)
+  }
+}
+
+extension AuditLog: AuditLookup {
+  /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
+  /// newest.
+  public func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]
+  {
+    try await read {
+      EarlierEntry.oldestFirst(try $0.entries(transaction: transaction, in: scope, limit: limit))
     }
   }
 
-  private static let readers = DispatchQueue(label: "receiptkit.audit-log.readers", attributes: .concurrent)
+  /// Returns the entries in a scope of an original transaction, oldest first; if there are more than `limit`, the
+  /// newest.
+  public func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
+    try await read { EarlierEntry.oldestFirst(try $0.history(original: original, in: scope, limit: limit)) }
+  }
+
+  /// Returns the entries about a receipt, oldest first; if there are more than `limit`, the newest.
+  public func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
+    try await read { EarlierEntry.oldestFirst(try $0.entries(receipt: receipt, limit: limit)) }
+  }
+
+  /// Returns the customer of an entry; `nil` if no customer was recorded, or it was erased.
+  public func customer(at index: UInt64) async throws -> String? {
+    try await read { try $0.erasablePart(at: index)?.customerToken }
+  }
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import FingerprintIndex
 public import ReceiptCodec
 internal import ReceiptVerification
-internal import Synchronization
-internal import TransparencyLog
 
 /// An open audit trail, which records verdicts, finds them and proves them.
 ///
@@ -54,99 +51,33 @@ public final class AuditLog: Sendable {
   public var configuration: TrailConfiguration { context.keys.configuration }
   let storage: any TrailStorage
   let context: TrailContext
-  let options: Options
+  let writer: TrailWriter
+  let reader: Reader
+  let publisher: Publisher
+  let index: IndexMaintenance
   let rounds: WitnessRounds?
-  let writer: Mutex<TrailWriter>
-  let states: KnownStates
-  /// The head whose signature was verified last.
-  let verifiedHead: Mutex<SignedHead>
-  let appends: AppendPipeline
-  let isCheckpointDue = Mutex(false)
-  let publishing = Mutex(PublishingRecord())
-  let isClosing = Atomic(false)
-  private let lastIndexedSize = Atomic<UInt64>(0)
-  let merger: Mutex<IndexMerger>
-  private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
+  let appender: Appender
+  let grants: Grants
+  let erasure: Erasure
+  let anchors: Anchors
+  let keyRotation: KeyRotation
 
-  init(
-    _ storage: any TrailStorage, _ context: TrailContext, _ writer: sending TrailWriter, _ options: Options
-  ) throws {
-    guard let state = writer.written else { throw AuditError(.closed, "The trail is closed.") }
-    self.storage = storage
-    self.context = context
-    verifiedHead = Mutex(state.signed)
-    self.options = options
-    rounds = options.witnesses.map { WitnessRounds($0) }
-    states = KnownStates(state, durable: writer.durable)
-    self.writer = Mutex(writer)
-    appends = AppendPipeline(
-      AppendQueue(
-        maximumWaiting: options.maximumWaiting, maximumWaitingByteCount: options.maximumWaitingByteCount,
-        maximumBatch: options.maximumBatch))
-    merger = Mutex(
-      IndexMerger(storage: context.keys.index(in: storage)) {
-        UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000))
-      })
-    if writer.canWrite {
-      mergeIndex()
-      // These entries are of a process that ended before it published them.
-      if writer.checkpointSize < state.head.size { scheduleCheckpoint() }
+  init(_ writer: TrailWriter, _ options: Options) {
+    storage = writer.storage
+    context = writer.context
+    self.writer = writer
+    let (reader, publisher, index) = (Reader(writer), Publisher(writer, options), IndexMaintenance(writer))
+    let rounds = options.witnesses.map {
+      WitnessRounds($0, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
     }
-  }
-
-  // MARK: - Changing
-
-  /// Syncs everything that this process wrote, and shows it to readers.
-  func synchronizeAll() throws(AuditError) {
-    do { try states.synchronize(storage) } catch {
-      throw writer.withLock { $0.stop(after: error) }
-    }
-  }
-
-  /// Changes the trail, and shows the new state to readers if it is durable.
-  func change<Result: Sendable>(
-    _ body: (inout TrailWriter) throws(AuditError) -> Result
-  ) throws(AuditError) -> Result {
-    let outcome: Swift.Result<Result, AuditError> = writer.withLock { writer in
-      let outcome = Swift.Result { () throws(AuditError) in try body(&writer) }
-      states.remove(writer.takeRemoved())
-      if let now = writer.written { states.take(now) }
-      return outcome
-    }
-    return try outcome.get()
-  }
-
-  /// Returns `true` if the last commit flushed the index, so that there may be runs to merge.
-  private func isFlushed() -> Bool {
-    let indexedSize = states.written.head.indexedSize
-    return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize
-  }
-
-  /// Merges runs if the last commit made one.
-  func mergeIndexIfFlushed() { if isFlushed() { mergeIndex() } }
-
-  /// Merges index runs in the background, between appends.
-  private func mergeIndex() {
-    merging.async { [self] in
-      // If the storage fails, appends meet the same error; the rest of the merging can wait.
-      var isMore = true
-      while isMore, !isClosing.load(ordering: .sequentiallyConsistent) {
-        isMore = (try? merger.withLock { merger in try merger.step() }) ?? false
-        FreedMemory.release()
-      }
-    }
-  }
-
-  /// Waits until the merging has ended after its current step.
-  func stopMerging() { merging.sync {} }
-
-  /// Releases the claims on unfinished merges, so that others need not wait for them to lapse.
-  func releaseMerges() {
-    // A claim that cannot be released lapses.
-    merger.withLock { merger in try? merger.release() }
-  }
-
-  static func milliseconds(_ time: Timestamp) -> Int64 {
-    Int64(exactly: time.millisecondsSince1970.rounded(.down)) ?? 0
+    self.reader = reader
+    self.publisher = publisher
+    self.index = index
+    self.rounds = rounds
+    appender = Appender(writer, publisher, index, rounds, options)
+    grants = Grants(writer, reader, publisher, index, rounds, maximumCount: options.maximumWaiting)
+    erasure = Erasure(writer, publisher, clock: options.clock)
+    anchors = Anchors(writer: writer, publisher: publisher, clock: options.clock)
+    keyRotation = KeyRotation(writer: writer, publisher: publisher, clock: options.clock)
   }
 }

@@ -145,6 +145,12 @@ struct TrailState {
     signed = try context.keys.write(head, in: writer)
   }
 
+  static func keys(of entry: [UInt8], at index: UInt64) throws -> EntryIndexKeys {
+    do { return try EntryIndexKeys(entry) } catch {
+      throw AuditError(.tampered, at: "entry \(index)", "The entry cannot be read: \(error)")
+    }
+  }
+
   func tiles(in reader: any StorageReader) -> StoredTiles {
     StoredTiles(reader: reader, edge: frontier, cache: context.nodes)
   }

@@ -1,34 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TransparencyLog
+internal import TransparencyLog
 
-extension AuditLog {
-  /// Creates a trail from one that was exported as static files with its erasable parts.
-  ///
-  /// It blocks.
-  ///
-  /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
-  /// if `checkpoints` has one, the export must be at least as new, because the import would otherwise create a second
-  /// history.
+/// Creates a trail from one that was exported as static files with its erasable parts.
+struct TrailImport {
+  let directory: TileDirectory
+  let configuration: TrailConfiguration
+  let signer: NoteSignerKey
+  let checkpoints: any CheckpointStore
+
+  /// Checks the export, and stores it.
   ///
   /// - Parameters:
-  ///   - directory: The export.
   ///   - storage: An empty storage.
-  ///   - configuration: The constant properties of the trail; its origin is the export's.
-  ///   - signer: The private key that the export's checkpoint is signed with.
-  ///   - checkpoints: The store of the last checkpoint: that of the exported trail, or an empty one.
   ///   - progress: Called periodically with the number of stored entries and the number of all entries.
   /// - Returns: The checkpoint of the export, which the trail adopts.
-  /// - Throws: ``AuditError/Code/tampered`` if the export has faults or lacks erasable parts;
-  ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if it is not as new as the last checkpoint;
-  ///   ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, ``StorageError``.
-  @discardableResult
-  public static func importTrail(
-    from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
-    signer: NoteSignerKey, checkpoints: any CheckpointStore,
-    progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  /// - Throws: As ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``.
+  func run(
+    into storage: any TrailStorage, progress: (_ stored: UInt64, _ of: UInt64) -> Void
   ) throws -> VerifiedCheckpoint {
-    let checkpoint = try checkedExport(directory, configuration, signer, checkpoints)
+    let checkpoint = try checkedExport()
     let size = checkpoint.checkpoint.size
     let proofs = try directory.successions()
     let policies = StoredPolicies.texts(in: try directory.read(TileDirectory.policiesName) ?? [])
@@ -50,7 +41,7 @@ extension AuditLog {
     }
     var number: UInt64 = 0
     while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
-      let entries = try entries(of: bundle, in: directory)
+      let entries = try entries(of: bundle)
       try storage.write { writer in
         try state.flushIndex(in: writer)
         try state.adopt(entries, in: writer)
@@ -75,10 +66,7 @@ extension AuditLog {
     return checkpoint
   }
 
-  private static func checkedExport(
-    _ directory: TileDirectory, _ configuration: TrailConfiguration, _ signer: NoteSignerKey,
-    _ checkpoints: any CheckpointStore
-  ) throws -> VerifiedCheckpoint {
+  private func checkedExport() throws -> VerifiedCheckpoint {
     guard signer.name == configuration.origin else {
       throw AuditError(
         .wrongKey, at: "key", "The key is named \(signer.name), the trail \(configuration.origin).")
@@ -113,9 +101,7 @@ extension AuditLog {
     return checkpoint
   }
 
-  private static func entries(
-    of bundle: TileCoordinates, in directory: TileDirectory
-  ) throws -> [CopiedEntry] {
+  private func entries(of bundle: TileCoordinates) throws -> [CopiedEntry] {
     guard let bytes = try directory.read(bundle.entryBundlePath) else {
       throw AuditError(.tampered, at: bundle.entryBundlePath, "The entries are missing.")
     }

@@ -204,9 +204,7 @@ public struct TrailMigration: Sendable {
     _ progress: (UInt64, UInt64) -> Void
   ) throws -> TrailState {
     var state = try begin(target, reader, head, keys)
-    var merger = IndexMerger(storage: keys.index(in: target)) {
-      UInt64(max(0, SystemClock.now().millisecondsSince1970 / 1000))
-    }
+    var merger = IndexMerger(storage: keys.index(in: target)) { SystemClock.now().wholeSeconds }
     let entries = try TrailState(reading: reader, context(keys)).entries(in: reader)
     var parts = ErasableParts(reader)
     var batch: [CopiedEntry] = []

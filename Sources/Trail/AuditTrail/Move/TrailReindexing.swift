@@ -78,9 +78,7 @@ public struct TrailReindexing: Sendable {
         .storageUnavailable, at: "index",
         "Entries were erased while the index was made; start it again later.")
     }
-    var merger = IndexMerger(storage: context.keys.index(in: storage)) {
-      UInt64(max(0, SystemClock.now().millisecondsSince1970 / 1000))
-    }
+    var merger = IndexMerger(storage: context.keys.index(in: storage)) { SystemClock.now().wholeSeconds }
     while try merger.step() {}
     return indexed
   }
@@ -118,7 +116,7 @@ public struct TrailReindexing: Sendable {
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
       let state = try TrailState(reading: reader, context, readsIndex: false)
-      try TrailWriter.compare(published, with: state, reader)
+      try PublishedCheckpoints.compare(published, with: state, reader)
       return (state, try IndexRebuild(beside: state.head.indexRoot, in: IndexRows(base: reader)))
     }
     var scan = Scan()
@@ -132,7 +130,7 @@ public struct TrailReindexing: Sendable {
         let now = try TrailState(reading: writer, context, readsIndex: false)
         // Checked before the head is signed anew: an old copy may have been put back meanwhile.
         let published = try publishedCheckpoint { _ = try context.keys.head(in: writer) }
-        try TrailWriter.compare(published, with: now, writer)
+        try PublishedCheckpoints.compare(published, with: now, writer)
         // Another process flushed meanwhile. This index must cover everything that the other one covers.
         guard now.head.indexedSize <= rebuild.indexedSize else { return (now, nil as Bool?) }
         return (now, try replace(now, rebuild, scan, in: writer))
@@ -143,8 +141,10 @@ public struct TrailReindexing: Sendable {
   }
 
   private func publishedCheckpoint(refresh: () throws -> Void) throws -> VerifiedCheckpoint {
-    guard let published = try TrailWriter.published(in: checkpoints, context.keys, refresh: refresh) else {
-      throw TrailWriter.noCheckpoint
+    guard
+      let published = try PublishedCheckpoints(store: checkpoints, keys: context.keys).load(refresh: refresh)
+    else {
+      throw PublishedCheckpoints.missing
     }
     return published
   }

@@ -127,6 +127,9 @@ extension Verdict {
 extension Timestamp {
   /// The whole milliseconds; `nil` if an entry cannot hold the number.
   var wholeMilliseconds: Int64? { Int64(exactly: millisecondsSince1970.rounded(.down)) }
+
+  /// The whole seconds; zero before 1970.
+  var wholeSeconds: UInt64 { UInt64(max(0, (wholeMilliseconds ?? 0) / 1000)) }
 }
 
 extension String? {

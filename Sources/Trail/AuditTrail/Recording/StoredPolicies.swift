@@ -1,29 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCrypto
-public import ReceiptVerification
-
-extension AuditLog {
-  /// Keeps the text of a policy, once, so that it can be found by the digest with which entries name it:
-  /// ``TrailView/policy(_:)``.
-  ///
-  /// It blocks.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; the errors of the storage.
-  public func keep(policy: VerificationPolicy) throws(AuditError) {
-    let text = PolicyDescription(policy).text
-    do {
-      let isKept = try storage.read { try StoredPolicies.isKept(text, in: $0, context.keys.head(in: $0)) }
-      guard !isKept else { return }
-      _ = try context.keys.signer()
-      try storage.write { writer in
-        var head = try context.keys.head(in: writer)
-        try StoredPolicies.keep([text], &head, in: writer)
-        try context.keys.write(head, in: writer)
-      }
-    } catch { throw AuditError(error) }
-  }
-}
+internal import ReceiptVerification
 
 extension TrailView {
   /// Returns the text of the policy that entries name by this digest (``EntryFacts/policy``), as in
@@ -50,6 +28,25 @@ extension TrailView {
 /// The list consists of the 32 bytes of each digest, in ascending order. The head has its SHA-256, so that no text can
 /// be replaced, added or removed without detection.
 enum StoredPolicies {
+  /// Keeps the text of a policy, unless it is kept already.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key; the errors of the storage.
+  static func keep(
+    _ policy: VerificationPolicy, in storage: any TrailStorage, _ keys: TrailKeys
+  ) throws(AuditError) {
+    let text = PolicyDescription(policy).text
+    do {
+      let isKept = try storage.read { try Self.isKept(text, in: $0, keys.head(in: $0)) }
+      guard !isKept else { return }
+      _ = try keys.signer()
+      try storage.write { writer in
+        var head = try keys.head(in: writer)
+        try keep([text], &head, in: writer)
+        try keys.write(head, in: writer)
+      }
+    } catch { throw AuditError(error) }
+  }
+
   static func text(of digest: SHA256Digest, in reader: any StorageReader) throws -> String? {
     try reader.value(.notes, TrailNotes.policy(digest)).map { String(decoding: $0, as: UTF8.self) }
   }

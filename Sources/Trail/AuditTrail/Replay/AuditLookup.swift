@@ -14,6 +14,10 @@ public struct EarlierEntry: Sendable, Hashable {
     self.index = index
     self.entry = entry
   }
+
+  static func oldestFirst(_ newestFirst: [RecordedEntry]) -> [EarlierEntry] {
+    newestFirst.reversed().map { EarlierEntry(index: $0.index, entry: $0.entry) }
+  }
 }
 
 /// The lookups that a trail must support for replays to be detected.

@@ -88,7 +88,7 @@ public struct CheckpointWitness: Sendable {
         let decision = try WitnessRules(key: key, logs: log?.keys ?? []).decide(
           request, latest: try stored.map { try trusted($0, log?.keys ?? [], origin) },
           // A clock before 1970 is passed as the time 0, which is refused.
-          at: UInt64(max(0, AuditLog.milliseconds(clock()) / 1000)))
+          at: clock().wholeSeconds)
         switch decision {
         case .refuse(let response, let reason): return Self.answer(response, reason)
         case .cosign(let verified, let line):

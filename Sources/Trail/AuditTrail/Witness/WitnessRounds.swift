@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import Synchronization
 internal import TransparencyLog
 
-/// Asks the witnesses of a trail, in one round at a time.
+/// Asks the witnesses of an opened trail to cosign its checkpoints, in one round at a time.
 ///
 /// All calls that wait for cosignatures when a round begins share it.
 final class WitnessRounds: Sendable {
-  typealias Outcome = Result<WitnessRound, AuditError>
+  private typealias Outcome = Result<WitnessRound, AuditError>
 
   private struct Waiter {
     /// `true` if witnesses are asked although the quorum is met already.
@@ -21,39 +22,67 @@ final class WitnessRounds: Sendable {
     var newest: VerifiedCheckpoint?
   }
 
-  let witnesses: Witnesses
-  let requests: CosignatureRequests
+  private let witnesses: Witnesses
+  private let requests: CosignatureRequests
+  private let lines: CosignatureLines
+  private let writer: TrailWriter
+  private let reader: Reader
+  private let publisher: Publisher
+  private let maximumWaiting: Int
   private let state = Mutex(State())
 
-  init(_ witnesses: Witnesses) {
+  init(
+    _ witnesses: Witnesses, _ writer: TrailWriter, _ reader: Reader, _ publisher: Publisher,
+    maximumWaiting: Int
+  ) {
     self.witnesses = witnesses
     requests = CosignatureRequests(witnesses.policy, witnesses.transport)
+    lines = CosignatureLines(keys: witnesses.policy.witnesses.map(\.key))
+    self.writer = writer
+    self.reader = reader
+    self.publisher = publisher
+    self.maximumWaiting = maximumWaiting
   }
 
   /// The largest checkpoint that met the quorum.
   var newest: VerifiedCheckpoint? { state.withLock { $0.newest } }
 
-  /// The number of waiting calls.
-  var waitingCount: Int { state.withLock { $0.waiting.count } }
+  /// Refuses an append that could never be witnessed, or while too many wait.
+  func admit() throws(AuditError) {
+    guard witnesses.canMakeQuorum else { throw Self.missing }
+    guard state.withLock({ $0.waiting.count }) < maximumWaiting else {
+      throw AuditError(
+        .overloaded, "\(maximumWaiting) appends wait for the witnesses already. Try again later.")
+    }
+  }
 
-  /// Joins the next round that begins.
+  static let missing = AuditError(
+    .noWitnesses,
+    "The trail was opened without witnesses, or the policy gives the URLs of too few of them to make a quorum. "
+      + "Nothing was stored."
+  )
+
+  /// Joins the next round that begins, with a checkpoint of everything that was appended before the call.
   ///
-  /// - Parameters:
-  ///   - asksAll: `true` if witnesses are asked although the quorum is met already.
-  ///   - body: Runs one round. The closure of the call that starts the work is used.
+  /// - Parameter asksAll: `true` if witnesses are asked although the quorum is met already.
   /// - Returns: The result of the round.
-  func join(asksAll: Bool, round body: @escaping @Sendable (Bool) async -> Outcome) async -> Outcome {
-    await withCheckedContinuation { continuation in
+  /// - Throws: The errors of publishing the checkpoint.
+  func join(asksAll: Bool) async throws(AuditError) -> WitnessRound {
+    let outcome = await withCheckedContinuation { continuation in
       let starts = state.withLock { state in
         state.waiting.append(Waiter(asksAll: asksAll, continuation: continuation))
         defer { state.isRunning = true }
         return !state.isRunning
       }
-      if starts { Task { await run(body) } }
+      if starts { Task { await run() } }
     }
+    return try outcome.get()
   }
 
-  private func run(_ body: @Sendable (Bool) async -> Outcome) async {
+  /// Waits until the quorum has cosigned a checkpoint of everything that was appended before the call.
+  func makeQuorum() async throws(AuditError) { _ = try await join(asksAll: false).cosigned.get() }
+
+  private func run() async {
     while true {
       let batch = state.withLock { state in
         let batch = state.waiting
@@ -62,7 +91,7 @@ final class WitnessRounds: Sendable {
         return batch
       }
       guard !batch.isEmpty else { return }
-      let outcome = await body(batch.contains(where: \.asksAll))
+      let outcome = await round(asksAll: batch.contains(where: \.asksAll))
       if case .success(let round) = outcome, case .success(let cosigned) = round.cosigned {
         state.withLock { state in
           if cosigned.checkpoint.size >= state.newest?.checkpoint.size ?? 0 { state.newest = cosigned }
@@ -70,5 +99,69 @@ final class WitnessRounds: Sendable {
       }
       for waiter in batch { waiter.continuation.resume(returning: outcome) }
     }
+  }
+
+  private func round(asksAll: Bool) async -> Outcome {
+    let deadline = ContinuousClock.now + witnesses.timeout
+    var asked: Checkpoint?
+    do throws(AuditError) {
+      var attempts = 0
+      while true {
+        attempts += 1
+        let checkpoint = try await BlockingWork.run(publisher.publish)
+        let round = try await ask(checkpoint, asksAll: asksAll, until: deadline)
+        let isLate = attempts == 5 || ContinuousClock.now >= deadline || asked == checkpoint.checkpoint
+        // A witness that saw a newer checkpoint was asked by another process, whose checkpoint can now be loaded.
+        guard case .failure = round.cosigned, !isLate, round.refusals.contains(where: { $0.code == .ahead })
+        else { return .success(round) }
+        asked = checkpoint.checkpoint
+      }
+    } catch { return .failure(error) }
+  }
+
+  private func ask(
+    _ checkpoint: VerifiedCheckpoint, asksAll: Bool, until deadline: ContinuousClock.Instant
+  ) async throws(AuditError) -> WitnessRound {
+    let policy = witnesses.policy
+    let cosigners: [NoteVerifierKey]
+    let plain: SignedCheckpoint
+    do throws(NoteError) { cosigners = try lines.cosigners(of: checkpoint.signed) } catch {
+      throw AuditError(error)
+    }
+    guard asksAll || !policy.isSatisfied(by: cosigners) else {
+      return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: checkpoint.logKey)
+    }
+    do { plain = try lines.withoutCosignatures(checkpoint.signed) } catch { throw AuditError(error) }
+    let missing = policy.witnesses.indices.filter { !cosigners.contains(policy.witnesses[$0].key) }
+    let size = checkpoint.checkpoint.size
+    let answers = await requests.ask(
+      missing, for: plain, cosigners: cosigners, until: deadline, gracePeriod: witnesses.gracePeriod
+    ) { [reader] oldSize in
+      try await reader.read { try $0.consistencyProof(from: oldSize, to: size) }
+    }
+    let signed = try await BlockingWork.run { [writer, lines] () throws(AuditError) in
+      try writer.add(answers.lines, to: checkpoint, by: lines)
+    }
+    return WitnessRound(signed, refusals: answers.refusals, policy: policy, logKey: checkpoint.logKey)
+  }
+}
+
+extension WitnessRounds? {
+  /// Returns the rounds of the witnesses that the trail was opened with.
+  ///
+  /// - Throws: ``AuditError/Code/noWitnesses``.
+  func required() throws(AuditError) -> WitnessRounds {
+    guard let self else { throw WitnessRounds.missing }
+    return self
+  }
+
+  /// Returns the rounds that a change waits for; `nil` if it waits for no witness.
+  ///
+  /// - Throws: ``AuditError/Code/noWitnesses``, ``AuditError/Code/overloaded``.
+  func admit(_ mode: AcknowledgementMode) throws(AuditError) -> WitnessRounds? {
+    guard mode == .witnessed else { return nil }
+    let rounds = try required()
+    try rounds.admit()
+    return rounds
   }
 }

@@ -52,7 +52,7 @@ struct AppendPathTests {
     let log = try fixture.create()
     try await log.append(TrailFixture.records(0..<10))
     let before = storage.operations
-    let known = try #require(log.writer.withLock { $0.written })
+    let known = try #require(log.writer.locked { $0.written })
     func record(
       id: String? = nil, transaction: String? = nil, receipt: Int = 0, customer: Int = 0
     ) -> AuditRecord {
@@ -78,7 +78,7 @@ struct AppendPathTests {
     }
     #expect(storage.operations == before)
     // What the writer knew it still knows.
-    #expect(log.writer.withLock { $0.written }?.head == known.head)
+    #expect(try log.writer.locked { $0.written }?.head == known.head)
     let longest = record(id: String(repeating: "x", count: 16_000), receipt: 15 << 20, customer: 60_000)
     #expect(try await log.append(longest).index == 10)
     #expect(try log.withView { try $0.entry(at: 10).entry.id }?.count == 16_000)
@@ -200,9 +200,9 @@ struct AppendPathTests {
     let fixture = try TrailFixture(storage: StallingStorage(MemoryStorage()))
     let log = try fixture.create()
     // Nothing is merged in the background.
-    log.isClosing.store(true, ordering: .sequentiallyConsistent)
+    log.index.close()
     for part in 0..<9 { try await log.append(TrailFixture.records(part * 256..<(part + 1) * 256)) }
-    #expect(try log.merger.withLock { try $0.step() })
+    #expect(try log.index.step())
     func merges() throws -> [IndexMerge] {
       try fixture.storage.read { reader in
         let head = try log.context.keys.head(in: reader)

@@ -83,18 +83,18 @@ import TransparencyLog
       #expect(try await log.append(TrailFixture.record(1)).index == 0)
       #expect(try await log.append(TrailFixture.record(1)).isRepeat)
       try log.close()
-      #expect(throws: AuditError.self) { try AuditLog.open(path: path) }
+      #expect(throws: AuditError.self) { try SQLiteStorage.openTrail(at: path) }
       try Data((fixture.signer.verifierKey.text + "\n").utf8).write(to: URL(filePath: path + ".pub"))
-      let reading = try AuditLog.open(path: path)
+      let reading = try SQLiteStorage.openTrail(at: path)
       #expect(try reading.withView { $0.size } == 1)
       await #expect(throws: AuditError.self) { try await reading.append(TrailFixture.record(2)) }
       try reading.close()
       try Data(fixture.signer.pem().utf8).write(to: URL(filePath: path + ".key"))
-      let writing = try AuditLog.open(path: path)
+      let writing = try SQLiteStorage.openTrail(at: path)
       #expect(try await writing.append(TrailFixture.record(2)).index == 1)
       #expect(try await writing.checkpoint().checkpoint.size == 2)
       try writing.close()
-      let readOnly = try AuditLog.open(path: path, readOnly: true)
+      let readOnly = try SQLiteStorage.openTrail(at: path, readOnly: true)
       await #expect(throws: AuditError.self) { try await readOnly.append(TrailFixture.record(3)) }
     }
   }

@@ -370,8 +370,25 @@ public struct TrailView {
     return try verifiedProof(of: index, in: checkpoint)
   }
 
+  /// Returns a proof that the entry at `index` is in the tree of a checkpoint of this trail, together with that
+  /// checkpoint and its cosignatures.
+  ///
+  /// - Throws: ``AuditError/Code/noSuchEntry`` if the entry is newer than the checkpoint, ``AuditError/Code/forked`` if
+  ///   the trail contradicts it.
+  public func proof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
+    let size = checkpoint.checkpoint.size
+    guard index < size else {
+      throw AuditError(
+        .noSuchEntry, at: "entry \(index)", "The checkpoint has \(size) entries; the first is entry 0.")
+    }
+    guard size <= self.size, try root(size: size) == checkpoint.checkpoint.root else {
+      throw AuditError(.forked, at: "entries below \(size)", "The checkpoint is not of this trail.")
+    }
+    return try verifiedProof(of: index, in: checkpoint)
+  }
+
   /// Returns the proof, and verifies it before.
-  func verifiedProof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
+  private func verifiedProof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
     let entry = try entries.entry(at: index)
     let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
     var tiles = tiles

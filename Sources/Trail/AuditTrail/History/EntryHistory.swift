@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension AuditLog {
-  /// Returns the entries of an original transaction, newest first, read in pages as they are requested.
-  ///
-  /// Entries that are appended meanwhile are not included.
-  ///
-  /// - Parameter original: The original transaction's identifier.
-  /// - Returns: The entries.
-  public func history(original: String) -> EntryHistory { EntryHistory(log: self, original: original) }
-}
-
 /// The entries of an original transaction, newest first.
 public struct EntryHistory: AsyncSequence, Sendable {
-  fileprivate let log: AuditLog
-  fileprivate let original: String
+  private let reader: Reader
+  private let original: String
+
+  init(_ reader: Reader, original: String) {
+    self.reader = reader
+    self.original = original
+  }
 
   /// Starts with the newest entry.
-  public func makeAsyncIterator() -> Iterator { Iterator(history: self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, original: original) }
 
   /// Reads the entries in pages.
   public struct Iterator: AsyncIteratorProtocol {
     /// The number of entries in a page.
     private static let pageCount = 100
 
-    fileprivate let history: EntryHistory
+    private let reader: Reader
+    private let original: String
     private var page: ArraySlice<RecordedEntry> = []
     private var before: UInt64? = .max
 
-    fileprivate init(history: EntryHistory) { self.history = history }
+    fileprivate init(reader: Reader, original: String) {
+      self.reader = reader
+      self.original = original
+    }
 
     /// Returns the next entry.
     ///
     /// - Throws: ``AuditError``: ``AuditError/Code/tampered`` if the entry is not what was recorded.
     public mutating func next() async throws -> RecordedEntry? {
       if page.isEmpty, let before {
-        let (log, original) = (history.log, history.original)
-        page = try await log.read { view in
+        page = try await reader.read { [original] view in
           try view.history(original: original, before: before, limit: Self.pageCount)
         }[...]
         self.before = page.last?.entry.previous.map { $0 + 1 }

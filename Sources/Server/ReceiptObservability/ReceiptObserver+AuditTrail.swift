@@ -4,22 +4,21 @@
   public import AuditTrail
   internal import Logging
 
-  extension AuditLog {
+  extension ReceiptObserver {
     /// Appends records in order, each exactly once, and reports their number and the time it took.
     ///
     /// - Parameters:
     ///   - records: The records to append.
+    ///   - log: The trail to append to.
     ///   - mode: The durability of the records when this returns.
-    ///   - observer: The observer to report to.
     /// - Returns: The position of each record.
     /// - Throws: The same `AuditError` as without an observer.
     @discardableResult
     public func append(
-      _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable,
-      observer: ReceiptObserver
+      _ records: [AuditRecord], to log: AuditLog, acknowledgement mode: AcknowledgementMode = .durable
     ) async throws(AuditError) -> [AuditAcknowledgement] {
-      try await observer.observing { () async throws(AuditError) in
-        let acknowledgements = try await append(records, acknowledgement: mode)
+      try await observing { () async throws(AuditError) in
+        let acknowledgements = try await log.append(records, acknowledgement: mode)
         return (acknowledgements, acknowledgements)
       }
     }
@@ -29,25 +28,22 @@
     ///
     /// - Parameters:
     ///   - requests: The requested grants.
+    ///   - log: The trail that decides.
     ///   - mode: The durability of the records when this returns.
-    ///   - observer: The observer to report to.
     /// - Returns: The decision on each request.
     /// - Throws: The same `AuditError` as without an observer.
     public func grant(
-      _ requests: [GrantRequest], acknowledgement mode: AcknowledgementMode = .durable,
-      observer: ReceiptObserver
+      _ requests: [GrantRequest], by log: AuditLog, acknowledgement mode: AcknowledgementMode = .durable
     ) async throws(AuditError) -> [GrantDecision] {
-      try await observer.observing { () async throws(AuditError) in
-        let decisions = try await grant(requests, acknowledgement: mode)
+      try await observing { () async throws(AuditError) in
+        let decisions = try await log.grant(requests, acknowledgement: mode)
         for decision in decisions {
-          observer.count("audit_grants", [("result", decision.isGranted ? "granted" : "refused")])
+          count("audit_grants", [("result", decision.isGranted ? "granted" : "refused")])
         }
         return (decisions, decisions.flatMap(\.acknowledgements))
       }
     }
-  }
 
-  extension ReceiptObserver {
     /// Logs and counts events that no caller of the trail receives.
     ///
     /// Use it as the `AuditLog.Options.eventHandler`.
@@ -73,7 +69,7 @@
       record("audit_uncheckpointed_age_seconds", health.uncheckpointedAge.components.seconds)
     }
 
-    fileprivate func observing<Result>(
+    private func observing<Result>(
       _ body: () async throws(AuditError) -> (Result, [AuditAcknowledgement])
     ) async throws(AuditError) -> Result {
       let start = ContinuousClock.now

@@ -4,7 +4,7 @@ public import AuditTrail
 internal import FoundationEssentials
 internal import TransparencyLog
 
-extension AuditLog {
+extension SQLiteStorage {
   /// Opens the trail in a file, with the files beside it that `receipt-tool audit init` creates.
   ///
   /// These are `PATH.pub`, the public key; `PATH.checkpoint`, the last checkpoint; and `PATH.key`, the private key.
@@ -16,10 +16,9 @@ extension AuditLog {
   ///     private key. This process then needs no permission to write to the file.
   ///   - options: The options for this process.
   /// - Returns: The open trail.
-  /// - Throws: ``AuditError``: ``AuditError/Code/notFound``, ``AuditError/Code/wrongKey`` if a key cannot be read,
-  ///   and those of ``open(_:verifier:signer:checkpoints:options:)``.
-  public static func open(
-    path: String, readOnly: Bool = false, options: Options = Options()
+  /// - Throws: `AuditError`: `notFound`, `wrongKey` if a key cannot be read, and those of `AuditLog.open`.
+  public static func openTrail(
+    at path: String, readOnly: Bool = false, options: AuditLog.Options = AuditLog.Options()
   ) throws(AuditError) -> AuditLog {
     do {
       let verifier = try NoteVerifierKey(
@@ -29,7 +28,7 @@ extension AuditLog {
       let signer = try isWritten ? NoteSignerKey(name: verifier.name, pem: text(of: path + ".key")) : nil
       let storage: any TrailStorage =
         try isWritten ? SQLiteStorage(openingAt: path) : SQLiteReadOnlyStorage(openingAt: path)
-      return try open(
+      return try AuditLog.open(
         storage, verifier: verifier, signer: signer,
         checkpoints: FileCheckpointStore(path: path + ".checkpoint"), options: options)
     } catch let error as AuditError {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TransparencyLog
-
 /// The size of a trail.
 public struct TrailStatistics: Sendable, Hashable {
   /// The number of entries.
@@ -14,19 +12,4 @@ public struct TrailStatistics: Sendable, Hashable {
   public let oldestTime: Int64?
   /// The time of the newest entry, in milliseconds since 1970; `nil` if there are no entries.
   public let newestTime: Int64?
-}
-
-extension AuditLog {
-  /// Returns the size of the trail.
-  ///
-  /// - Throws: ``AuditError``, ``StorageError``.
-  public func statistics() throws -> TrailStatistics {
-    let stored = try storage.byteCount()
-    return try withView { view in
-      TrailStatistics(
-        entryCount: view.size, checkpointSize: view.checkpoint?.checkpoint.size ?? 0, storedByteCount: stored,
-        oldestTime: view.size > 0 ? try view.entry(at: 0).entry.time : nil,
-        newestTime: view.size > 0 ? view.state.head.lastTime : nil)
-    }
-  }
 }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import ReceiptCodec
+internal import Synchronization
+
+/// Appends records in three concurrent stages, each on a queue of its own: prepare, commit, synchronize.
+///
+/// Records that are prepared during a commit are committed together. Records that are committed during a sync are
+/// synced together.
+final class Appender: Sendable {
+  private let writer: TrailWriter
+  private let publisher: Publisher
+  private let index: IndexMaintenance
+  private let rounds: WitnessRounds?
+  private let waiting: Mutex<AppendQueue>
+  private let preparing = DispatchQueue(label: "receiptkit.audit-log.preparing")
+  private let committing = DispatchQueue(label: "receiptkit.audit-log.writer")
+  private let synchronizing = DispatchQueue(label: "receiptkit.audit-log.synchronizing")
+
+  init(
+    _ writer: TrailWriter, _ publisher: Publisher, _ index: IndexMaintenance, _ rounds: WitnessRounds?,
+    _ options: AuditLog.Options
+  ) {
+    self.writer = writer
+    self.publisher = publisher
+    self.index = index
+    self.rounds = rounds
+    waiting = Mutex(
+      AppendQueue(
+        maximumWaiting: options.maximumWaiting, maximumWaitingByteCount: options.maximumWaitingByteCount,
+        maximumBatch: options.maximumBatch))
+  }
+
+  /// Appends records in one transaction, and waits until they are as safe as `mode` requires.
+  ///
+  /// - Returns: One acknowledgement for each record, in order.
+  func append(
+    _ records: [AuditRecord], _ mode: AcknowledgementMode
+  ) async throws(AuditError) -> [AuditAcknowledgement] {
+    guard !records.isEmpty else { return [] }
+    for record in records
+    where [.erasure, .anchor, .key].contains(record.facts.kind) || record.facts.erased != nil {
+      throw AuditError(
+        .invalidRecord, at: "kind",
+        "What was erased, which entry is the newest and which key took over is stated by the trail itself: erase, anchor "
+          + "or rotate the key instead."
+      )
+    }
+    // Check before queueing: in a transaction, one invalid record would fail all the others.
+    let byteCount = try AuditRecord.requireStorable(records.span)
+    try publisher.requirePublishing()
+    let rounds = try rounds.admit(mode)
+    let result = await withCheckedContinuation { continuation in
+      let request = AppendQueue.ArrivedRequest(
+        elements: records, byteCount: byteCount, mode: mode, continuation: continuation)
+      do throws(AuditError) {
+        let isToStart = try waiting.withLock { waiting throws(AuditError) in try waiting.add(request) }
+        if isToStart { preparing.async { self.prepare() } }
+      } catch {
+        continuation.resume(returning: .failure(error))
+      }
+    }
+    let acknowledgements = try result.get()
+    try await rounds?.makeQuorum()
+    return acknowledgements
+  }
+
+  /// Appends groups of records in one transaction, and waits while too many records are waiting already.
+  ///
+  /// - Parameter groups: The records of one verdict each; no group is empty.
+  /// - Returns: The acknowledgement of each group's first record.
+  /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only if the task is cancelled.
+  func append(groups: [[AuditRecord]]) async throws(AuditError) -> [AuditAcknowledgement] {
+    var records: [AuditRecord] = []
+    var places: [Int] = []
+    for group in groups {
+      places.append(records.count)
+      records += group
+    }
+    while true {
+      do throws(AuditError) {
+        let acknowledgements = try await append(records, .durable)
+        return places.map { acknowledgements[$0] }
+      } catch {
+        guard error.code == .overloaded, !Task.isCancelled else { throw error }
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
+  }
+
+  /// Refuses further records, and returns when all that wait are acknowledged.
+  func close() {
+    waiting.withLock { $0.close() }
+    preparing.sync { prepare() }
+    committing.sync { commit() }
+    synchronizing.sync { synchronize() }
+  }
+
+  // MARK: - Stages
+
+  /// Prepares arrived requests until no request is left.
+  private func prepare() {
+    while true {
+      let requests = waiting.withLock { $0.nextToPrepare() }
+      guard !requests.isEmpty else { return }
+      // Records are expensive to copy, and a batch usually arrives in one request.
+      let records = requests.count == 1 ? requests[0].elements : requests.flatMap(\.elements)
+      var prepared = PreparedRecord.prepare(
+        records, writer.context.keys.fingerprints, lookingUpIn: RunsLookup(writer))[...]
+      let finished = requests.map { $0.taking(&prepared) }
+      if waiting.withLock({ $0.add(finished) }) { committing.async { self.commit() } }
+    }
+  }
+
+  /// Commits prepared requests until the queue is empty or the rest must wait for a sync.
+  private func commit() {
+    while true {
+      let batch = waiting.withLock { $0.nextToCommit() }
+      guard !batch.isEmpty else { return }
+      commit(batch)
+    }
+  }
+
+  private func commit(_ batch: [AppendQueue.PreparedRequest]) {
+    do throws(AuditError) {
+      var acknowledgements = try writer.append(batch.flatMap(\.elements))[...]
+      publisher.schedule()
+      index.mergeIfFlushed()
+      let entered = batch.map { $0.taking(&acknowledgements) }
+      if waiting.withLock({ $0.add(entered) }) { synchronizing.async { self.synchronize() } }
+    } catch {
+      // A record that cannot be entered must not fail the records of other requests.
+      if error.code == .invalidRecord, batch.count > 1 {
+        for request in batch { commit([request]) }
+      } else {
+        for request in batch { request.continuation.resume(returning: .failure(error)) }
+      }
+    }
+  }
+
+  /// Syncs and acknowledges entered requests until no request is left.
+  private func synchronize() {
+    while true {
+      let requests = waiting.withLock { $0.nextToSynchronize() }
+      guard !requests.isEmpty else { return }
+      let newest = requests.lazy.flatMap(\.elements).map(\.index).max() ?? 0
+      let outcome = Result { () throws(AuditError) in try writer.synchronize(upTo: newest) }
+      if waiting.withLock({ $0.endSynchronizing() }) { committing.async { self.commit() } }
+      for request in requests where request.mode == .durable {
+        request.continuation.resume(returning: outcome.map { request.elements })
+      }
+      let others = requests.filter { $0.mode != .durable }
+      guard !others.isEmpty else { continue }
+      let checkpoint = outcome.flatMap { _ in
+        Result { () throws(AuditError) in _ = try publisher.publish() }
+      }
+      for request in others {
+        request.continuation.resume(returning: checkpoint.map { request.elements })
+      }
+    }
+  }
+}

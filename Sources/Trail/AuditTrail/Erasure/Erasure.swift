@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCodec
+
+/// Erases the erasable parts of entries.
+final class Erasure: Sendable {
+  private let writer: TrailWriter
+  private let publisher: Publisher
+  private let clock: @Sendable () -> Timestamp
+
+  init(_ writer: TrailWriter, _ publisher: Publisher, clock: @escaping @Sendable () -> Timestamp) {
+    self.writer = writer
+    self.publisher = publisher
+    self.clock = clock
+  }
+
+  /// The number of entries that are erased in one transaction.
+  ///
+  /// Others write between these transactions, and wait no longer than about four hundred milliseconds if the storage is
+  /// slow.
+  private struct SliceLength {
+    private(set) var count = 256
+
+    mutating func adapt(to duration: Duration) {
+      if duration > .milliseconds(400) { count = max(32, count / 2) }
+      if duration < .milliseconds(150) { count = min(512, count * 2) }
+    }
+  }
+
+  /// Erases entries and removes the traces of their keys.
+  ///
+  /// - Parameters:
+  ///   - indexes: The entries, in any order.
+  ///   - progress: Called periodically with the number of entries that are done.
+  /// - Returns: The acknowledgement of each entry's erasure.
+  /// - Throws: As ``AuditLog/erase(entries:progress:)``.
+  func erase(
+    _ indexes: [UInt64], progress: @Sendable (Int) -> Void
+  ) async throws(AuditError) -> [AuditAcknowledgement] {
+    let now = clock().wholeMilliseconds ?? 0
+    var erasures: [UInt64: AuditAcknowledgement] = [:]
+    var rest = Set(indexes).sorted()[...]
+    var length = SliceLength()
+    while !rest.isEmpty {
+      let slice = Array(rest.prefix(length.count))
+      rest = rest.dropFirst(slice.count)
+      let start = ContinuousClock.now
+      let entered = try await BlockingWork.run { [writer] () throws(AuditError) in
+        try writer.erase(slice, at: now)
+      }
+      for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
+      length.adapt(to: .now - start)
+      progress(erasures.count)
+      // Others that wait for the storage's lock try it periodically, and must find it free.
+      if !rest.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
+    }
+    try await BlockingWork.run { [self] () throws(AuditError) in
+      while try writer.removeUnfinishedIndex() {}
+      try writer.synchronize()
+      try scrub()
+    }
+    publisher.schedule()
+    return indexes.compactMap { erasures[$0] }
+  }
+
+  private func scrub() throws(AuditError) {
+    do { try writer.storage.scrub() } catch {
+      throw AuditError(
+        .storageUnavailable, at: "keys",
+        "The entries were erased, but traces of their keys may be left in the storage's own logs: \(error) Erase them "
+          + "again, which only removes the traces.")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// Creates a trail in an empty storage.
+struct TrailCreation {
+  let configuration: TrailConfiguration
+  let signer: NoteSignerKey
+
+  /// Stores an empty trail, and publishes its first checkpoint.
+  ///
+  /// - Throws: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of the storage.
+  func run(in storage: any TrailStorage, _ checkpoints: any CheckpointStore) throws(AuditError) {
+    guard signer.name == configuration.origin else {
+      throw AuditError(
+        .wrongKey, at: "key",
+        "The key is named \(signer.name), the trail \(configuration.origin): the name of the key is the origin."
+      )
+    }
+    do {
+      let keys = try TrailKeys(configuration, signer: signer)
+      let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
+      let first = try Checkpoint(origin: configuration.origin, size: 0, root: .empty).signed(by: signer)
+      try storage.write { writer in
+        guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
+        else {
+          return try requireUnfinished(in: writer)
+        }
+        try writer.put(.notes, TrailNotes.configuration, note.encoded)
+        try writer.put(.notes, TrailNotes.checkpoint, first.encoded)
+        try ErasureKeys.create(in: writer)
+        try keys.write(.empty, in: writer)
+      }
+      // If the trail was created before, the store holds its own first checkpoint, whose signature is always the same.
+      guard try checkpoints.replace(nil, with: first.encoded) || checkpoints.load() == first.encoded else {
+        throw AuditError(
+          .alreadyExists, at: "checkpoint",
+          "The place of the last checkpoint holds that of another trail; choose another place.")
+      }
+    } catch { throw AuditError(error) }
+  }
+
+  /// Accepts a trail whose creation was interrupted before its first checkpoint was published; creating it again
+  /// completes it.
+  private func requireUnfinished(in writer: any StorageWriter) throws {
+    let taken = AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
+    guard let keys = try? TrailKeys(reading: writer, trusting: signer.verifierKey),
+      keys.configuration.once == configuration.once, try keys.head(in: writer).size == 0
+    else { throw taken }
+  }
+}

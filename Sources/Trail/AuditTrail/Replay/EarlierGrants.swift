@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The grants that answer questions about purchases with long histories.
+///
+/// They are found outside the transaction that decides, while others write, so that the transaction has to read only
+/// newer entries.
+struct KnownGrants: Sendable {
+  /// The maximum number of entries of one purchase that a transaction reads.
+  static let maximumEntryCount = 512
+
+  private var size: UInt64 = 0
+  private var answers: [ReplayQuestion: GrantSearch] = [:]
+
+  init() {}
+
+  init(of questions: [ReplayQuestion], in view: TrailView) throws {
+    size = view.size
+    for question in questions {
+      answers[question] = try view.earlierGrant(question, KnownGrants(), longest: .max)
+    }
+  }
+
+  /// Returns the grant that was found.
+  func grant(_ question: ReplayQuestion) -> EarlierGrant? {
+    guard case .grant(let grant) = answers[question] else { return nil }
+    return grant
+  }
+
+  /// Returns the number of entries of the trail that were searched for an answer.
+  func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
+}
+
+/// An entry that recorded a grant.
+struct EarlierGrant: Sendable {
+  let recorded: RecordedEntry
+  /// The customer of the grant, if the question is about one.
+  let owner: String?
+}
+
+/// The result of searching for an earlier grant.
+enum GrantSearch: Sendable {
+  case grant(EarlierGrant)
+  case none
+  /// There are more entries than may be read.
+  case tooLong
+}
+
+extension TrailView {
+  /// The number of entries that are in memory at a time.
+  private static let pageSize = 256
+
+  /// Finds an earlier grant that answers a question: for a customer, the first grant that still names one, else the
+  /// newest.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - known: The grants that were found before; the entries that were searched for them are not read again.
+  ///   - longest: The maximum number of entries to read.
+  /// - Returns: The grant, if there is one, or that there are more entries than may be read.
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  func earlierGrant(
+    _ question: ReplayQuestion, _ known: KnownGrants, longest: Int
+  ) throws -> GrantSearch {
+    if let earlier = known.grant(question) {
+      guard earlier.owner != nil else { return .grant(earlier) }
+      // The entry stays, but its customer may have been erased since.
+      guard let token = try erasablePart(at: earlier.recorded.index)?.customerToken else { return .tooLong }
+      return .grant(EarlierGrant(recorded: earlier.recorded, owner: token))
+    }
+    let searched = known.searchedCount(question)
+    var before = UInt64.max
+    var count = 0
+    var named: [UInt64] = []
+    search: while true {
+      let page = try entries(question, before: before)
+      for recorded in page {
+        guard recorded.index >= searched else { break search }
+        count += 1
+        guard count <= longest else { return .tooLong }
+        guard recorded.entry.verdict == .valid, question.scope?.mayContain(recorded.entry) != false else {
+          continue
+        }
+        guard case .customer = question else {
+          return .grant(EarlierGrant(recorded: recorded, owner: nil))
+        }
+        if recorded.entry.commitment != nil { named.append(recorded.index) }
+      }
+      guard let last = page.last, page.count == Self.pageSize else { break }
+      before = last.index
+    }
+    // The oldest entry that still names its customer. All others may be newer grants to the same customer, and are not
+    // decrypted.
+    for index in named.reversed() {
+      guard let token = try erasablePart(at: index)?.customerToken else { continue }
+      return .grant(EarlierGrant(recorded: try entry(at: index), owner: token))
+    }
+    return .none
+  }
+
+  /// Returns a page of the entries that a question concerns, newest first, including those of other scopes.
+  private func entries(_ question: ReplayQuestion, before: UInt64) throws -> [RecordedEntry] {
+    switch question {
+    case .receipt(let identity): try entries(receipt: identity, before: before, limit: Self.pageSize)
+    case .consumable(.transaction(let transaction), _), .customer(.transaction(let transaction), _, _, _):
+      try entries(transaction: transaction, before: before, limit: Self.pageSize)
+    case .consumable(.original(let original), _), .customer(.original(let original), _, _, _):
+      try history(original: original, before: before, limit: Self.pageSize)
+    }
+  }
+}

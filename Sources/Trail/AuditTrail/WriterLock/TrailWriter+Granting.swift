@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FingerprintIndex
+internal import ReceiptVerification
+
+extension TrailWriter {
+  /// Decides and records requests in order, in one transaction, which must be synced before anyone is informed of it.
+  ///
+  /// It stops before the first request whose purchase has too long a history.
+  ///
+  /// - Parameters:
+  ///   - requests: The requests.
+  ///   - known: The grants that were found before.
+  ///   - longest: The maximum number of entries of one purchase to read.
+  /// - Returns: The decisions on the first of the requests.
+  /// - Throws: ``AuditError``.
+  func grant(
+    _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int
+  ) throws(AuditError) -> [GrantDecision] {
+    let once = context.keys.configuration.once
+    return try transaction { trail, writer in
+      try trail.flushIndex(every: flushInterval, in: writer)
+      return try trail.grant(requests, known, longest: longest, once: once, in: writer)
+    }
+  }
+}
+
+extension TrailState {
+  /// Decides and records requests in order.
+  ///
+  /// It stops before the first request whose purchase has too long a history.
+  fileprivate mutating func grant(
+    _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int,
+    once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
+  ) throws -> [GrantDecision] {
+    var decisions: [GrantDecision] = []
+    for request in requests {
+      let view = view(in: writer)
+      var verdict = request.verdict
+      // A grant to the first customer is entered even if an entry differs only in its customer, who was erased or not
+      // recorded: the next customer must find this grant.
+      var isFirstOfCustomer = false
+      for question in request.questions where verdict.receipt != nil {
+        switch try view.earlierGrant(question, known, longest: longest) {
+        case .tooLong: return decisions
+        case .none: if case .customer = question { isFirstOfCustomer = true }
+        case .grant(let grant):
+          let (index, entry) = (grant.recorded.index, grant.recorded.entry)
+          if let replay = question.replay(grantedIn: index, entry, to: grant.owner) {
+            verdict = verdict.refused(by: "replay", replay)
+          }
+        }
+      }
+      let records = PreparedRecord.prepare(request.records(verdict), context.keys.fingerprints)
+      var found = try lookUp(records, once: once, in: writer)
+      if isFirstOfCustomer, verdict.receipt != nil {
+        for number in found.indices where found[number].first != nil {
+          found[number].first = nil
+          // It was not looked up, because the record seemed to be a repeat. Without it, the history would end here, and
+          // the earlier owners would be lost.
+          guard let original = records[number].fingerprints.original else { continue }
+          found[number].previous = try view.state.index.newest(
+            .original, original, check: records[number].fingerprints.originalCheck, before: head.size,
+            in: IndexRows(base: writer))
+        }
+      }
+      let entered = try append(records, found: found, once: once, in: writer)
+      decisions.append(GrantDecision(verdict: verdict, acknowledgements: entered))
+    }
+    return decisions
+  }
+
+  /// Returns the trail as the transaction sees it.
+  private func view(in writer: any StorageWriter) -> TrailView {
+    TrailView(reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+extension TrailWriter {
+  /// Signs and publishes a checkpoint of all entries, unless it exists already.
+  ///
+  /// - Throws: ``AuditError/Code/forked`` if a published checkpoint contradicts the trail, which then stops.
+  func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+    try locked { state throws(AuditError) in try state.publishCheckpoint() }
+  }
+}
+
+extension WriterState {
+  fileprivate mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+    do {
+      if let stopped { throw stopped }
+      while true {
+        _ = try context.keys.signer()
+        if trail == nil { try refresh() }
+        guard let head = trail?.head else { throw AuditError(.closed, "The trail is closed.") }
+        let old = try follow()
+        if let checkpoint, checkpoint.checkpoint.size >= head.size { return checkpoint }
+        // Everything that is signed must be durable.
+        try makeDurable()
+        // The key is read only now, since following the trail may have replaced it.
+        let new = try Checkpoint(origin: context.keys.origin, size: head.size, root: head.root)
+          .signed(by: context.keys.signer())
+        guard try checkpoints.store.replace(old, with: new.encoded) else { continue }
+        let verified = try context.keys.chain.verify(new)
+        try keep(verified)
+        return verified
+      }
+    } catch {
+      let error = AuditError(error)
+      if error.code == .forked || error.code == .stopped { stopped = error }
+      throw error
+    }
+  }
+
+  /// Takes over a checkpoint that another process published, and returns the stored bytes.
+  private mutating func follow() throws -> [UInt8]? {
+    let bytes = try checkpoints.store.load()
+    guard bytes != checkpoint?.signed.encoded else { return bytes }
+    guard let published = try checkpoints.load(following: storage) else {
+      throw AuditError(
+        .forked, at: "checkpoint", "The last checkpoint was removed from its place while the trail was open.")
+    }
+    if published.checkpoint.size > trail?.head.size ?? 0 { try refresh() }
+    if let trail { try storage.read { try PublishedCheckpoints.compare(published, with: trail, $0) } }
+    checkpoint = published
+    return published.signed.encoded
+  }
+
+  /// Stores a checkpoint that was published in the trail too.
+  mutating func keep(_ published: VerifiedCheckpoint) throws {
+    checkpoint = published
+    try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
+  }
+}
