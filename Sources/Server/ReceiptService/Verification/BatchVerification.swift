@@ -3,61 +3,10 @@
 #if Server
   internal import Dispatch
   internal import FoundationEssentials
-  internal import HTTPTypes
-  internal import Hummingbird
   internal import NIOCore
   internal import ReceiptCodec
   internal import ReceiptVerification
   internal import Synchronization
-
-  extension ReceiptAPI {
-    /// Answers a verdict for each line while lines arrive.
-    ///
-    /// If a verdict cannot be recorded, the response ends after a line with the error. All verdicts before it are
-    /// recorded.
-    func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
-      let verification = try verification(request, context.principal)
-      if let problem = ReceiptContent.problem(request.headers) { throw problem }
-      guard let place = batchPlaces.take(for: verification.app.name) else {
-        throw Problem(
-          .serviceUnavailable, "overloaded", "Too many batches are being served. Try again.", retryAfter: 1)
-      }
-      let limit = configuration.limits.maximumLineByteCount
-      let mayBeForm = ReceiptContent.isForm(request.headers)
-      // Clients that tools generate from the API description do not know a media type for lines of JSON.
-      let accepted = request.headers[.accept] ?? ""
-      let isPlain = accepted.contains("text/plain") && !accepted.contains("application/jsonl")
-      return Response(
-        status: .ok, headers: [.contentType: isPlain ? "text/plain; charset=utf-8" : "application/jsonl"],
-        body: ResponseBody { [identity, principal = context.principal] writer in
-          defer { withExtendedLifetime(place) {} }
-          let batch = BatchVerification(
-            verification: verification, maximumLineByteCount: limit, mayBeForm: mayBeForm)
-          do {
-            try await batch.run(request.body) { verdicts in
-              // A batch may take hours, and its key may be revoked meanwhile.
-              guard try await identity.isStillAllowed(principal, .verify) else { throw Problem.unauthorized }
-              try await writer.write(ByteBuffer(bytes: verdicts))
-            }
-          } catch {
-            let isRevoked = (error as? Problem)?.status == .unauthorized
-            var object = JSONWriter(type: "error")
-            let problem = isRevoked ? nil : error as? Problem
-            object.member("code", isRevoked ? "unauthorized" : problem?.code ?? "unavailable")
-            object.member(
-              "message",
-              isRevoked
-                ? "The key was revoked. What was answered holds."
-                : problem?.detail ?? "The batch was not verified to its end. What was answered holds.")
-            object.endObject()
-            try await writer.write(ByteBuffer(bytes: object.bytes + [0x0A]))
-            // Ends the connection without the end of the body, so that no client takes this for the end of the batch.
-            throw error
-          }
-          try await writer.finish(nil)
-        })
-    }
-  }
 
   /// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
   ///

@@ -59,7 +59,7 @@
     /// For longer ones, the time in the router does not matter.
     private static let maximumBodyByteCount = 64 << 10
 
-    private let api: ReceiptAPI
+    private let verifications: EarlyVerifications
     private let maximumBodyByteCount: Int
     private var state = State.open
     private var context: ChannelHandlerContext?
@@ -71,7 +71,7 @@
 
     /// Creates a handler for one connection.
     public init(_ api: ReceiptAPI) {
-      self.api = api
+      verifications = api.earlyVerifications
       maximumBodyByteCount = min(
         Self.maximumBodyByteCount, api.configuration.limits.maximumBodyByteCount)
     }
@@ -79,7 +79,7 @@
     /// Joins the group of the event loop.
     public func handlerAdded(context: ChannelHandlerContext) {
       self.context = context
-      group = api.verificationGroups.group(on: context.eventLoop)
+      group = verifications.groups.group(on: context.eventLoop)
     }
 
     /// Gives up a running request.
@@ -120,7 +120,7 @@
         passOn(context)
         context.fireChannelRead(data)
       case (.open, .head(let head)):
-        if isCandidate(head, context), let verification = api.verificationAtOnce(head) {
+        if isCandidate(head, context), let verification = verifications.begin(head) {
           state = .arriving(ArrivingRequest(head: head, verification: verification, start: .now))
           return
         }
@@ -133,9 +133,9 @@
 
     private func isCandidate(_ head: HTTPRequest, _ context: ChannelHandlerContext) -> Bool {
       guard routedCount == 0, head.method == .post, let path = head.path,
-        path.hasPrefix(ReceiptAPI.verificationPath)
+        path.hasPrefix(VerificationController.path)
       else { return false }
-      let rest = path.utf8.dropFirst(ReceiptAPI.verificationPath.utf8.count)
+      let rest = path.utf8.dropFirst(VerificationController.path.utf8.count)
       let fields = head.headerFields
       return (rest.isEmpty || rest.first == UInt8(ascii: "?"))
         // A client that does not read answers gets no further ones.
@@ -189,12 +189,12 @@
       var fields: HTTPFields = [
         .contentType: "application/json", .contentLength: String(report.bytes.count), .date: date,
       ]
-      api.addCommonFields(to: &fields)
+      verifications.answer.addCommonFields(to: &fields)
       context.write(
         wrapOutboundOut(.head(HTTPResponse(status: .ok, headerFields: fields))), promise: nil)
       context.write(wrapOutboundOut(.body(ByteBuffer(bytes: report.bytes))), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-      api.count(ReceiptAPI.verificationPath, .post, .ok, since: request.start)
+      verifications.answer.count(VerificationController.path, .post, .ok, since: request.start)
       resume(context)
     }
 
@@ -211,7 +211,7 @@
     private func leave() {
       if case .open = state { return }
       state = .open
-      api.end()
+      verifications.end()
     }
 
     /// Passes on the arrived part of a request.
