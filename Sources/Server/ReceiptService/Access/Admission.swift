@@ -5,7 +5,7 @@
   internal import Hummingbird
   internal import NIOCore
 
-  /// Limits the requests that are served at once, for the routes, the early handler and the console.
+  /// Limits what is served at once, for the routes, the early handler and the console.
   struct Admission: Sendable {
     /// The places for requests with a key.
     let places: RequestPlaces
@@ -13,6 +13,8 @@
     ///
     /// They are counted separately, so that such requests do not displace requests with a key.
     let openPlaces: RequestPlaces
+    let batches: AppPlaces
+    let eventStreams: AppPlaces
     private let openRequests: OpenRequests
     private let bodies: BodyReader
 
@@ -20,9 +22,11 @@
     /// that is larger.
     private static let openByteCount = 32 << 20
 
-    init(_ limits: ServiceLimits) {
+    init(_ limits: ServiceLimits, appCount: Int) {
       places = RequestPlaces(maximum: limits.maximumConcurrentRequests)
       openPlaces = RequestPlaces(maximum: limits.maximumConcurrentRequests)
+      batches = .batches(maximum: limits.maximumConcurrentBatches, appCount: appCount)
+      eventStreams = .eventStreams(maximum: limits.maximumEventStreamsPerApp)
       openRequests = OpenRequests(
         maximumByteCount: max(Self.openByteCount, 2 * limits.maximumBodyByteCount),
         maximumCount: max(1, limits.maximumConcurrentRequests / 4))

@@ -10,9 +10,8 @@
   struct ChangeController: Controller {
     let entitlements: ServiceEntitlements
     let identity: Identity
-    let maximumStreamsPerApp: Int
+    let admission: Admission
     let shutdown: ShutdownState
-    let streams = EventStreams()
 
     var routes: [Route] {
       [
@@ -62,7 +61,7 @@
         if last > since { (since, place) = (last, "Last-Event-ID") }
       }
       try await requireReadable(since, app: app, at: place)
-      let stream = try streams.open(app: app.name, limit: maximumStreamsPerApp)
+      let stream = try admission.eventStreams.take(for: app.name)
       return Response(
         status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
         body: ResponseBody { [since, self, principal = call.principal] writer in

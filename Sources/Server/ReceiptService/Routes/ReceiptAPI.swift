@@ -76,7 +76,7 @@
         database, apps: Set(configuration.apps.map(\.name)), maximumAge: maximumKeyAge, clock: clock)
       let apps = try ServedApps(configuration)
       let identity = Identity(keys: keys, apps: apps)
-      let admission = Admission(limits)
+      let admission = Admission(limits, appCount: configuration.apps.count)
       let entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
       let notifications = NotificationIntake(entitlements, auditLog: auditLog)
       let erasures = ErasureQueue(entitlements, auditLog: auditLog, apps: apps)
@@ -84,16 +84,14 @@
       let controllers: [any Controller] = [
         VerificationController(entitlements: entitlements, bodies: bodies),
         BatchController(
-          entitlements: entitlements, identity: identity,
-          places: BatchPlaces(maximum: limits.maximumConcurrentBatches, appCount: configuration.apps.count),
+          entitlements: entitlements, identity: identity, admission: admission,
           maximumLineByteCount: limits.maximumLineByteCount),
         InspectionController(bodies: bodies),
         EntitlementController(entitlements: entitlements, auditLog: auditLog),
         PresentationController(entitlements: entitlements, bodies: bodies),
         ErasureController(erasures: erasures),
         ChangeController(
-          entitlements: entitlements, identity: identity,
-          maximumStreamsPerApp: limits.maximumEventStreamsPerApp, shutdown: shutdown),
+          entitlements: entitlements, identity: identity, admission: admission, shutdown: shutdown),
         NotificationController(intake: notifications, apps: apps, bodies: bodies),
         AuditController(auditLog: auditLog), webhooks, KeyController(keys: keys, bodies: bodies),
         AdministrativeActController(database: database),

@@ -10,7 +10,7 @@
   struct BatchController: Controller {
     let entitlements: ServiceEntitlements
     let identity: Identity
-    let places: BatchPlaces
+    let admission: Admission
     let maximumLineByteCount: Int
 
     var routes: [Route] {
@@ -45,10 +45,7 @@
       let verification = try Verification(for: call, entitlements)
       let request = call.request
       if let problem = ReceiptContent.problem(request.headers) { throw problem }
-      guard let place = places.take(for: verification.app.name) else {
-        throw Problem(
-          .serviceUnavailable, "overloaded", "Too many batches are being served. Try again.", retryAfter: 1)
-      }
+      let place = try admission.batches.take(for: verification.app.name)
       let batch = BatchVerification(
         verification: verification, maximumLineByteCount: maximumLineByteCount,
         mayBeForm: ReceiptContent.isForm(request.headers))
