@@ -79,73 +79,37 @@
     }
   }
 
-  /// A bounded queue of lines to verify, and of the runs of lines that are being verified, both in order.
-  ///
-  /// Lines are verified together only while other work is under way: no line waits for lines that have not arrived.
+  /// The tasks of a batch's runs, between its reader and its writer.
   private final class RunQueue: Sendable {
     typealias Run = Task<[UInt8], any Error>
-    typealias Work = @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
 
-    private struct State {
-      var lines: [[UInt8]] = []
-      /// The index of the first of these lines in the batch.
-      var index = 0
-      var runs: [Run] = []
-      var isFinished = false
-      var failure: (any Error)?
-      var isCancelled = false
-      var reader: CheckedContinuation<Void, Never>?
-      var writer: CheckedContinuation<Void, Never>?
+    private let work: @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
+    private let state: Mutex<BatchRuns<Run, CheckedContinuation<Void, Never>>>
 
-      /// Removes and returns the waiters, which check the state again when they are resumed.
-      mutating func wake() -> [CheckedContinuation<Void, Never>] {
-        defer { (reader, writer) = (nil, nil) }
-        return [reader, writer].compactMap(\.self)
-      }
-
-      mutating func begin(_ count: Int, _ work: @escaping Work) {
-        let (run, first) = (Array(lines.prefix(count)), index)
-        lines.removeFirst(run.count)
-        index += run.count
-        runs.append(Run { try await work(run, first) })
-      }
-    }
-
-    private static let linesInRun = 64
-    private let limit: Int
-    private let work: Work
-    private let state = Mutex(State())
-
-    init(limit: Int, _ work: @escaping Work) {
-      self.limit = limit
+    init(
+      limit: Int, _ work: @escaping @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
+    ) {
       self.work = work
+      state = Mutex(BatchRuns(limit: limit))
     }
 
-    /// Adds lines, and starts runs of them as soon as places are free.
+    private func begin(_ lines: [[UInt8]], _ first: Int) -> Run {
+      Run { [work] in try await work(lines, first) }
+    }
+
+    /// Adds lines, and waits while too many wait already.
     ///
     /// - Throws: `CancellationError` after ``cancel()``.
     func append(_ lines: [[UInt8]]) async throws {
       guard !lines.isEmpty else { return }
-      var isTaken = false
+      var new = lines
       while true {
-        let (isDone, waiters) = try state.withLock { state in
-          if state.isCancelled { throw CancellationError() }
-          if !isTaken { state.lines += lines }
-          isTaken = true
-          while state.lines.count >= Self.linesInRun, state.runs.count < limit {
-            state.begin(Self.linesInRun, work)
-          }
-          return (state.lines.count < Self.linesInRun, state.wake())
-        }
-        for waiter in waiters { waiter.resume() }
-        if isDone { return }
+        let (mayReadOn, woken) = try state.withLock { try $0.append(new, begin) }
+        new = []
+        for waiter in woken { waiter.resume() }
+        if mayReadOn { return }
         await withCheckedContinuation { continuation in
-          let isStale = state.withLock { state in
-            guard state.runs.count >= limit, !state.isCancelled else { return true }
-            state.reader = continuation
-            return false
-          }
-          if isStale { continuation.resume() }
+          if !state.withLock({ $0.wait(reader: continuation) }) { continuation.resume() }
         }
       }
     }
@@ -155,46 +119,25 @@
     /// - Throws: The error that ended the input, after the runs before it.
     func next() async throws -> Run? {
       while true {
-        let (run, isOver, waiters) = try state.withLock { state in
-          if state.runs.isEmpty, !state.lines.isEmpty { state.begin(Self.linesInRun, work) }
-          if state.runs.isEmpty {
-            if let failure = state.failure { throw failure }
-            return (Run?.none, state.isFinished, [CheckedContinuation<Void, Never>]())
-          }
-          return (state.runs.removeFirst(), false, state.wake())
-        }
-        for waiter in waiters { waiter.resume() }
+        let (run, isOver, woken) = try state.withLock { try $0.next(begin) }
+        for waiter in woken { waiter.resume() }
         if run != nil || isOver { return run }
         await withCheckedContinuation { continuation in
-          let isStale = state.withLock { state in
-            guard state.runs.isEmpty, state.lines.isEmpty, !state.isFinished else { return true }
-            state.writer = continuation
-            return false
-          }
-          if isStale { continuation.resume() }
+          if !state.withLock({ $0.wait(writer: continuation) }) { continuation.resume() }
         }
       }
     }
 
     /// Ends the input, with an error if reading failed.
     func finish(_ failure: (any Error)?) {
-      let waiters = state.withLock { state in
-        state.isFinished = true
-        state.failure = failure
-        return state.wake()
-      }
-      for waiter in waiters { waiter.resume() }
+      for waiter in state.withLock({ $0.finish(failure) }) { waiter.resume() }
     }
 
     /// Closes the queue, and cancels the runs under way.
     func cancel() {
-      let (runs, waiters) = state.withLock { state in
-        state.isCancelled = true
-        defer { state.runs = [] }
-        return (state.runs, state.wake())
-      }
+      let (runs, woken) = state.withLock { $0.cancel() }
       for run in runs { run.cancel() }
-      for waiter in waiters { waiter.resume() }
+      for waiter in woken { waiter.resume() }
     }
   }
 #endif
