@@ -42,54 +42,54 @@
 
     // MARK: Requests
 
-    /// The connection was opened.
+    /// Notes the opening of the connection.
     mutating func opened(at now: NIODeadline) -> Action {
       waitingSince = now
       return .look(at: now + deadline)
     }
 
-    /// The head of a request was received.
+    /// Notes the head of a request.
     mutating func receivedHead(at now: NIODeadline) {
       isArriving = true
       unansweredCount += 1
       waitingSince = now
     }
 
-    /// A part of a body was received.
+    /// Notes a part of a body.
     mutating func receivedBody(_ byteCount: Int, at now: NIODeadline) {
       let gained = TimeAmount.nanoseconds(
         Int64(byteCount) * (1_000_000_000 / Self.receivedBytesPerSecond))
       waitingSince = min(now, waitingSince + gained)
     }
 
-    /// The end of a request was received.
+    /// Notes the end of a request.
     mutating func receivedEnd(at now: NIODeadline) {
       isArriving = false
       heldBackSince = nil
       if unansweredCount == 0 { waitingSince = now }
     }
 
-    /// All available input was received, and the server has not asked for more.
+    /// Notes that the server has all available input, and has not asked for more.
     mutating func stoppedReading(at now: NIODeadline) {
       if isArriving, heldBackSince == nil { heldBackSince = now }
     }
 
-    /// The server asked for more input.
+    /// Notes that the server wants more input.
     mutating func wantsMore(at now: NIODeadline) {
       guard let since = heldBackSince else { return }
       waitingSince = waitingSince + (now - since)
       heldBackSince = nil
     }
 
-    /// Connections are scarce: the one of a client that keeps the server waiting is to be closed.
+    /// Returns `true` if the client keeps the server waiting, so that its connection is closed while few are free.
     func mustYield(at now: NIODeadline) -> Bool { isWaiting && waitingSince + Self.scarceTime <= now }
 
     // MARK: Answers
 
-    /// Bytes of an answer were written.
+    /// Notes written bytes of an answer.
     mutating func wrote(_ byteCount: Int) { writtenByteCount += Int64(byteCount) }
 
-    /// The client has read the end of an answer.
+    /// Notes that the client has read the end of an answer.
     mutating func answered(at now: NIODeadline) {
       unansweredCount -= 1
       // The rest of a body that the server does not read must arrive within the same deadline.

@@ -118,10 +118,10 @@
 
     // MARK: Answers
 
-    /// The router has answered a request.
+    /// Notes that the router has answered a request.
     mutating func routerAnswered() { routedCount = max(0, routedCount - 1) }
 
-    /// The request's answer is ready.
+    /// Ends the request whose answer is ready.
     ///
     /// - Returns: The work of the request, whose place is to be given back; `nil` if the connection has ended.
     mutating func finish() -> Work? {
@@ -130,7 +130,7 @@
       return request.work
     }
 
-    /// The request cannot be answered early.
+    /// Leaves the request to the router, because it cannot be answered early.
     ///
     /// - Returns: The actions that pass it on; `nil` if the connection has ended.
     mutating func giveUp() -> [Action]? {
@@ -152,7 +152,7 @@
       return true
     }
 
-    /// The connection has ended, or the handler is removed.
+    /// Gives up a request under way, because the connection has ended or the handler is removed.
     mutating func abandon() -> [Action] {
       if case .open = state { return [] }
       state = .open

@@ -60,7 +60,7 @@
       let verdict =
         checkers.isEmpty
         ? policy.verifier.verify(bytes) : await policy.verifier.verify(bytes, checkers: checkers)
-      return (verdict, try await record([(verdict, bytes)])?.first)
+      return (verdict, try await Self.record([(self, verdict, bytes)])?.first)
     }
 
     /// Verifies receipts, records their verdicts together, and passes them to a closure.
@@ -90,7 +90,7 @@
         checkers.isEmpty
         ? await Workers.run { policy.verifier.verifyTogether(receipts[...]) }
         : await policy.verifier.verifyTogether(receipts, checkers: checkers)
-      let acknowledgements = try await record(Array(zip(verdicts, receipts)))
+      let acknowledgements = try await Self.record(zip(verdicts, receipts).map { (self, $0, $1) })
       count(verdicts)
       return await Workers.run { use(verdicts, acknowledgements) }
     }
@@ -100,14 +100,10 @@
     /// A verdict that could not be recorded is not answered, and not counted.
     func count(_ verdicts: [Verdict]) { VerdictMetrics.record(verdicts, app: app.name) }
 
-    /// Records verdicts together with the facts of their receipts, and returns the acknowledgement of each.
+    /// Records verdicts under one policy together with the facts of their receipts, each with the options of its own
+    /// verification, and returns the acknowledgement of each.
     ///
     /// It waits while the trail is busy.
-    private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
-      try await Self.record(verdicts.map { (self, $0, $1) })
-    }
-
-    /// Records verdicts under one policy together, each with the options of its own verification.
     static func record(
       _ verdicts: [(Verification, Verdict, [UInt8])]
     ) async throws -> [AuditAcknowledgement]? {
