@@ -88,7 +88,7 @@
 
     private func entry(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let audience = try call.audience()
-      let index = try context.entryIndex
+      let index = try context.indexParameter("index")
       return .json(
         try await auditLog.served.read { view in
           try view.entry(at: index, visibleTo: audience).json(in: view)
@@ -97,7 +97,7 @@
 
     private func proof(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let audience = try call.audience()
-      let index = try context.entryIndex
+      let index = try context.indexParameter("index")
       let log = try auditLog.served
       return .json(
         try await log.read { view in

@@ -2,7 +2,7 @@
 
 #if Server
   internal import AuditTrail
-  internal import Hummingbird
+  internal import HTTPTypes
   internal import ReceiptCodec
   internal import ReceiptVerification
   internal import TransparencyLog
@@ -90,16 +90,6 @@
       get throws {
         guard let self else { throw Problem.notFound }
         return self
-      }
-    }
-  }
-
-  extension ServiceContext {
-    /// The parameter of the path with the index of an entry.
-    var entryIndex: UInt64 {
-      get throws {
-        guard let index = parameters.get("index").flatMap({ UInt64($0) }) else { throw Problem.notFound }
-        return index
       }
     }
   }

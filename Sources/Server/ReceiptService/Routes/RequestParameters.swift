@@ -35,5 +35,11 @@
       else { throw Problem.invalid(name, "It is empty, too long, or not percent-encoded UTF-8.") }
       return text
     }
+
+    /// A parameter of the path that is the index of something; anything but an index names nothing.
+    func indexParameter(_ name: String) throws -> UInt64 {
+      guard let index = parameters.get(name).flatMap({ UInt64($0) }) else { throw Problem.notFound }
+      return index
+    }
   }
 #endif

@@ -72,7 +72,7 @@
         let historyLink: String?
         let entitlementLink: String?
       }
-      let index = try visit.context.entryIndex
+      let index = try visit.context.indexParameter("index")
       let audience = try visit.audience()
       let (columns, recorded) = try await auditLog.served.read { view in
         let recorded = try view.entry(at: index, visibleTo: audience)
@@ -110,7 +110,7 @@
     private func proof(
       _ visit: ConsoleVisit
     ) async throws -> (index: UInt64, recorded: RecordedEntry, checkpoint: Checkpoint, proof: LogProof) {
-      let index = try visit.context.entryIndex
+      let index = try visit.context.indexParameter("index")
       let audience = try visit.audience()
       return try await auditLog.served.read { view in
         let (recorded, checkpoint, proof) = try view.proof(of: index, visibleTo: audience)
