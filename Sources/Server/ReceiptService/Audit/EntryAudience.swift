@@ -9,8 +9,6 @@
 
   /// The audit entries that a reader may see, for both the API and the console.
   enum EntryAudience: Sendable {
-    /// No entries, since there is no key.
-    case nobody
     /// The entries of one app.
     case app(ServedApp)
     /// The entries of all apps, and those of policies that are no longer in the configuration.
@@ -18,7 +16,6 @@
 
     func includes(_ entry: AuditEntry) -> Bool {
       switch self {
-      case .nobody: false
       case .app(let app): app.isAbout(entry)
       case .all: true
       }

@@ -108,7 +108,9 @@
 
     /// The audit entries to show: those of the chosen app, or all.
     func audience() throws -> EntryAudience {
-      try chosenApp().map { .app($0) } ?? (isForAllApps ? .all : .nobody)
+      if let app = try chosenApp() { return .app(app) }
+      try login.require(app: nil)
+      return .all
     }
 
     /// The selection of an app; `nil` if there is only one.

@@ -102,7 +102,6 @@
           return switch try call.audience() {
           case .all: "all"
           case .app(let app): app.name
-          case .nobody: "nobody"
           }
         }
         #expect(try await audience(all) == "all")
