@@ -73,13 +73,7 @@
       func run() async throws {
         let (queue, database) = try await options.queue()
         let count = try await queue.replay(
-          app: options.app, endpoint: options.endpoint, id: id, at: SystemClock.now())
-        try await database.write { [options, id] session in
-          try AdministrativeAct.record(
-            "webhooks.replay",
-            "app=\(options.app) endpoint=\(options.endpoint) id=\(id ?? "*") count=\(count)",
-            by: "command line", at: Int64(SystemClock.now().millisecondsSince1970), in: session)
-        }
+          app: options.app, endpoint: options.endpoint, id: id, by: "command line", at: SystemClock.now())
         await database.close()
         guard count > 0 || id == nil else {
           throw ServerExit.failure(ExitCode(1), "there is no such dead letter")

@@ -4,48 +4,45 @@
   internal import HTTPTypes
   internal import Hummingbird
 
-  /// Identifies the key that makes a request, and decides whether the key allows the request.
+  /// Identifies the key that makes a request.
   ///
   /// Everything that needs a key uses this type: the routes, the handler that answers before the router, streams and
-  /// batches under way, the console, and the controls of an emulated store.
+  /// batches under way, and the controls of an emulated store. The rules that say what a key allows are below, and
+  /// apply to the logins of the console, too.
   struct Identity: Sendable {
     let keys: KeyRing
+    let apps: ServedApps
 
-    /// Returns the principal of a request.
+    /// Authenticates the key of a request.
     ///
     /// - Parameters:
     ///   - request: The request, with its key in `Authorization: Bearer …`.
     ///   - scope: The scope that the key must have.
-    ///   - app: The app that the key must be allowed to use, if the request is for a particular one.
-    /// - Returns: The principal.
-    /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope, 404 if the key is confined to
-    ///   another app; ``DatabaseError`` if the keys cannot be read.
-    func principal(
-      of request: Request, needing scope: Scope, app: String? = nil
-    ) async throws -> Principal {
+    /// - Returns: The request with its key.
+    /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope; ``DatabaseError`` if the keys
+    ///   cannot be read.
+    func authenticate(_ request: Request, needing scope: Scope) async throws -> AuthenticatedRequest {
       guard let key = Self.presentedKey(request), let principal = try await keys.principal(presenting: key)
       else { throw Problem.unauthorized }
-      guard principal.may(scope) else { throw Problem.forbidden(scope) }
-      if let app, !principal.mayUse(app: app) { throw Problem.notFound }
-      return principal
+      try principal.require(scope)
+      return AuthenticatedRequest(request, by: principal, apps: apps)
     }
 
-    /// Returns the principal of a request if the keys in memory suffice, without waiting for the database.
+    /// Authenticates the key of a request if the keys in memory suffice, without waiting for the database.
     ///
     /// `nil` does not mean that the request is refused.
-    func knownPrincipal(of request: Request, needing scope: Scope) -> Principal? {
+    func authenticateAtOnce(_ request: Request, needing scope: Scope) -> AuthenticatedRequest? {
       guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
         principal.may(scope)
       else { return nil }
-      return principal
+      return AuthenticatedRequest(request, by: principal, apps: apps)
     }
 
     /// Returns `true` if the key of a request that is still being answered has not been revoked meanwhile.
     ///
     /// - Throws: ``DatabaseError`` if the keys cannot be read.
-    func isStillAllowed(_ principal: Principal?, _ scope: Scope) async throws -> Bool {
-      guard let principal else { return false }
-      return try await keys.principal(id: principal.keyID)?.may(scope) == true
+    func isStillAllowed(_ principal: Principal, _ scope: Scope) async throws -> Bool {
+      try await keys.principal(id: principal.keyID)?.may(scope) == true
     }
 
     /// The key in the `Authorization` field of a request (RFC 6750 section 2.1); `nil` if the field occurs more than
@@ -56,6 +53,66 @@
         value.utf8.prefix(7).elementsEqual("Bearer ".utf8, by: { $0 | 0x20 == $1 | 0x20 })
       else { return nil }
       return value.dropFirst(7)
+    }
+  }
+
+  /// A request with the key that makes it, which ``Identity`` has authenticated.
+  struct AuthenticatedRequest: Sendable {
+    let request: Request
+    let principal: Principal
+    private let apps: ServedApps
+
+    fileprivate init(_ request: Request, by principal: Principal, apps: ServedApps) {
+      self.request = request
+      self.principal = principal
+      self.apps = apps
+    }
+
+    /// The app of the request: that of the key, the one that the parameter `app` names, or the only one.
+    func app() throws -> ServedApp {
+      let named = try request.queryParameter("app")
+      if let named, !principal.mayUse(app: named) { throw Problem.notFound }
+      if let name = principal.app ?? named {
+        guard let app = apps[name] else { throw Problem.notFound }
+        return app
+      }
+      guard apps.all.count == 1 else {
+        let names = apps.all.map(\.name).sorted().joined(separator: "|")
+        throw Problem.invalid("app", "Name the app: app=\(names).")
+      }
+      return apps.all[0]
+    }
+
+    /// The audit entries that the request may see.
+    ///
+    /// These are the entries of the app that the request names or that its key is confined to. They are all entries if
+    /// the key is for all apps and the request names no app.
+    func audience() throws -> EntryAudience {
+      if principal.isForAllApps, try request.queryParameter("app") == nil { return .all }
+      return .app(try app())
+    }
+  }
+
+  // MARK: Rules
+
+  extension Principal {
+    /// Returns `true` if the key has a scope.
+    func may(_ scope: Scope) -> Bool { scopes.contains(scope) }
+
+    /// - Throws: ``Problem`` if the key does not have a scope.
+    func require(_ scope: Scope) throws(Problem) {
+      guard may(scope) else { throw .forbidden(scope) }
+    }
+
+    /// `true` if the key is confined to no app.
+    var isForAllApps: Bool { mayUse(app: nil) }
+
+    /// Returns `true` if the key may read and change the data of an app; of all apps and the server itself for `nil`.
+    func mayUse(app name: String?) -> Bool { app == nil || app == name }
+
+    /// - Throws: ``Problem`` if the key may not use an app; not all apps for `nil`.
+    func require(app name: String?) throws(Problem) {
+      guard mayUse(app: name) else { throw .notFound }
     }
   }
 #endif

@@ -21,31 +21,15 @@
     /// Parts of answers.
     public typealias OutboundOut = HTTPResponsePart
 
-    private static let receivedBytesPerSecond: Int64 = 16 << 10
-    private static let takenBytesPerSecond: Int64 = 1 << 10
     /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent.
     ///
     /// The default is megabytes, with which a slow client cannot be distinguished from one that reads nothing.
     private static let unsentByteCount = 64 << 10
-    /// The time that a client may keep the server waiting when connections are scarce.
-    private static let scarceTime = TimeAmount.seconds(1)
 
-    private let deadline: TimeAmount
+    private var deadline: RequestDeadline
     private let connections: OpenConnections?
     private var connection: Int?
-    /// The number of requests whose answer the client has not read completely.
-    private var unansweredCount = 0
-    /// `true` between the head and the end of a request.
-    private var isArriving = false
-    /// The time at which the server began to wait for a head or for the rest of a request, moved forward by the
-    /// received bytes.
-    private var waitingSince = NIODeadline.distantPast
-    /// The time since when the server has read nothing of an arriving request; `nil` while it reads.
-    private var heldBackSince: NIODeadline?
-    private var writtenByteCount: Int64 = 0
-    /// The last sufficient progress of the client: the number of bytes it had read, and when; `nil` while nothing
-    /// waits.
-    private var progress: (byteCount: Int64, time: NIODeadline)?
+    /// The connection's only timer.
     private var timer: Scheduled<Void>?
 
     /// Creates a handler for one connection.
@@ -53,7 +37,7 @@
 
     /// Creates a handler for a connection that counts among others.
     package init(deadline: TimeAmount, among connections: OpenConnections?) {
-      self.deadline = deadline
+      self.deadline = RequestDeadline(deadline)
       self.connections = connections
     }
 
@@ -62,8 +46,7 @@
       let options = context.channel.syncOptions
       try? options?.setOption(
         .tcpOption(NIOBSDSocket.Option(rawValue: 25)), value: numericCast(Self.unsentByteCount))
-      waitingSince = context.eventLoop.now
-      schedule(context, at: waitingSince + deadline)
+      perform(deadline.opened(at: context.eventLoop.now), context)
       connection = connections?.add(context.channel)
     }
 
@@ -82,110 +65,65 @@
       connection = nil
     }
 
-    // MARK: Requests
-
     /// Notes the progress of a request.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let now = context.eventLoop.now
       switch unwrapInboundIn(data) {
-      case .head:
-        isArriving = true
-        unansweredCount += 1
-        waitingSince = context.eventLoop.now
-      case .body(let buffer):
-        let gained = TimeAmount.nanoseconds(
-          Int64(buffer.readableBytes) * (1_000_000_000 / Self.receivedBytesPerSecond))
-        waitingSince = min(context.eventLoop.now, waitingSince + gained)
-      case .end:
-        isArriving = false
-        heldBackSince = nil
-        if unansweredCount == 0 { waitingSince = context.eventLoop.now }
+      case .head: deadline.receivedHead(at: now)
+      case .body(let buffer): deadline.receivedBody(buffer.readableBytes, at: now)
+      case .end: deadline.receivedEnd(at: now)
       }
       context.fireChannelRead(data)
     }
 
     /// Notes that the received input is being processed.
     public func channelReadComplete(context: ChannelHandlerContext) {
-      if isArriving, heldBackSince == nil { heldBackSince = context.eventLoop.now }
+      deadline.stoppedReading(at: context.eventLoop.now)
       context.fireChannelReadComplete()
     }
 
     /// Notes that the server wants to read more.
     public func read(context: ChannelHandlerContext) {
-      if let since = heldBackSince {
-        waitingSince = waitingSince + (context.eventLoop.now - since)
-        heldBackSince = nil
-      }
+      deadline.wantsMore(at: context.eventLoop.now)
       context.read()
     }
 
     /// Closes a connection that keeps the server waiting, if connections are scarce.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       guard event is OpenConnections.Scarcity else { return context.fireUserInboundEventTriggered(event) }
-      guard isWaiting, waitingSince + Self.scarceTime <= context.eventLoop.now else { return }
-      context.close(promise: nil)
+      if deadline.mustYield(at: context.eventLoop.now) { context.close(promise: nil) }
     }
-
-    /// `true` if it is the client's turn to send.
-    private var isWaiting: Bool { isArriving ? heldBackSince == nil : unansweredCount == 0 }
-
-    // MARK: Answers
 
     /// Counts the written bytes of an answer, and notes when the client has read its end.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       switch unwrapOutboundIn(data) {
       case .head: context.write(data, promise: promise)
       case .body(let buffer):
-        writtenByteCount += Int64(buffer.readableBytes)
+        deadline.wrote(buffer.readableBytes)
         context.write(data, promise: promise)
       case .end:
         let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
         let bound = NIOLoopBound((self, context.eventLoop), eventLoop: context.eventLoop)
         promise.futureResult.whenComplete { _ in
           let (handler, eventLoop) = bound.value
-          handler.unansweredCount -= 1
-          // The rest of a body that the server does not read must arrive within the same deadline.
-          if handler.unansweredCount == 0 { handler.waitingSince = eventLoop.now }
+          handler.deadline.answered(at: eventLoop.now)
         }
         context.write(data, promise: promise)
       }
     }
 
-    /// Returns `true` if the client reads too slowly while bytes wait for it.
-    private func isStalled(_ context: ChannelHandlerContext, _ now: NIODeadline) -> Bool {
-      let waiting =
-        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)).map { Int64($0) } ?? 0
-      guard unansweredCount > 0, waiting > 0 else {
-        progress = nil
-        return false
+    private func perform(_ action: RequestDeadline.Action, _ context: ChannelHandlerContext) {
+      switch action {
+      case .close: context.close(promise: nil)
+      case .look(let time):
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        timer = context.eventLoop.scheduleTask(deadline: time) {
+          let (handler, context) = bound.value
+          let unsent = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+          handler.perform(
+            handler.deadline.look(at: context.eventLoop.now, unsentByteCount: Int64(unsent)), context)
+        }
       }
-      let taken = writtenByteCount - waiting
-      let demanded = Self.takenBytesPerSecond * deadline.nanoseconds / 1_000_000_000
-      guard let progress, taken - progress.byteCount < demanded else {
-        progress = (taken, now)
-        return false
-      }
-      return progress.time + deadline <= now
-    }
-
-    // MARK: Time
-
-    /// Schedules the connection's only timer.
-    ///
-    /// If it fires before the deadline, it is scheduled again.
-    private func schedule(_ context: ChannelHandlerContext, at time: NIODeadline) {
-      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-      timer = context.eventLoop.scheduleTask(deadline: time) {
-        let (handler, context) = bound.value
-        handler.look(context)
-      }
-    }
-
-    private func look(_ context: ChannelHandlerContext) {
-      let now = context.eventLoop.now
-      let isLate = isWaiting && waitingSince + deadline <= now
-      guard !isLate, !isStalled(context, now) else { return context.close(promise: nil) }
-      let soon = now + .nanoseconds(max(deadline.nanoseconds / 4, 1_000_000))
-      schedule(context, at: isWaiting && unansweredCount == 0 ? waitingSince + deadline : soon)
     }
   }
 #endif

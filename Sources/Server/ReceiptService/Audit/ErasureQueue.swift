@@ -38,10 +38,10 @@
 
     private let entitlements: ServiceEntitlements
     private let auditLog: AuditLog?
-    private let apps: [String: ServedApp]
+    private let apps: ServedApps
     private var database: any ServiceDatabase { entitlements.database }
 
-    init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?, apps: [String: ServedApp]) {
+    init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?, apps: ServedApps) {
       self.entitlements = entitlements
       self.auditLog = auditLog
       self.apps = apps

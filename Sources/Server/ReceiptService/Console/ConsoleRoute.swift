@@ -39,7 +39,9 @@
 
   /// A request for a page, with the login that makes it.
   struct ConsoleVisit: Sendable {
-    let api: ReceiptAPI
+    /// All apps; see ``apps``.
+    private let servedApps: ServedApps
+    private let templates: ConsoleTemplates
     var request: Request
     let context: ServiceContext
     /// The key of the login; `nil` on pages that are open to all.
@@ -49,26 +51,45 @@
     /// The submitted form, whose token was checked.
     var form = ConsoleForm()
 
+    init(
+      apps: ServedApps, templates: ConsoleTemplates, request: Request, context: ServiceContext, secret: String
+    ) {
+      servedApps = apps
+      self.templates = templates
+      self.request = request
+      self.context = context
+      self.secret = secret
+    }
+
     /// The token that forms contain.
     ///
     /// Computing it requires the secret in the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
+    /// The key of the login, on a page that needs one.
+    var login: Principal {
+      get throws {
+        guard let principal else { throw Problem.unauthorized }
+        return principal
+      }
+    }
+
     func may(_ scope: Scope) -> Bool { principal?.may(scope) ?? false }
 
+    /// `true` if the key of the login is confined to no app.
+    var isForAllApps: Bool { principal?.isForAllApps ?? false }
+
     /// A parameter of the query.
-    func query(_ name: String) throws -> String? { try api.queryParameter(name, of: request) }
+    func query(_ name: String) throws -> String? { try request.queryParameter(name) }
 
     /// A parameter of the path, percent-decoded.
-    func path(_ name: String) throws -> String { try api.pathParameter(name, context) }
+    func path(_ name: String) throws -> String { try context.pathParameter(name) }
 
     // MARK: Apps
 
     /// The apps that the key may see, in the order of the configuration.
     var apps: [ServedApp] {
-      api.configuration.apps.compactMap { app in
-        principal?.mayUse(app: app.name) ?? false ? api.apps[app.name] : nil
-      }
+      servedApps.all.filter { principal?.mayUse(app: $0.name) ?? false }
     }
 
     /// The chosen app, or the only one; `nil` for all apps, which requires a key that is not confined to one.
@@ -87,8 +108,9 @@
 
     /// The audit entries to show: those of the chosen app, or all.
     func audience() throws -> EntryAudience {
-      guard let principal else { return .nobody }
-      return try chosenApp().map { .app($0) } ?? (principal.app == nil ? .all : .nobody)
+      if let app = try chosenApp() { return .app(app) }
+      try login.require(app: nil)
+      return .all
     }
 
     /// The selection of an app; `nil` if there is only one.
@@ -113,12 +135,12 @@
       _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
     ) -> Response {
       let frame = PageView(
-        title: title, version: api.templates.version, path: request.uri.path, name: principal?.name,
+        title: title, version: templates.version, path: request.uri.path, name: principal?.name,
         navigation: principal == nil ? [] : ConsoleNavigation.items(for: self), formToken: formToken,
         content: content)
       return Response(
         status: status, headers: [.contentType: "text/html; charset=utf-8"],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: api.templates.render(template, frame))))
+        body: ResponseBody(byteBuffer: ByteBuffer(string: templates.render(template, frame))))
     }
 
     /// Creates a page that shows an error.

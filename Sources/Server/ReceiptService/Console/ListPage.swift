@@ -54,7 +54,7 @@
     func page<Element>(of list: [Element], _ name: String = "from", limit: Int = 100) throws -> ListPage<
       Element
     > {
-      let start = try api.integerParameter(name, of: request, 0...Int64(Int32.max), default: 0)
+      let start = try request.integerParameter(name, 0...Int64(Int32.max), default: 0)
       let others = request.uri.queryParameters.filter { $0.key != name[...] }.map {
         (String($0.key), Optional(String($0.value)))
       }

@@ -112,4 +112,16 @@
     /// The milliseconds since 1970, rounded down; 0 if they cannot be represented.
     var milliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
+
+  extension EntitlementChange {
+    /// Writes an object with the sequence, the identifier and the reported JSON.
+    func write(to object: inout JSONWriter) {
+      object.beginObject()
+      object.member("sequence", sequence)
+      object.member("id", id)
+      object.name("change")
+      object.value((try? JSONValue(parsing: body)) ?? .null)
+      object.endObject()
+    }
+  }
 #endif

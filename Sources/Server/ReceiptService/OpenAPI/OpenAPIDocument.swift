@@ -124,7 +124,7 @@
       object.member("summary", route.summary)
       object.name("security")
       object.beginArray()
-      if case .key(let scope) = route.access {
+      if case .key(let scope, _) = route.respond {
         object.beginObject()
         object.name("key")
         object.beginArray()
@@ -156,7 +156,7 @@
       object.name("default")
       object.beginObject()
       object.member("description", "The request was not answered as it was meant.")
-      write(ReceiptAPI.problem, to: &object)
+      write(Route.Content.problem, to: &object)
       object.endObject()
       object.endObject()
       object.endObject()

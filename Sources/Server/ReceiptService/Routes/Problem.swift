@@ -4,7 +4,9 @@
   internal import AuditTrail
   internal import HTTPTypes
   internal import Hummingbird
+  internal import Logging
   internal import NIOCore
+  internal import NIOHTTP1
   internal import ReceiptBytes
   internal import ReceiptCodec
 
@@ -77,7 +79,45 @@
     }
   }
 
+  extension Problem {
+    /// The problem details for an error; the logger reports those that the client did not cause.
+    init(for error: any Error, _ logger: Logger) {
+      switch error {
+      case let problem as Problem:
+        self = problem
+      case let error as HTTPError where error.status == .notFound:
+        self = .notFound
+      case let error as HTTPError:
+        self.init(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
+      case is HTTPParserError:
+        // This error was found while the body was read. Further input on the connection is not read.
+        self.init(.badRequest, "invalid-request", "The body is not framed as HTTP/1.1 demands.")
+      case let error as DatabaseError:
+        logger.error("The database failed.", metadata: ["error": "\(error)"])
+        self = .unavailable("The database of the service cannot be used now. Try again.")
+      case is AuditError, is StorageError:
+        logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
+        self = .unavailable("The audit trail cannot be used now. Try again.")
+      case is IOError, is ChannelError:
+        // The client has disconnected, so the response is not read, and the server is not at fault.
+        self.init(.badRequest, "invalid-request", "The connection ended before the request did.")
+      case is CancellationError:
+        self = .unavailable("The service is shutting down. Try again.")
+      default:
+        logger.error("A request failed.", metadata: ["error": "\(error)"])
+        self.init(.internalServerError, "internal-fault", "The request failed; the log says why.")
+      }
+    }
+  }
+
   extension Response {
+    /// Creates a response with plain text.
+    static func text(_ text: String) -> Response {
+      Response(
+        status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
+        body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
     /// Creates a response with a JSON object.
     static func json(_ object: JSONWriter, status: HTTPResponse.Status = .ok) -> Response {
       Response(

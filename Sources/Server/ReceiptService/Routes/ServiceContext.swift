@@ -8,8 +8,6 @@
   public struct ServiceContext: RequestContext {
     /// The storage that Hummingbird requires.
     public var coreContext: CoreRequestContextStorage
-    /// The key that makes the request; `nil` on routes that are open to all.
-    public internal(set) var principal: Principal?
     /// The address of the peer, without its port.
     ///
     /// Behind a proxy, it is the proxy's address.

@@ -3,61 +3,10 @@
 #if Server
   internal import Dispatch
   internal import FoundationEssentials
-  internal import HTTPTypes
-  internal import Hummingbird
   internal import NIOCore
   internal import ReceiptCodec
   internal import ReceiptVerification
   internal import Synchronization
-
-  extension ReceiptAPI {
-    /// Answers a verdict for each line while lines arrive.
-    ///
-    /// If a verdict cannot be recorded, the response ends after a line with the error. All verdicts before it are
-    /// recorded.
-    func verifyBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
-      let verification = try verification(request, context.principal)
-      if let problem = ReceiptContent.problem(request.headers) { throw problem }
-      guard let place = batchPlaces.take(for: verification.app.name) else {
-        throw Problem(
-          .serviceUnavailable, "overloaded", "Too many batches are being served. Try again.", retryAfter: 1)
-      }
-      let limit = configuration.limits.maximumLineByteCount
-      let mayBeForm = ReceiptContent.isForm(request.headers)
-      // Clients that tools generate from the API description do not know a media type for lines of JSON.
-      let accepted = request.headers[.accept] ?? ""
-      let isPlain = accepted.contains("text/plain") && !accepted.contains("application/jsonl")
-      return Response(
-        status: .ok, headers: [.contentType: isPlain ? "text/plain; charset=utf-8" : "application/jsonl"],
-        body: ResponseBody { [identity, principal = context.principal] writer in
-          defer { withExtendedLifetime(place) {} }
-          let batch = BatchVerification(
-            verification: verification, maximumLineByteCount: limit, mayBeForm: mayBeForm)
-          do {
-            try await batch.run(request.body) { verdicts in
-              // A batch may take hours, and its key may be revoked meanwhile.
-              guard try await identity.isStillAllowed(principal, .verify) else { throw Problem.unauthorized }
-              try await writer.write(ByteBuffer(bytes: verdicts))
-            }
-          } catch {
-            let isRevoked = (error as? Problem)?.status == .unauthorized
-            var object = JSONWriter(type: "error")
-            let problem = isRevoked ? nil : error as? Problem
-            object.member("code", isRevoked ? "unauthorized" : problem?.code ?? "unavailable")
-            object.member(
-              "message",
-              isRevoked
-                ? "The key was revoked. What was answered holds."
-                : problem?.detail ?? "The batch was not verified to its end. What was answered holds.")
-            object.endObject()
-            try await writer.write(ByteBuffer(bytes: object.bytes + [0x0A]))
-            // Ends the connection without the end of the body, so that no client takes this for the end of the batch.
-            throw error
-          }
-          try await writer.finish(nil)
-        })
-    }
-  }
 
   /// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
   ///
@@ -130,73 +79,37 @@
     }
   }
 
-  /// A bounded queue of lines to verify, and of the runs of lines that are being verified, both in order.
-  ///
-  /// Lines are verified together only while other work is under way: no line waits for lines that have not arrived.
+  /// The tasks of a batch's runs, between its reader and its writer.
   private final class RunQueue: Sendable {
     typealias Run = Task<[UInt8], any Error>
-    typealias Work = @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
 
-    private struct State {
-      var lines: [[UInt8]] = []
-      /// The index of the first of these lines in the batch.
-      var index = 0
-      var runs: [Run] = []
-      var isFinished = false
-      var failure: (any Error)?
-      var isCancelled = false
-      var reader: CheckedContinuation<Void, Never>?
-      var writer: CheckedContinuation<Void, Never>?
+    private let work: @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
+    private let state: Mutex<BatchRuns<Run, CheckedContinuation<Void, Never>>>
 
-      /// Removes and returns the waiters, which check the state again when they are resumed.
-      mutating func wake() -> [CheckedContinuation<Void, Never>] {
-        defer { (reader, writer) = (nil, nil) }
-        return [reader, writer].compactMap(\.self)
-      }
-
-      mutating func begin(_ count: Int, _ work: @escaping Work) {
-        let (run, first) = (Array(lines.prefix(count)), index)
-        lines.removeFirst(run.count)
-        index += run.count
-        runs.append(Run { try await work(run, first) })
-      }
-    }
-
-    private static let linesInRun = 64
-    private let limit: Int
-    private let work: Work
-    private let state = Mutex(State())
-
-    init(limit: Int, _ work: @escaping Work) {
-      self.limit = limit
+    init(
+      limit: Int, _ work: @escaping @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
+    ) {
       self.work = work
+      state = Mutex(BatchRuns(limit: limit))
     }
 
-    /// Adds lines, and starts runs of them as soon as places are free.
+    private func begin(_ lines: [[UInt8]], _ first: Int) -> Run {
+      Run { [work] in try await work(lines, first) }
+    }
+
+    /// Adds lines, and waits while too many wait already.
     ///
     /// - Throws: `CancellationError` after ``cancel()``.
     func append(_ lines: [[UInt8]]) async throws {
       guard !lines.isEmpty else { return }
-      var isTaken = false
+      var new = lines
       while true {
-        let (isDone, waiters) = try state.withLock { state in
-          if state.isCancelled { throw CancellationError() }
-          if !isTaken { state.lines += lines }
-          isTaken = true
-          while state.lines.count >= Self.linesInRun, state.runs.count < limit {
-            state.begin(Self.linesInRun, work)
-          }
-          return (state.lines.count < Self.linesInRun, state.wake())
-        }
-        for waiter in waiters { waiter.resume() }
-        if isDone { return }
+        let (mayReadOn, woken) = try state.withLock { try $0.append(new, begin) }
+        new = []
+        for waiter in woken { waiter.resume() }
+        if mayReadOn { return }
         await withCheckedContinuation { continuation in
-          let isStale = state.withLock { state in
-            guard state.runs.count >= limit, !state.isCancelled else { return true }
-            state.reader = continuation
-            return false
-          }
-          if isStale { continuation.resume() }
+          if !state.withLock({ $0.wait(reader: continuation) }) { continuation.resume() }
         }
       }
     }
@@ -206,46 +119,25 @@
     /// - Throws: The error that ended the input, after the runs before it.
     func next() async throws -> Run? {
       while true {
-        let (run, isOver, waiters) = try state.withLock { state in
-          if state.runs.isEmpty, !state.lines.isEmpty { state.begin(Self.linesInRun, work) }
-          if state.runs.isEmpty {
-            if let failure = state.failure { throw failure }
-            return (Run?.none, state.isFinished, [CheckedContinuation<Void, Never>]())
-          }
-          return (state.runs.removeFirst(), false, state.wake())
-        }
-        for waiter in waiters { waiter.resume() }
+        let (run, isOver, woken) = try state.withLock { try $0.next(begin) }
+        for waiter in woken { waiter.resume() }
         if run != nil || isOver { return run }
         await withCheckedContinuation { continuation in
-          let isStale = state.withLock { state in
-            guard state.runs.isEmpty, state.lines.isEmpty, !state.isFinished else { return true }
-            state.writer = continuation
-            return false
-          }
-          if isStale { continuation.resume() }
+          if !state.withLock({ $0.wait(writer: continuation) }) { continuation.resume() }
         }
       }
     }
 
     /// Ends the input, with an error if reading failed.
     func finish(_ failure: (any Error)?) {
-      let waiters = state.withLock { state in
-        state.isFinished = true
-        state.failure = failure
-        return state.wake()
-      }
-      for waiter in waiters { waiter.resume() }
+      for waiter in state.withLock({ $0.finish(failure) }) { waiter.resume() }
     }
 
     /// Closes the queue, and cancels the runs under way.
     func cancel() {
-      let (runs, waiters) = state.withLock { state in
-        state.isCancelled = true
-        defer { state.runs = [] }
-        return (state.runs, state.wake())
-      }
+      let (runs, woken) = state.withLock { $0.cancel() }
       for run in runs { run.cancel() }
-      for waiter in waiters { waiter.resume() }
+      for waiter in woken { waiter.resume() }
     }
   }
 #endif

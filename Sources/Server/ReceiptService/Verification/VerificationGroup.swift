@@ -3,6 +3,7 @@
 #if Server
   internal import AuditTrail
   internal import HTTPTypes
+  internal import Hummingbird
   internal import NIOCore
   internal import ReceiptBytes
   internal import ReceiptCodec
@@ -83,6 +84,33 @@
           member.verification.report(verdicts[index], acknowledgements?[index]), date: date)
       }
     }
+  }
+
+  /// The verifications that are answered before the router: the parts of the routes that they go through, too.
+  struct EarlyVerifications: Sendable {
+    let identity: Identity
+    let admission: Admission
+    let entitlements: ServiceEntitlements
+    let answer: Answer
+    let groups = VerificationGroups()
+
+    /// The verification for a request, if the router is not needed to answer it.
+    ///
+    /// That is the case if the verification is available without waiting, and the answer depends only on the receipt.
+    /// Otherwise the result is `nil`, and the router answers with a verdict or an error.
+    ///
+    /// - Returns: The verification. It occupies a place among the requests that are served at once, until ``end()``.
+    func begin(_ head: HTTPRequest) -> Verification? {
+      let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+      guard let call = identity.authenticateAtOnce(request, needing: .verify),
+        let verification = try? Verification(for: call, entitlements),
+        verification.app.configuration.checkers.isEmpty, (try? admission.places.take()) != nil
+      else { return nil }
+      return verification
+    }
+
+    /// Gives the place of a verification back.
+    func end() { admission.places.giveBack() }
   }
 
   /// The groups of all event loops.

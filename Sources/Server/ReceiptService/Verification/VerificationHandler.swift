@@ -26,32 +26,10 @@
     /// Parts of answers.
     public typealias OutboundOut = HTTPResponsePart
 
-    private struct ArrivingRequest {
-      let head: HTTPRequest
+    private struct Work {
       /// The verification, which occupies a place among the requests that are served at once.
       let verification: Verification
-      let start: ContinuousClock.Instant
-      var body = ByteBuffer()
-    }
-
-    private enum State {
-      /// All input is passed on.
-      case open
-      /// A request is arriving.
-      ///
-      /// It is buffered until it is complete.
-      case arriving(ArrivingRequest)
-      /// A request is being verified.
-      ///
-      /// Input after it is buffered.
-      case verifying(ArrivingRequest)
-    }
-
-    /// Input that arrived after a request whose receipt is being verified.
-    private enum Arrival {
-      case part(HTTPRequestPart)
-      case event(Any)
-      case failure(any Error)
+      let start = ContinuousClock.now
     }
 
     /// The maximum length of a body.
@@ -59,39 +37,36 @@
     /// For longer ones, the time in the router does not matter.
     private static let maximumBodyByteCount = 64 << 10
 
-    private let api: ReceiptAPI
+    private let verifications: EarlyVerifications
     private let maximumBodyByteCount: Int
-    private var state = State.open
+    private var requests: EarlyRequests<Work>
     private var context: ChannelHandlerContext?
     private var group: VerificationGroup?
-    /// The number of requests that the router has not answered yet.
-    private var routedCount = 0
-    private var keptBack = CircularBuffer<Arrival>()
-    private var isReadKeptBack = false
 
     /// Creates a handler for one connection.
     public init(_ api: ReceiptAPI) {
-      self.api = api
+      verifications = api.earlyVerifications
       maximumBodyByteCount = min(
         Self.maximumBodyByteCount, api.configuration.limits.maximumBodyByteCount)
+      requests = EarlyRequests(maximumBodyByteCount: maximumBodyByteCount)
     }
 
     /// Joins the group of the event loop.
     public func handlerAdded(context: ChannelHandlerContext) {
       self.context = context
-      group = api.verificationGroups.group(on: context.eventLoop)
+      group = verifications.groups.group(on: context.eventLoop)
     }
 
     /// Gives up a running request.
     public func handlerRemoved(context: ChannelHandlerContext) {
-      leave()
+      perform(requests.abandon(), context)
       self.context = nil
     }
 
     /// Gives up a running request.
     public func channelInactive(context: ChannelHandlerContext) {
-      leave()
-      keptBack.removeAll()
+      perform(requests.abandon(), context)
+      requests.dropPending()
       context.fireChannelInactive()
     }
 
@@ -99,43 +74,35 @@
 
     /// Takes verification requests, and passes on all other input.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      let part = unwrapInboundIn(data)
-      switch (state, part) {
-      case (.verifying, _):
-        keptBack.append(.part(part))
-      case (.arriving(var request), .body(let bytes))
-      where request.body.readableBytes + bytes.readableBytes <= maximumBodyByteCount:
-        state = .open
-        request.body.writeImmutableBuffer(bytes)
-        state = .arriving(request)
-      case (.arriving(let request), .end(nil)):
-        // The header was checked when it arrived.
-        guard let group,
-          !ReceiptContent.isForm(request.head.headerFields)
-            || ReceiptContent.problem(inForm: request.body.readableBytesView) == nil
-        else { fallthrough }
-        state = .verifying(request)
-        group.append(.init(handler: self, verification: request.verification, body: request.body))
-      case (.arriving, _):
-        passOn(context)
-        context.fireChannelRead(data)
-      case (.open, .head(let head)):
-        if isCandidate(head, context), let verification = api.verificationAtOnce(head) {
-          state = .arriving(ArrivingRequest(head: head, verification: verification, start: .now))
-          return
+      receive(.part(unwrapInboundIn(data)), context)
+    }
+
+    private func receive(_ input: EarlyRequests<Work>.Input, _ context: ChannelHandlerContext) {
+      let actions = requests.receive(input) { head in
+        guard isCandidate(head, context) else { return nil }
+        return verifications.begin(head).map { Work(verification: $0) }
+      }
+      perform(actions, context)
+    }
+
+    private func perform(_ actions: [EarlyRequests<Work>.Action], _ context: ChannelHandlerContext) {
+      for action in actions {
+        switch action {
+        case .passOn(.part(let part)): context.fireChannelRead(wrapInboundOut(part))
+        case .passOn(.event(let event)): context.fireUserInboundEventTriggered(event)
+        case .passOn(.failure(let error)): context.fireErrorCaught(error)
+        case .perform(let work, let body):
+          group?.append(.init(handler: self, verification: work.verification, body: body))
+        case .release: verifications.end()
         }
-        routedCount += 1
-        context.fireChannelRead(data)
-      case (.open, _):
-        context.fireChannelRead(data)
       }
     }
 
     private func isCandidate(_ head: HTTPRequest, _ context: ChannelHandlerContext) -> Bool {
-      guard routedCount == 0, head.method == .post, let path = head.path,
-        path.hasPrefix(ReceiptAPI.verificationPath)
+      guard head.method == .post, let path = head.path,
+        path.hasPrefix(VerificationController.path)
       else { return false }
-      let rest = path.utf8.dropFirst(ReceiptAPI.verificationPath.utf8.count)
+      let rest = path.utf8.dropFirst(VerificationController.path.utf8.count)
       let fields = head.headerFields
       return (rest.isEmpty || rest.first == UInt8(ascii: "?"))
         // A client that does not read answers gets no further ones.
@@ -147,33 +114,23 @@
 
     /// Reads more input, unless input is being buffered.
     public func read(context: ChannelHandlerContext) {
-      if case .verifying = state { isReadKeptBack = true } else { context.read() }
+      if requests.mayRead() { context.read() }
     }
 
     /// Notes the end of an answer of the router.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      if case .end = unwrapOutboundIn(data) { routedCount = max(0, routedCount - 1) }
+      if case .end = unwrapOutboundIn(data) { requests.routerAnswered() }
       context.write(data, promise: promise)
     }
 
     /// Passes an event on, after the request before it.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-      switch state {
-      case .verifying: return keptBack.append(.event(event))
-      case .arriving: passOn(context)
-      case .open: break
-      }
-      context.fireUserInboundEventTriggered(event)
+      receive(.event(event), context)
     }
 
     /// Passes an error on, after the request before it.
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      switch state {
-      case .verifying: return keptBack.append(.failure(error))
-      case .arriving: passOn(context)
-      case .open: break
-      }
-      context.fireErrorCaught(error)
+      receive(.failure(error), context)
     }
 
     // MARK: Answering
@@ -184,62 +141,34 @@
     ///   - report: The JSON object with the verdict.
     ///   - date: The current time, for the header field `Date`.
     func answer(_ report: JSONWriter, date: String) {
-      guard case .verifying(let request) = state, let context else { return }
-      leave()
+      guard let context, let work = requests.finish() else { return }
+      verifications.end()
       var fields: HTTPFields = [
         .contentType: "application/json", .contentLength: String(report.bytes.count), .date: date,
       ]
-      api.addCommonFields(to: &fields)
+      verifications.answer.addCommonFields(to: &fields)
       context.write(
         wrapOutboundOut(.head(HTTPResponse(status: .ok, headerFields: fields))), promise: nil)
       context.write(wrapOutboundOut(.body(ByteBuffer(bytes: report.bytes))), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-      api.count(ReceiptAPI.verificationPath, .post, .ok, since: request.start)
+      verifications.answer.count(VerificationController.path, .post, .ok, since: work.start)
       resume(context)
     }
 
     /// Passes the request, which has no verdict, on to the router.
     func giveBack() {
-      guard case .verifying(let request) = state, let context else { return }
-      state = .arriving(request)
-      passOn(context)
-      context.fireChannelRead(wrapInboundOut(.end(nil)))
+      guard let context, let actions = requests.giveUp() else { return }
+      perform(actions, context)
       resume(context)
       context.fireChannelReadComplete()
     }
 
-    private func leave() {
-      if case .open = state { return }
-      state = .open
-      api.end()
-    }
-
-    /// Passes on the arrived part of a request.
-    private func passOn(_ context: ChannelHandlerContext) {
-      guard case .arriving(let request) = state else { return }
-      leave()
-      routedCount += 1
-      context.fireChannelRead(wrapInboundOut(.head(request.head)))
-      if request.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(request.body))) }
-    }
-
     /// Processes the input that was buffered during a verification.
     private func resume(_ context: ChannelHandlerContext) {
-      let isAnythingKeptBack = !keptBack.isEmpty
-      while !isVerifying, let arrival = keptBack.popFirst() {
-        switch arrival {
-        case .part(let part): channelRead(context: context, data: wrapInboundOut(part))
-        case .event(let event): userInboundEventTriggered(context: context, event: event)
-        case .failure(let error): errorCaught(context: context, error: error)
-        }
-      }
-      if isAnythingKeptBack { context.fireChannelReadComplete() }
-      if isReadKeptBack, !isVerifying {
-        isReadKeptBack = false
-        context.read()
-      }
+      let isInputPending = requests.isInputPending
+      while let input = requests.nextPending() { receive(input, context) }
+      if isInputPending { context.fireChannelReadComplete() }
+      if requests.resumeReading() { context.read() }
     }
-
-    private var isVerifying: Bool { if case .verifying = state { true } else { false } }
   }
 #endif

@@ -339,5 +339,18 @@
         return letters.count
       }
     }
+
+    /// Has dead letters delivered again, as ``replay(app:endpoint:id:at:)`` does, and records the administrator.
+    package func replay(
+      app: String, endpoint: String, id: String?, by actor: String, at now: Timestamp
+    ) async throws -> Int {
+      let count = try await replay(app: app, endpoint: endpoint, id: id, at: now)
+      try await database.write { session in
+        try AdministrativeAct.record(
+          "webhooks.replay", "app=\(app) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)", by: actor,
+          at: now.milliseconds, in: session)
+      }
+      return count
+    }
   }
 #endif

@@ -83,6 +83,7 @@
       try await withService(on: .sqlite) { service in
         let keys = KeyRing(service.database, apps: ["shop"], clock: service.clock.reading)
         let api = try ReceiptAPI(ServiceConfiguration(apps: [service.app]), database: service.database)
+        let administrator = Principal(keyID: "test", name: "test", app: nil, scopes: [.admin])
         let wanted: [(name: String, app: String?, scopes: Set<Scope>, member: String)] = [
           ("", nil, [.read], "name"), (String(repeating: "a", count: 101), nil, [.read], "name"),
           ("a\nb", nil, [.read], "name"), ("a\u{7F}", nil, [.read], "name"), ("a", "other", [.read], "app"),
@@ -98,7 +99,7 @@
           }
           #expect(refusal?.setting == member)
           let problem = await #expect(throws: Problem.self) {
-            try await api.createKey(named: name, app: app, scopes: scopes, for: nil)
+            try await keys.create(name: name, app: app, scopes: scopes, for: administrator)
           }
           #expect(problem?.place == "$.\(member)")
         }

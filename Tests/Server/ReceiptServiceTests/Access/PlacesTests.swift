@@ -19,29 +19,29 @@
     }
 
     @Test func oneAppLeavesPlacesForBatchesOfOthers() {
-      let places = BatchPlaces(maximum: 8, appCount: 3)
-      var own: [BatchPlaces.Place] = []
-      while let place = places.take(for: "a") { own.append(place) }
+      let places = AppPlaces.batches(maximum: 8, appCount: 3)
+      var own: [AppPlaces.Place] = []
+      while let place = try? places.take(for: "a") { own.append(place) }
       #expect(own.count == 6)
-      let others = [places.take(for: "b"), places.take(for: "c")]
+      let others = [try? places.take(for: "b"), try? places.take(for: "c")]
       #expect(others.allSatisfy { $0 != nil })
-      #expect(places.take(for: "b") == nil)
-      #expect(places.take(for: "a") == nil)
+      #expect(throws: Problem.self) { try places.take(for: "b") }
+      #expect(throws: Problem.self) { try places.take(for: "a") }
       own = []
-      #expect(places.take(for: "b") != nil)
+      #expect(throws: Never.self) { try places.take(for: "b") }
     }
 
     @Test func oneAppAloneGetsAllPlaces() {
-      let places = BatchPlaces(maximum: 3, appCount: 1)
-      let taken = (0..<3).compactMap { _ in places.take(for: "a") }
+      let places = AppPlaces.batches(maximum: 3, appCount: 1)
+      let taken = (0..<3).compactMap { _ in try? places.take(for: "a") }
       #expect(taken.count == 3)
-      #expect(places.take(for: "a") == nil)
+      #expect(throws: Problem.self) { try places.take(for: "a") }
     }
 
     @Test func manyAppsDoNotKeepOneFromHalfOfThePlaces() {
-      let places = BatchPlaces(maximum: 8, appCount: 100)
-      var own: [BatchPlaces.Place] = []
-      while let place = places.take(for: "a") { own.append(place) }
+      let places = AppPlaces.batches(maximum: 8, appCount: 100)
+      var own: [AppPlaces.Place] = []
+      while let place = try? places.take(for: "a") { own.append(place) }
       #expect(own.count == 4)
     }
 

@@ -101,7 +101,8 @@
           try await api.erasures.erase(customer: F.customer, app: app, by: "tester")
         }
         service.clock.now = F.day(1)
-        let other = ErasureQueue(service.entitlements(), auditLog: log, apps: [:])
+        let noApps = try ServedApps(ServiceConfiguration(apps: []))
+        let other = ErasureQueue(service.entitlements(), auditLog: log, apps: noApps)
         let error = await #expect(throws: DatabaseError.self) { try await other.resume() }
         #expect(error?.place == "app.shop")
         service.clock.now = F.day(2)
@@ -147,7 +148,8 @@
     private static func record(
       _ receipt: [UInt8], _ api: ReceiptAPI, app: String = "shop", customer: String? = nil
     ) async throws -> UInt64 {
-      let verification = try api.verification(try #require(api.apps[app]), policy: nil, customer: customer)
+      let verification = try Verification(
+        try #require(api.apps[app]), policy: nil, customer: customer, api.entitlements)
       return try #require(try await verification.verdict(on: receipt).acknowledgement?.index)
     }
 

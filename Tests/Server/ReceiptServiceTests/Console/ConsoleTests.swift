@@ -195,16 +195,15 @@
     // MARK: Drawings
 
     @Test("The chart counts the answers with 500 and more as faults, and no others")
-    func faults() async throws {
-      let fixture = try ServiceFixture()
-      let api = try ReceiptAPI(ServiceConfiguration(apps: [fixture.app]), database: fixture.database)
+    func faults() {
+      let requests = RecentRequests()
+      let answer = Answer(endpoints: [], shutdown: ShutdownState(), recentRequests: requests)
       for status: HTTPResponse.Status in [.ok, .notFound, .internalServerError, .serviceUnavailable] {
-        api.count("test", .get, status, since: .now)
+        answer.count("test", .get, status, since: .now)
       }
-      let periods = api.recentRequests.periods(of: RecentRequests.seconds)
+      let periods = requests.periods(of: RecentRequests.seconds)
       #expect(periods.map(\.count) == [4])
       #expect(periods.map(\.faultCount) == [2])
-      await fixture.remove()
     }
 
     @Test("Requests are counted by the second, with latencies by at most a fifth too many")

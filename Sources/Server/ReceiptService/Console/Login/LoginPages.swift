@@ -5,22 +5,29 @@
   internal import Hummingbird
   internal import Logging
 
-  extension ReceiptAPI {
+  /// The pages that log in and out.
+  struct LoginPages: ConsolePages {
     static let sessionCookie = "receipt-console"
     /// The cookie that binds the login form to a browser without a session.
     static let loginCookie = "receipt-console-login"
 
-    var loginPages: [ConsoleRoute] {
+    let keys: KeyRing
+    let sessions: ConsoleSessions
+    /// `true` if cookies are sent only over `https://`.
+    let securesCookies: Bool
+    let limit = LoginLimit()
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/login", .open) { [unowned self] visit in
+        ConsoleRoute(.get, "/console/login", .open) { visit in
           var visit = visit
           visit.secret = ConsoleSessions.generateSecret()
           var response = loginPage(visit, next: try visit.query("next"), problem: nil)
           response.setCookie(cookie(Self.loginCookie, visit.secret, for: visit))
           return response
         },
-        ConsoleRoute(.post, "/console/login", .open) { [unowned self] in try await login($0) },
-        ConsoleRoute(.post, "/console/logout", .login) { [unowned self] visit in
+        ConsoleRoute(.post, "/console/login", .open, respond: login),
+        ConsoleRoute(.post, "/console/logout", .login) { visit in
           try await sessions.end(visit.secret)
           var response = ConsoleVisit.redirect(to: "/console/login")
           response.setCookie(cookie(Self.sessionCookie, "", maxAge: 0, for: visit))
@@ -34,7 +41,7 @@
       // A correct key is accepted regardless of other tries from the same address, which may be a proxy's.
       guard let principal = try await keys.principal(presenting: text) else {
         let address = visit.context.remoteAddress ?? ""
-        if let wait = loginLimit.countWrongKey(from: address) {
+        if let wait = limit.countWrongKey(from: address) {
           throw Problem(
             .tooManyRequests, "too-many-tries", "Too many wrong keys. Try again in \(wait) seconds.",
             retryAfter: wait)
@@ -75,7 +82,7 @@
     ) -> Cookie {
       Cookie(
         name: name, value: value, maxAge: maxAge, path: "/console",
-        secure: configuration.securesCookies || Self.isForwardedSecurely(visit.request),
+        secure: securesCookies || Self.isForwardedSecurely(visit.request),
         httpOnly: true, sameSite: .strict)
     }
 

@@ -9,25 +9,23 @@
   internal import ReceiptCodec
   internal import TransparencyLog
 
-  extension ReceiptAPI {
-    var auditPages: [ConsoleRoute] {
+  /// The pages of the audit trail: its state, its entries and their proofs.
+  struct AuditPages: ConsolePages {
+    let auditLog: AuditLog?
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/audit", .scope(.read)) { [unowned self] in try await auditPage($0) },
-        ConsoleRoute(.get, "/console/audit/entries/{index}", .scope(.read)) { [unowned self] visit in
-          try await entryPage(visit)
-        },
-        ConsoleRoute(.get, "/console/audit/entries/{index}/proof", .scope(.read)) { [unowned self] visit in
-          try await proofPage(visit)
-        },
-        ConsoleRoute(.get, "/console/audit/entries/{index}/tlog-proof", .scope(.read)) {
-          [unowned self] visit in
-          let (index, proof) = try await proof(visit)
+        ConsoleRoute(.get, "/console/audit", .scope(.read), respond: auditPage),
+        ConsoleRoute(.get, "/console/audit/entries/{index}", .scope(.read), respond: entryPage),
+        ConsoleRoute(.get, "/console/audit/entries/{index}/proof", .scope(.read), respond: proofPage),
+        ConsoleRoute(.get, "/console/audit/entries/{index}/tlog-proof", .scope(.read)) { visit in
+          let (index, _, _, proof) = try await proof(visit)
           return Response(
             status: .ok,
             headers: [
               .contentType: "application/octet-stream",
               .contentDisposition: "attachment; filename=\"entry-\(index).tlog-proof\"",
-            ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: proof.proof)))
+            ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: proof.encoded)))
         },
       ]
     }
@@ -38,7 +36,7 @@
         let checkpoint: String?
         let table: TableView
       }
-      let log = try log()
+      let log = try auditLog.served
       let audience = try visit.audience()
       let (size, checkpoint, entries) = try await log.read { view in
         var search = EntrySearch()
@@ -74,10 +72,10 @@
         let historyLink: String?
         let entitlementLink: String?
       }
-      let index = try entryIndex(visit.context)
+      let index = try visit.context.indexParameter("index")
       let audience = try visit.audience()
-      let (columns, recorded) = try await log().read { view in
-        let recorded = try Self.visible(view, index, audience)
+      let (columns, recorded) = try await auditLog.served.read { view in
+        let recorded = try view.entry(at: index, visibleTo: audience)
         let report = try EntryReport(recorded, in: view, showsCustomer: true)
         let columns = report.columns.compactMap { name, value -> (String, String)? in
           switch value {
@@ -109,28 +107,15 @@
           }))
     }
 
-    private struct EntryProof: Sendable {
-      let entry: [UInt8]
-      let proof: [UInt8]
-      let size: UInt64
-      let root: String
-    }
-
-    private func proof(_ visit: ConsoleVisit) async throws -> (UInt64, EntryProof) {
-      let index = try entryIndex(visit.context)
+    private func proof(
+      _ visit: ConsoleVisit
+    ) async throws -> (index: UInt64, recorded: RecordedEntry, checkpoint: Checkpoint, proof: LogProof) {
+      let index = try visit.context.indexParameter("index")
       let audience = try visit.audience()
-      let proof = try await log().read { view in
-        let recorded = try Self.visible(view, index, audience)
-        guard let checkpoint = view.checkpoint?.checkpoint, index < checkpoint.size else {
-          throw Problem(
-            .serviceUnavailable, "not-yet-published",
-            "No checkpoint covers the entry yet; one is published within seconds.", retryAfter: 1)
-        }
-        return EntryProof(
-          entry: recorded.bytes, proof: try view.proof(of: index).encoded, size: checkpoint.size,
-          root: checkpoint.root.description)
+      return try await auditLog.served.read { view in
+        let (recorded, checkpoint, proof) = try view.proof(of: index, visibleTo: audience)
+        return (index, recorded, checkpoint, proof)
       }
-      return (index, proof)
     }
 
     private func proofPage(_ visit: ConsoleVisit) async throws -> Response {
@@ -145,18 +130,18 @@
         let downloadLink: String
         let command: String
       }
-      let (index, proof) = try await proof(visit)
-      let key = try log().keys.current.text
+      let (index, recorded, checkpoint, proof) = try await proof(visit)
+      let key = try auditLog.served.keys.current.text
       return visit.page(
         "proof", title: "Proof of entry \(index)",
         Proof(
-          entry: String(decoding: proof.entry, as: UTF8.self), entryLink: ConsoleURL.entry(index),
-          entryBase64: Base64.encodeToString(proof.entry),
-          proof: String(decoding: proof.proof, as: UTF8.self),
+          entry: String(decoding: recorded.bytes, as: UTF8.self), entryLink: ConsoleURL.entry(index),
+          entryBase64: Base64.encodeToString(recorded.bytes),
+          proof: String(decoding: proof.encoded, as: UTF8.self),
           key: key,
           facts: [
-            FactView("Index", "\(index)"), FactView("Size of the tree", "\(proof.size)"),
-            FactView("Root", proof.root), FactView("Public key", key),
+            FactView("Index", "\(index)"), FactView("Size of the tree", "\(checkpoint.size)"),
+            FactView("Root", checkpoint.root.description), FactView("Public key", key),
           ].compactMap { $0 }, downloadLink: ConsoleURL.entry(index) + "/tlog-proof",
           command: "receipt-tool audit check entry-\(index).tlog-proof --key '\(key)'"))
     }

@@ -5,15 +5,15 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  extension ReceiptAPI {
-    var entitlementPages: [ConsoleRoute] {
+  /// The pages of entitlements and their history.
+  struct EntitlementPages: ConsolePages {
+    let entitlements: ServiceEntitlements
+    let auditLog: AuditLog?
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/entitlements", .scope(.read)) { [unowned self] visit in
-          try await entitlementsPage(visit)
-        },
-        ConsoleRoute(.get, "/console/entitlements/{id}", .scope(.read)) { [unowned self] visit in
-          try await entitlementPage(visit)
-        },
+        ConsoleRoute(.get, "/console/entitlements", .scope(.read), respond: entitlementsPage),
+        ConsoleRoute(.get, "/console/entitlements/{id}", .scope(.read), respond: entitlementPage),
       ]
     }
 
@@ -35,7 +35,7 @@
           ? try await entitlements.entitlements(app: app.name, customer: value)
           : try await entitlements.entitlements(app: app.name, identifier: value)
       }
-      let now = clock()
+      let now = entitlements.clock()
       let latest = try await entitlements.latestSequence(app: app.name)
       let changes = try await entitlements.changes(app: app.name, after: max(0, latest - 50), limit: 50)
       return visit.page(
@@ -89,8 +89,8 @@
       let id = try visit.path("id")
       let found = try await entitlements.entitlements(app: app.name, identifier: id)
       guard !found.isEmpty else { throw Problem.notFound }
-      let now = clock()
-      let entries = try await configuration.auditLog?.read { view in
+      let now = entitlements.clock()
+      let entries = try await auditLog?.read { view in
         try view.history(original: id, limit: 1000).filter { app.isAbout($0.entry) }
       }
       var lives: [Life] = []

@@ -3,8 +3,9 @@
 #if Server
   internal import Hummingbird
 
-  extension ReceiptAPI {
-    var homePages: [ConsoleRoute] {
+  /// The page that links to all others.
+  struct HomePage: ConsolePages {
+    var routes: [ConsoleRoute] {
       [
         ConsoleRoute(.get, "/console", .login) { visit in
           struct Home {

@@ -3,23 +3,27 @@
 #if Server
   internal import Hummingbird
 
-  extension ReceiptAPI {
-    var keyPages: [ConsoleRoute] {
+  /// The pages of keys, and of what administrators did with them.
+  struct KeyPages: ConsolePages {
+    let keys: KeyRing
+    let database: any ServiceDatabase
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/keys", .scope(.admin)) { [unowned self] in
+        ConsoleRoute(.get, "/console/keys", .scope(.admin)) {
           try await keysPage($0, created: nil)
         },
-        ConsoleRoute(.post, "/console/keys", .scope(.admin)) { [unowned self] visit in
+        ConsoleRoute(.post, "/console/keys", .scope(.admin)) { visit in
           let scopes = Set(visit.form.all("scope").compactMap { Scope(rawValue: $0) })
-          let key = try await createKey(
-            named: visit.form["name"] ?? "", app: visit.form["app"], scopes: scopes, for: visit.principal)
+          let key = try await keys.create(
+            name: visit.form["name"] ?? "", app: visit.form["app"], scopes: scopes, for: try visit.login)
           return try await keysPage(visit, created: key)
         },
-        ConsoleRoute(.post, "/console/keys/revoke", .scope(.admin)) { [unowned self] visit in
-          try await revokeKey(visit.form["id"] ?? "", for: visit.principal)
+        ConsoleRoute(.post, "/console/keys/revoke", .scope(.admin)) { visit in
+          try await keys.revoke(id: visit.form["id"] ?? "", for: try visit.login)
           return ConsoleVisit.redirect(to: "/console/keys")
         },
-        ConsoleRoute(.get, "/console/acts", .scope(.admin)) { [unowned self] in try await actsPage($0) },
+        ConsoleRoute(.get, "/console/acts", .scope(.admin), respond: actsPage),
       ]
     }
 
@@ -36,20 +40,20 @@
         .read: "read entitlements, changes and the audit trail",
         .admin: "manage keys and webhooks, and erase",
       ]
-      let own = visit.principal?.app
-      let page = try visit.page(of: try await keys.keys().filter { own == nil || own == $0.principal.app })
+      let login = try visit.login
+      let page = try visit.page(of: try await keys.keys(for: login))
       return visit.page(
         "keys", title: "Keys",
         Keys(
           created: created?.description, createdID: created?.id ?? "",
-          appChoice: visit.appChoice(nil, orAll: own == nil),
+          appChoice: visit.appChoice(nil, orAll: login.isForAllApps),
           scopes: Scope.allCases.map { ["scope": $0.rawValue, "scopeMeaning": meanings[$0] ?? ""] },
           table: TableView(
             "Keys in the order of their creation",
             ["Name", "Identifier", "App", "Scopes", "Created", "State"],
             page.elements.map { key in
               let principal = key.principal
-              let isOwn = principal.keyID == visit.principal?.keyID
+              let isOwn = principal.keyID == login.keyID
               return [
                 CellView(principal.name), CellView(principal.keyID), CellView(principal.app ?? "all"),
                 CellView(principal.scopes.map(\.rawValue).sorted().joined(separator: ", ")),
@@ -66,7 +70,7 @@
 
     private func actsPage(_ visit: ConsoleVisit) async throws -> Response {
       // The acts concern the whole server.
-      guard visit.principal?.app == nil else { throw Problem.notFound }
+      try visit.login.require(app: nil)
       let page = try visit.page(
         of: try await database.read { session in try AdministrativeAct.newest(500, in: session) })
       let names = Dictionary(

@@ -3,12 +3,15 @@
 #if Server
   internal import Hummingbird
 
-  extension ReceiptAPI {
-    var loadPages: [ConsoleRoute] {
+  /// The page with charts of the requests of the last minutes.
+  struct LoadPage: ConsolePages {
+    let recentRequests: RecentRequests
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/load", .scope(.read)) { [unowned self] visit in
+        ConsoleRoute(.get, "/console/load", .scope(.read)) { visit in
           // The load is that of all apps.
-          guard visit.principal?.app == nil else { throw Problem.notFound }
+          try visit.login.require(app: nil)
           return visit.page("load", title: "Load", LoadCharts(recentRequests.periods(of: LoadCharts.seconds)))
         }
       ]

@@ -4,12 +4,13 @@
   internal import AuditTrail
   internal import Hummingbird
 
-  extension ReceiptAPI {
-    var transactionPages: [ConsoleRoute] {
+  /// The search in the audit trail.
+  struct TransactionPages: ConsolePages {
+    let auditLog: AuditLog?
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/transactions", .scope(.read)) { [unowned self] visit in
-          try await transactions(visit)
-        }
+        ConsoleRoute(.get, "/console/transactions", .scope(.read), respond: transactions)
       ]
     }
 
@@ -35,7 +36,7 @@
       var search = EntrySearch()
       search.limit = 50
       search.before = UInt64(
-        try integerParameter("before", of: visit.request, 0...Int64.max, default: .max))
+        try visit.request.integerParameter("before", 0...Int64.max, default: .max))
       // ?original=… is a short form of ?by=original&value=…, for links to a search.
       let named = try Self.searches.first { try visit.query($0.name) != nil }
       let by = try named?.name ?? visit.query("by")
@@ -45,7 +46,7 @@
       }
       let verdict = try visit.query("verdict")
       let environment = try visit.query("environment")
-      let log = try log()
+      let log = try auditLog.served
       let audience = try visit.audience()
       let (entries, next) = try await log.read { [search] view in
         try search.page(in: view) { entry in
@@ -73,7 +74,7 @@
             name: "environment", label: "Environment",
             options: [("", "any")] + ["Production", "Sandbox", "Xcode", "LocalTesting"].map { ($0, $0) },
             chosen: environment ?? ""),
-          appChoice: visit.appChoice(app, orAll: visit.principal?.app == nil),
+          appChoice: visit.appChoice(app, orAll: try visit.login.isForAllApps),
           table: EntryTable.view("Entries of the audit trail, newest first", entries, app: app?.name),
           nextPage: next.map { ConsoleURL.make(path, parameters + [("before", "\($0)")]) },
           isFirstPage: search.before == UInt64(Int64.max), firstPage: ConsoleURL.make(path, parameters)))

@@ -8,24 +8,28 @@
   internal import ReceiptInspection
   internal import ReceiptVerification
 
-  extension ReceiptAPI {
-    var verifyPages: [ConsoleRoute] {
+  /// The page that verifies a receipt and shows what is in it.
+  struct VerifyPage: ConsolePages {
+    let entitlements: ServiceEntitlements
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/verify", .scope(.verify)) { [unowned self] visit in
+        ConsoleRoute(.get, "/console/verify", .scope(.verify)) { visit in
           try verifyPage(visit, receipt: [], result: nil)
         },
-        ConsoleRoute(.post, "/console/verify", .scope(.verify)) { [unowned self] visit in
+        ConsoleRoute(.post, "/console/verify", .scope(.verify)) { visit in
           let receipt = ReceiptText.trimming(visit.form.bytes("file") ?? visit.form.bytes("receipt") ?? [])
           guard !receipt.isEmpty else {
             throw Problem(.badRequest, "no-receipt", "Paste a receipt, or choose a file.")
           }
           let app = try visit.app()
-          let verification = try verification(app, policy: visit.form["policy"], customer: nil)
+          let verification = try Verification(
+            app, policy: visit.form["policy"], customer: nil, entitlements)
           let outcome = try await verification.verdict(on: receipt)
           let result = VerdictResult(
             outcome, receipt: receipt, recordsVerdicts: app.configuration.recordsVerdicts,
-            canRead: visit.may(.read) && (visit.principal?.app == nil || outcome.verdict.receipt != nil),
-            firstField: visit.form["fields"].flatMap { Int($0) } ?? 0, at: clock())
+            canRead: try visit.may(.read) && (visit.login.isForAllApps || outcome.verdict.receipt != nil),
+            firstField: visit.form["fields"].flatMap { Int($0) } ?? 0, at: entitlements.clock())
           return try verifyPage(visit, receipt: receipt, result: result)
         },
       ]

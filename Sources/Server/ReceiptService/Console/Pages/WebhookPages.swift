@@ -5,19 +5,17 @@
   internal import Hummingbird
   internal import ReceiptHTTP
 
-  extension ReceiptAPI {
-    var webhookPages: [ConsoleRoute] {
+  /// The page of webhooks and their dead letters.
+  struct WebhookPages: ConsolePages {
+    let webhooks: WebhookController
+
+    var routes: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/webhooks", .scope(.admin)) { [unowned self] in try await webhooksPage($0)
-        },
-        ConsoleRoute(.post, "/console/webhooks/replay", .scope(.admin)) { [unowned self] visit in
+        ConsoleRoute(.get, "/console/webhooks", .scope(.admin), respond: webhooksPage),
+        ConsoleRoute(.post, "/console/webhooks/replay", .scope(.admin)) { visit in
           let app = try visit.app()
-          let endpoint = visit.form["endpoint"] ?? ""
-          guard app.configuration.webhooks.contains(where: { $0.name == endpoint }) else {
-            throw Problem.notFound
-          }
-          _ = try await replay(
-            app: app.name, endpoint: endpoint, id: visit.form["id"], by: visit.principal?.keyID ?? "")
+          let endpoint = try app.webhook(named: visit.form["endpoint"] ?? "")
+          _ = try await webhooks.replay(app, endpoint: endpoint, id: visit.form["id"], by: try visit.login)
           return ConsoleVisit.redirect(to: ConsoleURL.make("/console/webhooks", [("app", app.name)]))
         },
       ]
@@ -30,7 +28,7 @@
         let letters: [TableView]
       }
       let app = try visit.app()
-      let counts = try await webhooks.counts(app: app.name)
+      let counts = try await webhooks.queue.counts(app: app.name)
       func replay(_ endpoint: String, _ summary: String, _ button: String, _ id: String?) -> CellView {
         CellView(
           form: ButtonFormView(
@@ -40,7 +38,8 @@
       var letters: [TableView] = []
       for endpoint in app.configuration.webhooks where counts[endpoint.name]?.dead ?? 0 > 0 {
         let page = try visit.page(
-          of: try await webhooks.deadLetters(app: app.name, endpoint: endpoint.name), "from-\(endpoint.name)")
+          of: try await webhooks.queue.deadLetters(app: app.name, endpoint: endpoint.name),
+          "from-\(endpoint.name)")
         letters.append(
           TableView(
             "Dead letters of \(endpoint.name), oldest first",

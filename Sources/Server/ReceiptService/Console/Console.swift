@@ -4,55 +4,63 @@
   internal import AuditTrail
   internal import HTTPTypes
   internal import Hummingbird
+  internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  extension ReceiptAPI {
-    /// The pages of the console and their forms.
-    package var consoleRoutes: [ConsoleRoute] {
-      loginPages + homePages + verifyPages + transactionPages + entitlementPages + auditPages + loadPages
-        + webhookPages + keyPages
-        + [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }]
+  /// The pages of a subject and their forms, with no more than they need for them.
+  ///
+  /// ``ReceiptAPI`` has the table of the pages.
+  protocol ConsolePages: Sendable {
+    var routes: [ConsoleRoute] { get }
+  }
+
+  /// Serves the pages of the console to browsers that are logged in.
+  struct Console: Sendable {
+    let routes: [ConsoleRoute]
+    let apps: ServedApps
+    let sessions: ConsoleSessions
+    let admission: Admission
+    let bodies: BodyReader
+    let templates: ConsoleTemplates
+    /// The executor that renders the pages.
+    ///
+    /// On an event loop, rendering would block other requests.
+    let executor = SerialTaskExecutor(label: "receipt-kit.console")
+
+    /// The endpoints of the pages and of the files that they load.
+    var endpoints: [Endpoint] {
+      routes.flatMap { route in
+        Endpoint.all(route.method, route.path) { try await respond(to: $0, $1, by: route) }
+      } + [Endpoint(method: .get, path: "/console/assets/{name}") { _, context in try asset(context) }]
     }
 
-    /// Adds the console.
-    func addConsoleRoutes(to router: Router<ServiceContext>) {
-      for route in consoleRoutes {
-        router.on(RouterPath(route.path.routerPath), method: route.method) { [self] request, context in
-          try await respond(to: request, context, by: route)
-        }
-        guard route.method == .get else { continue }
-        router.on(RouterPath(route.path.routerPath), method: .head) { [self] request, context in
-          try await respond(to: request, context, by: route).createHeadResponse()
-        }
+    private func asset(_ context: ServiceContext) throws -> Response {
+      guard let name = context.parameters.get("name"), let text = ConsoleAssets.files[name] else {
+        throw Problem.notFound
       }
-      router.get("/console/assets/{name}") { [self] _, context in
-        guard let name = context.parameters.get("name"), let text = ConsoleAssets.files[name] else {
-          throw Problem.notFound
-        }
-        let type = name.hasSuffix(".css") ? "text/css" : "text/javascript"
-        var response = Response(
-          status: .ok,
-          headers: [
-            .contentType: "\(type); charset=utf-8", .cacheControl: "public, max-age=31536000, immutable",
-          ], body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-        protect(&response)
-        return response
-      }
+      let type = name.hasSuffix(".css") ? "text/css" : "text/javascript"
+      var response = Response(
+        status: .ok,
+        headers: [
+          .contentType: "\(type); charset=utf-8", .cacheControl: "public, max-age=31536000, immutable",
+        ], body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+      protect(&response)
+      return response
     }
 
     private func respond(
       to request: Request, _ context: ServiceContext, by route: ConsoleRoute
     ) async throws -> Response {
-      let session = request.cookies[Self.sessionCookie]?.value
+      let session = request.cookies[LoginPages.sessionCookie]?.value
       var visit = ConsoleVisit(
-        api: self, request: request, context: context,
-        secret: (route.access == .open ? request.cookies[Self.loginCookie]?.value : session) ?? "")
+        apps: apps, templates: templates, request: request, context: context,
+        secret: (route.access == .open ? request.cookies[LoginPages.loginCookie]?.value : session) ?? "")
       var response: Response
-      response = await withTaskExecutorPreference(consoleExecutor) {
+      response = await withTaskExecutorPreference(executor) {
         do {
           return try await answer(&visit, by: route, session)
         } catch {
-          return visit.page(for: problem(for: error, context))
+          return visit.page(for: Problem(for: error, context.logger))
         }
       }
       protect(&response)
@@ -71,18 +79,16 @@
             to: ConsoleURL.make("/console/login", [("next", visit.request.uri.string)]))
         }
         visit.principal = principal
-        if case .scope(let scope) = route.access, !principal.may(scope) {
-          throw Problem.forbidden(scope)
-        }
+        if case .scope(let scope) = route.access { try principal.require(scope) }
       } else if route.method == .post {
-        visit.request = try await arrived(visit.request, visit.context)
+        visit.request = try await admission.arrived(visit.request, visit.context)
       }
-      let places = route.access == .open ? openPlaces : requestPlaces
+      let places = route.access == .open ? admission.openPlaces : admission.places
       try places.take()
       defer { places.giveBack() }
       if route.method == .post {
         visit.form = try ConsoleForm(
-          try await body(of: visit.request), contentType: visit.request.headers[.contentType])
+          try await bodies.bytes(of: visit.request), contentType: visit.request.headers[.contentType])
         let isTied = ConstantTime.equals(
           Array((visit.form["token"] ?? "").utf8), Array(visit.formToken.utf8))
         guard isTied, !visit.secret.isEmpty else {
@@ -121,7 +127,7 @@
     static func items(for visit: ConsoleVisit) -> [NavigationItem] {
       let path = visit.request.uri.path
       return pages.filter { page in
-        visit.may(page.scope) && (!page.ofAllApps || visit.principal?.app == nil)
+        visit.may(page.scope) && (!page.ofAllApps || visit.isForAllApps)
       }.map { page in
         NavigationItem(
           target: page.path, label: page.label,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import NIOCore
+
+  /// Limits what is served at once, for the routes, the early handler and the console.
+  struct Admission: Sendable {
+    /// The places for requests with a key.
+    let places: RequestPlaces
+    /// The places for complete requests without a key.
+    ///
+    /// They are counted separately, so that such requests do not displace requests with a key.
+    let openPlaces: RequestPlaces
+    let batches: AppPlaces
+    let eventStreams: AppPlaces
+    private let openRequests: OpenRequests
+    private let bodies: BodyReader
+
+    /// The maximum total size of the arriving bodies of requests without a key, or the size of two maximum bodies if
+    /// that is larger.
+    private static let openByteCount = 32 << 20
+
+    init(_ limits: ServiceLimits, appCount: Int) {
+      places = RequestPlaces(maximum: limits.maximumConcurrentRequests)
+      openPlaces = RequestPlaces(maximum: limits.maximumConcurrentRequests)
+      batches = .batches(maximum: limits.maximumConcurrentBatches, appCount: appCount)
+      eventStreams = .eventStreams(maximum: limits.maximumEventStreamsPerApp)
+      openRequests = OpenRequests(
+        maximumByteCount: max(Self.openByteCount, 2 * limits.maximumBodyByteCount),
+        maximumCount: max(1, limits.maximumConcurrentRequests / 4))
+      bodies = BodyReader(maximumByteCount: limits.maximumBodyByteCount)
+    }
+
+    /// Waits until the body of a request without a key has arrived completely, and returns the request with its body.
+    func arrived(_ request: Request, _ context: ServiceContext) async throws -> Request {
+      try bodies.requireLength(request)
+      let id = openRequests.begin(from: context.remoteAddress ?? "", on: context.channel)
+      defer { openRequests.end(id) }
+      var body = ByteBuffer()
+      for try await part in request.body {
+        guard body.readableBytes + part.readableBytes <= bodies.maximumByteCount else {
+          throw bodies.tooLarge
+        }
+        try openRequests.add(part.readableBytes, to: id)
+        body.writeImmutableBuffer(part)
+      }
+      guard openRequests.end(id) else { throw OpenRequests.overloaded }
+      return Request(head: request.head, body: RequestBody(buffer: body))
+    }
+  }
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Foundation
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import NIOCore
+  internal import ReceiptCodec
+  internal import TransparencyLog
+
+  /// Answers the audit trail: entries, proofs and the files of the log.
+  struct AuditController: Controller {
+    let auditLog: AuditLog?
+
+    var routes: [Route] {
+      [
+        Route(
+          method: .get, path: "/v1/audit/entries", operation: "findEntries",
+          summary:
+            "Entries of the audit trail, newest first: all, or those of one original transaction, transaction, product, receipt or customer.",
+          parameters: [
+            .query("original", .text, "An original transaction."),
+            .query("transaction", .text, "A transaction."), .query("product", .text, "A product."),
+            .query("receipt", .text, "The SHA-256 of a receipt, in hexadecimal."),
+            .query("customer", .text, "A customer."),
+            .query(
+              "before", .integer(0...Int64.max), "Only entries with a smaller index, for the next page."),
+            .limit, .app,
+          ],
+          answers: [(200, "The entries.", Route.Content.json("entries"))],
+          respond: .key(.read, find)),
+        Route(
+          method: .get, path: "/v1/audit/entries/{index}", operation: "getEntry",
+          summary: "An entry of the audit trail.",
+          parameters: [.path("index", .integer(0...Int64.max), "Its index."), .app],
+          answers: [(200, "The entry.", Route.Content.json("audit-entry"))],
+          respond: .key(.read, entry)),
+        Route(
+          method: .get, path: "/v1/audit/entries/{index}/proof", operation: "getProof",
+          summary:
+            "The proof that an entry is in the trail (C2SP tlog-proof), with the entry itself and the trail's public key: it can be checked without this server.",
+          parameters: [.path("index", .integer(0...Int64.max), "The entry's index."), .app],
+          answers: [(200, "The proof.", Route.Content.json("proof"))],
+          respond: .key(.read, proof)),
+        Route(
+          method: .get, path: "/v1/audit/log/{file+}", operation: "getLogFile",
+          summary:
+            "The log as C2SP tlog-tiles: checkpoint, tile/…, tile/entries/…. For keys that are not confined to an app.",
+          parameters: [.path("file+", .text, "The path of the file; its slashes may be percent-encoded.")],
+          answers: [
+            (
+              200, "The file.",
+              [
+                .init(mediaType: "application/octet-stream", schema: "Bytes"),
+                .init(mediaType: "text/plain", schema: "Text"),
+              ]
+            )
+          ],
+          respond: .key(.read, file)),
+      ]
+    }
+
+    private func find(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      let request = call.request
+      let audience = try call.audience()
+      var search = EntrySearch()
+      search.before = UInt64(try request.integerParameter("before", 0...Int64.max, default: .max))
+      search.limit = Int(try request.integerParameter("limit", 1...1000, default: 100))
+      for (name, key) in EntrySearch.keys {
+        guard let value = try request.queryParameter(name) else { continue }
+        guard search.key == nil else { throw Problem.invalid(name, "Search for one thing at a time.") }
+        search.key = (key, value)
+      }
+      return .json(
+        try await auditLog.served.read { [search] view in
+          var object = JSONWriter(type: "entries")
+          let page = try search.page(in: view) { audience.includes($0) }
+          object.name("entries")
+          object.beginArray()
+          for recorded in page.entries { object.append(try recorded.json(in: view)) }
+          object.endArray()
+          object.member("before", page.next)
+          object.endObject()
+          return object
+        })
+    }
+
+    private func entry(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      let audience = try call.audience()
+      let index = try context.indexParameter("index")
+      return .json(
+        try await auditLog.served.read { view in
+          try view.entry(at: index, visibleTo: audience).json(in: view)
+        })
+    }
+
+    private func proof(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      let audience = try call.audience()
+      let index = try context.indexParameter("index")
+      let log = try auditLog.served
+      return .json(
+        try await log.read { view in
+          let (recorded, checkpoint, proof) = try view.proof(of: index, visibleTo: audience)
+          var object = JSONWriter(type: "proof")
+          object.member("index", index)
+          object.member("entry", String(decoding: recorded.bytes, as: UTF8.self))
+          object.member("size", checkpoint.size)
+          object.member("root", checkpoint.root.description)
+          object.name("hashes")
+          object.beginArray()
+          for hash in proof.inclusionProof { object.string(hash.description) }
+          object.endArray()
+          object.member("proof", String(decoding: proof.encoded, as: UTF8.self))
+          object.member("publicKey", log.keys.current.text)
+          object.endObject()
+          return object
+        })
+    }
+
+    private func file(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      try call.principal.require(app: nil)
+      let path = context.parameters.getCatchAll().joined(separator: "/").removingPercentEncoding
+      guard let path, let contents = try await auditLog.served.read({ try $0.file(at: path) }) else {
+        throw Problem.notFound
+      }
+      let isCheckpoint = path == "checkpoint"
+      return Response(
+        status: .ok,
+        headers: [
+          .contentType: isCheckpoint ? "text/plain; charset=utf-8" : "application/octet-stream",
+          .cacheControl: isCheckpoint ? "no-cache" : "private, max-age=31536000, immutable",
+        ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: contents)))
+    }
+  }
+#endif

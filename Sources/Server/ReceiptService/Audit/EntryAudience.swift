@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import HTTPTypes
+  internal import ReceiptCodec
+  internal import ReceiptVerification
+  internal import TransparencyLog
+
+  /// The audit entries that a reader may see, for both the API and the console.
+  enum EntryAudience: Sendable {
+    /// The entries of one app.
+    case app(ServedApp)
+    /// The entries of all apps, and those of policies that are no longer in the configuration.
+    case all
+
+    func includes(_ entry: AuditEntry) -> Bool {
+      switch self {
+      case .app(let app): app.isAbout(entry)
+      case .all: true
+      }
+    }
+  }
+
+  extension ServedApp {
+    /// Returns `true` if an entry is about this app.
+    ///
+    /// An entry with a bundle identifier is about the app if one of the app's policies accepts that identifier. An
+    /// entry without one, such as that of a refused receipt, is about the app if the verdict used one of the app's
+    /// policies.
+    func isAbout(_ entry: AuditEntry) -> Bool {
+      guard let bundle = entry.bundle else {
+        guard let digest = entry.policy else { return false }
+        return policies.values.contains { $0.recorder?.policyDigest == digest }
+      }
+      return configuration.policies.values.contains { verifier in
+        switch verifier.policy.bundleIds {
+        case .any: true
+        case .oneOf(let bundles): bundles.contains(bundle)
+        }
+      }
+    }
+  }
+
+  extension TrailView {
+    /// Returns an entry.
+    ///
+    /// - Throws: ``Problem`` if there is no such entry, or an audience may not see it.
+    func entry(at index: UInt64, visibleTo audience: EntryAudience) throws -> RecordedEntry {
+      guard index < size else { throw Problem.notFound }
+      let recorded = try entry(at: index)
+      guard audience.includes(recorded.entry) else { throw Problem.notFound }
+      return recorded
+    }
+
+    /// Returns the proof of an entry that an audience may see, with the entry and the checkpoint that covers it.
+    ///
+    /// - Throws: ``Problem`` if there is no such entry, or no checkpoint covers it yet.
+    func proof(
+      of index: UInt64, visibleTo audience: EntryAudience
+    ) throws -> (recorded: RecordedEntry, checkpoint: Checkpoint, proof: LogProof) {
+      let recorded = try entry(at: index, visibleTo: audience)
+      guard let checkpoint = checkpoint?.checkpoint, index < checkpoint.size else {
+        throw Problem(
+          .serviceUnavailable, "not-yet-published",
+          "No checkpoint covers the entry yet; one is published within seconds.", retryAfter: 1)
+      }
+      return (recorded, checkpoint, try proof(of: index))
+    }
+  }
+
+  extension RecordedEntry {
+    /// The JSON object of the entry.
+    func json(in view: TrailView) throws -> JSONWriter {
+      var object = JSONWriter(type: "audit-entry")
+      try EntryReport(self, in: view).append(to: &object)
+      object.endObject()
+      return object
+    }
+  }
+
+  extension AuditLog? {
+    /// The trail.
+    ///
+    /// - Throws: ``Problem`` if the service has none.
+    var served: AuditLog {
+      get throws {
+        guard let self else { throw Problem.notFound }
+        return self
+      }
+    }
+  }
+#endif

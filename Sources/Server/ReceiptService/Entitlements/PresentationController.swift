@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Entitlements
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import ReceiptCodec
+  internal import ReceiptVerification
+
+  /// Grants customers the purchases of receipts that they present.
+  struct PresentationController: Controller {
+    let entitlements: ServiceEntitlements
+    let bodies: BodyReader
+
+    var routes: [Route] {
+      [
+        Route(
+          method: .post, path: "/v1/customers/{id}/receipts", operation: "presentReceipt",
+          summary:
+            "Verifies a signed transaction that a customer presents, and entitles the customer to what it says, in one request. A receipt that names another customer entitles nobody.",
+          parameters: [
+            .path("id", .text, "The customer, where the transaction names none."), .policy, .app,
+          ],
+          body: [
+            .init(mediaType: "application/octet-stream", schema: "Receipt"),
+            .init(mediaType: "application/json", schema: "WrappedReceipt"),
+          ],
+          answers: [
+            (200, "The verdict, whatever it is.", Route.Content.json("presented-receipt")),
+            (
+              409, "The receipt is valid and names another customer: nobody was entitled.",
+              Route.Content.problem
+            ),
+            (
+              422,
+              "The transaction is valid, and does not state its app, environment or original transaction.",
+              Route.Content.problem
+            ), Route.unsupported,
+          ],
+          respond: .key(.verify, present))
+      ]
+    }
+
+    private func present(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      let customer = try context.pathParameter("id")
+      guard try call.request.queryParameter("customer") == nil else {
+        throw Problem.invalid("customer", "The customer is named by the path.")
+      }
+      var verification = try Verification(for: call, entitlements)
+      verification.presenter = customer
+      let bytes = try await bodies.content(of: call.request)
+      let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
+      let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
+      verification.count([verdict])
+      var object = JSONWriter(type: "presented-receipt")
+      object.name("verdict")
+      object.append(verification.report(verdict, acknowledgement))
+      object.member(entitlements: found, at: entitlements.clock())
+      object.endObject()
+      return .json(object)
+    }
+
+    /// Grants a customer the purchases of a receipt that they presented.
+    ///
+    /// - Returns: The customer's entitlements of its original transaction.
+    /// - Throws: ``Problem`` if the receipt names another customer or is incomplete. Only the verdict is stored then,
+    ///   in the entry.
+    private func entitle(
+      _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
+    ) async throws -> [StoredEntitlement] {
+      guard case .valid(let receipt) = verdict else { return [] }
+      let customer = RecordingOptions.canonicalCustomer(customer)
+      do {
+        if let named = receipt.appAccountToken, RecordingOptions.canonicalCustomer(named) != customer {
+          throw PresentedByAnother()
+        }
+        guard receipt.kind == .signedTransaction else { return [] }
+        let id = try await entitlements.merge(receipt, customer: customer, app: app)
+        return try await entitlements.entitlements(app: app, identifier: id.originalTransactionId)
+          .filter { $0.customer == customer }
+      } catch is PresentedByAnother {
+        throw Problem(
+          .conflict, "other-customer",
+          "The receipt is valid and names another customer than the one in the path. Nobody was entitled by it. Present it for the customer whom it names.",
+          at: "id", entry: entry)
+      } catch let error as EntitlementError {
+        throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)", entry: entry)
+      }
+    }
+  }
+#endif

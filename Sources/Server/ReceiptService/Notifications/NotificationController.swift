@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import Logging
+
+  /// Receives the stores' notifications.
+  struct NotificationController: Controller {
+    let intake: NotificationIntake
+    let apps: ServedApps
+    let bodies: BodyReader
+    /// The limit for log lines that unauthenticated clients can cause.
+    let noise = NoiseLimit()
+
+    var routes: [Route] {
+      [
+        Route(
+          method: .post, path: "/v1/notifications/{app}", operation: "receiveNotification",
+          summary:
+            "Takes notifications of the App Store (version 2) and pushes of Google Play. What is sent proves itself.",
+          parameters: [.path("app", .text, "The app, by its name in the configuration.")],
+          body: [.init(mediaType: "application/json", schema: "Notification")],
+          answers: [
+            (200, "It is recorded, now or before.", []),
+            (400, "It is not genuine, or not of this app.", Route.Content.problem),
+            (401, "The token of the push is not accepted.", Route.Content.problem), Route.unsupported,
+            (503, "It could not be checked or recorded; to be delivered again.", Route.Content.problem),
+          ],
+          respond: .open(receive))
+      ]
+    }
+
+    private func receive(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      guard let app = apps[try context.pathParameter("app")] else { throw Problem.notFound }
+      let authorization = request.headers[values: .authorization]
+      let answer = await intake.receive(
+        app: app.configuration, authorization: authorization.count == 1 ? authorization[0] : nil,
+        body: try await bodies.content(of: request))
+      // Anybody can send notifications that are refused.
+      let isRefused = 400..<500 ~= answer.status
+      if let leftOut = isRefused ? noise.leftOutCount() : 0 {
+        var metadata: Logger.Metadata = [
+          "app": "\(app.name)", "outcome": "\(answer.outcome.rawValue)", "id": "\(answer.id ?? "")",
+          "event": "\(answer.event ?? "")", "reason": "\(answer.message ?? "")",
+        ]
+        if leftOut > 0 { metadata["left-out"] = "\(leftOut)" }
+        context.logger.log(
+          level: answer.status < 300 ? .info : .warning, "A notification was delivered.", metadata: metadata)
+      }
+      switch answer.status {
+      case 200..<300: return Response(status: .init(code: answer.status))
+      case 401:
+        throw Problem(.unauthorized, "unauthorized", "The token of the push is not accepted.")
+      case 404: throw Problem.notFound
+      case 503:
+        throw Problem.unavailable("The notification could not be checked or recorded. Deliver it again.")
+      default:
+        throw Problem(
+          .init(code: answer.status), "refused", "The notification is not genuine, or not of this app.")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  internal import Hummingbird
+
+  /// Completes responses: security headers, problem details for errors, and metrics.
+  ///
+  /// It is the middleware of the routes and the console. The handler that answers before the router uses its parts.
+  struct Answer: RouterMiddleware {
+    let endpoints: [Endpoint]
+    let shutdown: ShutdownState
+    let recentRequests: RecentRequests
+
+    func handle(
+      _ request: Request, context: ServiceContext,
+      next: (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+      var response: Response
+      let start = ContinuousClock.now
+      do {
+        response = try await next(request, context)
+      } catch {
+        let allowed = (error as? HTTPError)?.status == .notFound ? methods(of: request.uri.path) : []
+        if allowed.isEmpty {
+          response = Problem(for: error, context.logger).response
+        } else {
+          let allow = allowed.sorted().joined(separator: ", ")
+          response =
+            Problem(.methodNotAllowed, "method-not-allowed", "This path takes \(allow).").response
+          response.headers[.allow] = allow
+        }
+      }
+      addCommonFields(to: &response.headers)
+      count(context.endpointPath ?? "none", request.method, response.status, since: start)
+      return response
+    }
+
+    /// Adds the header fields that are common to all responses.
+    func addCommonFields(to fields: inout HTTPFields) {
+      fields[.xContentTypeOptions] = "nosniff"
+      if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+      // Close the connection: a client that reused it would find it closed.
+      if shutdown.hasBegun { fields[.connection] = "close" }
+    }
+
+    /// Counts an answered request, and records its duration.
+    func count(
+      _ operation: String, _ method: HTTPRequest.Method, _ status: HTTPResponse.Status,
+      since start: ContinuousClock.Instant
+    ) {
+      let end = ContinuousClock.now
+      RequestMetrics.record(operation: operation, method: method, status: status, duration: end - start)
+      recentRequests.record(duration: end - start, isFault: status.code >= 500, at: end)
+    }
+
+    /// The methods that a path accepts; empty if the path does not exist.
+    private func methods(of path: String) -> Set<String> {
+      Set(endpoints.lazy.filter { $0.matches(path) }.map(\.method.rawValue))
+    }
+  }
+#endif
