@@ -182,21 +182,5 @@
 
     /// Makes `/readyz` report that a load balancer should send no more requests to this server.
     public func beginShutdown() { shutdown.begin() }
-
-    /// The response that refuses a request, unless it has a key with a scope for an app.
-    ///
-    /// It is for requests outside these routes, such as those to the controls of an emulated store.
-    ///
-    /// - Returns: `nil` if the request has such a key.
-    package func refusal(of request: Request, needing scope: Scope, app: String) async -> Response? {
-      do {
-        try await identity.authenticate(request, needing: scope).principal.require(app: app)
-        return nil
-      } catch let problem as Problem {
-        return problem.response
-      } catch {
-        return Problem.unavailable("The keys cannot be read now. Try again.").response
-      }
-    }
   }
 #endif
