@@ -5,6 +5,7 @@ import AuditTrailSQLite
 import FingerprintIndex
 import Glibc
 import Measuring
+import ReceiptCrypto
 import Synchronization
 
 /// Measures the index of a trail alone, on the work that `index_peers.py` gives to other stores: of each entry it is
@@ -98,7 +99,7 @@ private struct MeasuredIndex: IndexStorage {
   }
 
   private func root(in reader: any StorageReader) throws -> IndexRoot {
-    try reader.value(.head, 0).flatMap { IndexRoot($0) } ?? .none
+    try reader.value(.head, 0).flatMap { IndexRoot($0) } ?? .zero
   }
 
   private struct Rows: IndexReader {

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import ReceiptBytes
+internal import ReceiptCrypto
 
 /// A Bloom filter in blocks of 64 bytes (a cache line each).
 ///
@@ -58,7 +59,7 @@ final class BlockedFilter {
     guard unsafe content.words != nil else {
       throw IndexError(.outOfRoom, "There is no memory for a filter of \(run.filterBlocks) blocks.")
     }
-    var digest = RowDigest.none
+    var digest = SHA256Digest.zero
     for number in 0..<run.filterRows {
       let row = try run.filterRow(number).row(in: reader)
       digest.chain(row)

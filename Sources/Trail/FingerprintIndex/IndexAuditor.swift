@@ -18,7 +18,7 @@ package struct IndexAuditor {
   package init(root: IndexRoot, in reader: any IndexReader) throws {
     self.reader = reader
     catalogue = try IndexCatalogue(root, in: reader)
-    hasCatalogue = root != .none
+    hasCatalogue = root != .zero
   }
 
   /// The number of entries whose records are in runs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+internal import ReceiptCrypto
 
 // The catalogue's row consists of big-endian 64-bit words: a magic number, the version, the indexed size, the number
 // of the next run, the counts of runs, merges and garbage runs, and then the runs, merges and garbage runs.
@@ -12,9 +13,9 @@ extension IndexCatalogue {
   ///
   /// - Throws: ``IndexError/Code/corrupt`` if a different catalogue is stored; any error from the storage.
   init(_ root: IndexRoot, in reader: any IndexReader) throws {
-    guard root != .none else { return }
+    guard root != .zero else { return }
     let row = try IndexPlace.catalogue.row(in: reader)
-    guard RowDigest(of: row.span) == root else {
+    guard SHA256Digest(of: row.span) == root else {
       throw IndexPlace.catalogue.corrupt(
         "The catalogue is not the one that the trail vouches for. Restore the trail from a backup.")
     }
@@ -44,7 +45,7 @@ extension IndexCatalogue {
     for merge in merges {
       words += merge.output.words + [merge.owner.high, merge.owner.low, merge.time]
       words += [merge.progress.last?.fingerprint ?? .max, merge.progress.last?.index ?? 0]
-      words += [UInt64(merge.progress.filterRow)] + merge.progress.filterPart.words.numbers
+      words += [UInt64(merge.progress.filterRow)] + merge.progress.filterPart.numbers
       words += [UInt64(merge.inputs.count)] + merge.inputs
     }
     for garbage in garbage { words += [garbage.number, UInt64(garbage.kind.rawValue)] }
@@ -52,14 +53,14 @@ extension IndexCatalogue {
     row.reserveCapacity(8 * words.count)
     for word in words { row.append(bigEndian: word) }
     try writer.put(IndexPlace.catalogue.table, IndexPlace.catalogue.key, row)
-    return RowDigest(of: row.span)
+    return SHA256Digest(of: row.span)
   }
 }
 
 extension IndexRun {
   fileprivate var words: [UInt64] {
     [number, UInt64(kind.rawValue), UInt64(level), from, to, UInt64(filterBlocks), records, UInt64(pages)]
-      + [UInt64(fenceRows)] + fenceDigest.words.numbers + filterDigest.words.numbers
+      + [UInt64(fenceRows)] + fenceDigest.numbers + filterDigest.numbers
   }
 }
 
@@ -92,8 +93,8 @@ private struct IndexWords {
     return kind
   }
 
-  mutating func digest() throws(IndexError) -> RowDigest {
-    RowDigest(words: SIMD4(try next(), try next(), try next(), try next()))
+  mutating func digest() throws(IndexError) -> SHA256Digest {
+    SHA256Digest(words: (try next(), try next(), try next(), try next()))
   }
 
   mutating func run() throws(IndexError) -> IndexRun {

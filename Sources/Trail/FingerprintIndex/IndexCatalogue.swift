@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
+
 /// The list of runs, stored in one row so that every change of the index is atomic. Its digest is the root.
 struct IndexCatalogue: Sendable, Hashable {
   /// A number that increases whenever the set of runs changes.
@@ -122,8 +124,8 @@ struct IndexRunProgress: Sendable, Hashable {
   var last: IndexRecord?
   /// The filter row in which the next record may fall; earlier rows are complete.
   var filterRow = 0
-  /// The digest of that row as it was last written; ``RowDigest/none`` if it was not written.
-  var filterPart = RowDigest.none
+  /// The digest of that row as it was last written; ``SHA256Digest/zero`` if it was not written.
+  var filterPart = SHA256Digest.zero
 }
 
 /// The identity of a merge's worker: a random number.

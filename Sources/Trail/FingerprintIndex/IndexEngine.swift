@@ -24,7 +24,7 @@ package struct IndexEngine: Sendable {
   /// Reads and verifies the catalogue, fences and filters.
   ///
   /// - Parameters:
-  ///   - root: The authentic root of the state that `reader` reads; ``RowDigest/none`` for an index without runs.
+  ///   - root: The authentic root of the state that `reader` reads; ``SHA256Digest/zero`` for an index without runs.
   ///   - reader: The reader of the rows.
   /// - Throws: ``IndexError``, with ``IndexError/Code/corrupt`` if the rows do not match the root; any error from the
   ///   storage.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+internal import ReceiptCrypto
 
 /// A page of an index run with its records in ascending order.
 ///
@@ -21,7 +22,7 @@ struct IndexPage: Sendable {
   static let blockByteCount = 984
   /// Four rows of 4,072 bytes almost fill an SQLite page of 16,384 bytes, so a lookup reads one SQLite page.
   static let blockLimit = 4
-  static let headerByteCount = 8 + RowDigest.byteCount * blockLimit
+  static let headerByteCount = 8 + SHA256Digest.byteCount * blockLimit
 
   /// The length of a record of this kind, in bytes. A block holds a whole number of records.
   static func recordByteCount(_ kind: IndexKind) -> Int { kind.hasCheck ? 12 : 8 }
@@ -46,12 +47,12 @@ struct IndexPage: Sendable {
   /// Reads a page and verifies its header.
   ///
   /// - Throws: ``IndexError/Code/corrupt`` if the page does not match the digest; any error from the storage.
-  init(_ page: Int, of run: IndexRun, _ digest: RowDigest, in reader: any IndexReader) throws {
+  init(_ page: Int, of run: IndexRun, _ digest: SHA256Digest, in reader: any IndexReader) throws {
     let place = run.page(page)
     let row = try place.row(in: reader)
     let contentByteCount = row.count - Self.headerByteCount
     guard contentByteCount > 0, contentByteCount <= Self.blockLimit * Self.blockByteCount,
-      RowDigest(of: row.span.extracting(0..<Self.headerByteCount)) == digest
+      SHA256Digest(of: row.span.extracting(0..<Self.headerByteCount)) == digest
     else { throw place.corrupt(Self.another) }
     let header: UInt64 = row.span.bigEndian(at: 0)
     let count = Int(header & 0xFFFF)
@@ -76,7 +77,7 @@ struct IndexPage: Sendable {
   /// than ``span(of:)``.
   static func encode(
     _ records: ArraySlice<IndexRecord>, of run: IndexRun, byteCount: Int = 0
-  ) -> (row: [UInt8], digest: RowDigest) {
+  ) -> (row: [UInt8], digest: SHA256Digest) {
     let base = records.first?.fingerprint ?? 0
     let indexBits = run.indexBits
     var content: [UInt8] = []
@@ -93,9 +94,9 @@ struct IndexPage: Sendable {
     for block in 0..<blockLimit {
       let start = min(block * blockByteCount, content.count)
       let range = start..<min(start + blockByteCount, content.count)
-      row += (range.isEmpty ? .none : RowDigest(of: content.span.extracting(range))).bytes
+      row += (range.isEmpty ? .zero : SHA256Digest(of: content.span.extracting(range))).bytes
     }
-    let digest = RowDigest(of: row.span)
+    let digest = SHA256Digest(of: row.span)
     return (row + content, digest)
   }
 
@@ -170,7 +171,7 @@ struct IndexPage: Sendable {
   private func isAuthentic(block: Int) -> Bool {
     let start = Self.headerByteCount + block * Self.blockByteCount
     let content = bytes.span.extracting(start..<min(start + Self.blockByteCount, byteCount))
-    return RowDigest(of: content) == RowDigest(in: bytes.span, at: 8 + RowDigest.byteCount * block)
+    return SHA256Digest(of: content) == SHA256Digest(in: bytes.span, at: 8 + SHA256Digest.byteCount * block)
   }
 
   @inline(__always)

@@ -86,7 +86,7 @@ package struct IndexRebuild {
   package func replace(_ root: IndexRoot, in writer: any IndexWriter) throws -> IndexRoot? {
     let old = try Self.catalogue(root, in: writer)
     guard nextRun.map({ old?.nextRun ?? 0 < $0 + Self.numbersInBetween }) ?? (old == nil) else { return nil }
-    guard indexedSize > 0 else { return IndexRoot.none }
+    guard indexedSize > 0 else { return IndexRoot.zero }
     var catalogue = catalogue
     catalogue.garbage = old?.withoutUse ?? []
     return try catalogue.write(in: writer)
@@ -101,7 +101,7 @@ package struct IndexRebuild {
   /// - Throws: ``IndexError``; any error from the storage.
   package static func removeUnusedRows(of root: IndexRoot, in writer: any IndexWriter) throws -> Bool {
     let catalogue = try IndexCatalogue(root, in: writer)
-    return try removeSome(of: catalogue.unusedKeys(isStored: root != .none), in: writer)
+    return try removeSome(of: catalogue.unusedKeys(isStored: root != .zero), in: writer)
   }
 
   /// Removes some of the rows of unfinished rebuilds. A rebuild that is still running must then start again.

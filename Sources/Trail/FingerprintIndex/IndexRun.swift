@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
+
 /// A sorted run of index records of one kind, as the catalogue describes it.
 ///
 /// Its pages have the keys `number << 24 | page`. In ``IndexTable/runs``, its filter has the keys `number << 24 |
@@ -25,9 +27,9 @@ struct IndexRun: Sendable, Hashable {
   /// The number of fence rows.
   var fenceRows = 0
   /// The digest of the fence rows.
-  var fenceDigest = RowDigest.none
+  var fenceDigest = SHA256Digest.zero
   /// The digest of the filter rows.
-  var filterDigest = RowDigest.none
+  var filterDigest = SHA256Digest.zero
 
   static let partBits: Int64 = 24
   /// The maximum number of pages, or of rows of one type.

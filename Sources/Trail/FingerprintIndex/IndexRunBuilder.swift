@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+internal import ReceiptCrypto
 
 /// Builds the rows of a run from records in ascending order, all at once or in steps.
 struct IndexRunBuilder {
@@ -83,7 +84,7 @@ struct IndexRunBuilder {
       if ending || number < progress.filterRow {
         progress.run.filterDigest.chain(row)
       } else {
-        progress.filterPart = RowDigest(of: row.span)
+        progress.filterPart = SHA256Digest(of: row.span)
       }
     }
   }
@@ -97,9 +98,9 @@ struct IndexRunBuilder {
     let words = filter[min(first, filter.count)..<min(first + Self.wordsPerRow, filter.count)]
     var earlier: [UInt8] = []
     // The part of the row that an earlier step wrote before it stopped.
-    if number == start.filterRow, start.filterPart != .none {
+    if number == start.filterRow, start.filterPart != .zero {
       earlier = try place.row(in: reader)
-      guard RowDigest(of: earlier.span) == start.filterPart else {
+      guard SHA256Digest(of: earlier.span) == start.filterPart else {
         throw place.corrupt("The row is not the one that the merge wrote. Restore the trail from a backup.")
       }
     }

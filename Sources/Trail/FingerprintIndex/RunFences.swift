@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+internal import ReceiptCrypto
 
 /// The fences of a run: for each page its first fingerprint in 8 bytes, and the SHA-256 of its header.
 ///
@@ -9,13 +10,13 @@ internal import ReceiptBytes
 struct RunFences: Sendable {
   /// The first fingerprint of each page, ascending. A page without records has the fingerprint of the page before it.
   private(set) var fingerprints: [UInt64] = []
-  /// The digests of the pages' headers; ``RowDigest/none`` for a page without records.
-  private(set) var digests: [RowDigest] = []
+  /// The digests of the pages' headers; ``SHA256Digest/zero`` for a page without records.
+  private(set) var digests: [SHA256Digest] = []
   /// The range of pages in each row.
   private var rows: [Range<Int>] = []
 
   static let fencesPerRow = 128
-  private static let byteCount = 8 + RowDigest.byteCount
+  private static let byteCount = 8 + SHA256Digest.byteCount
 
   /// Creates fences for pages that are not written yet.
   init() {}
@@ -24,7 +25,7 @@ struct RunFences: Sendable {
   ///
   /// - Throws: ``IndexError/Code/corrupt``; any error from the storage.
   init(of run: IndexRun, in reader: any IndexReader) throws {
-    var digest = RowDigest.none
+    var digest = SHA256Digest.zero
     fingerprints.reserveCapacity(run.pages)
     digests.reserveCapacity(run.pages)
     for number in 0..<run.fenceRows {
@@ -32,7 +33,7 @@ struct RunFences: Sendable {
       digest.chain(row)
       guard row.count <= Self.fencesPerRow * Self.byteCount else { break }
       for offset in stride(from: 0, through: row.count - Self.byteCount, by: Self.byteCount) {
-        append(row.span.bigEndian(at: offset), RowDigest(in: row.span, at: offset + 8))
+        append(row.span.bigEndian(at: offset), SHA256Digest(in: row.span, at: offset + 8))
       }
       rows.append((rows.last?.upperBound ?? 0)..<digests.count)
     }
@@ -42,18 +43,18 @@ struct RunFences: Sendable {
     }
   }
 
-  mutating func append(_ fingerprint: UInt64, _ digest: RowDigest) {
-    fingerprints.append(digest == .none ? fingerprints.last ?? 0 : fingerprint)
+  mutating func append(_ fingerprint: UInt64, _ digest: SHA256Digest) {
+    fingerprints.append(digest == .zero ? fingerprints.last ?? 0 : fingerprint)
     digests.append(digest)
   }
 
   /// Replaces the fence of a page; `nil` if the page has no records any more.
-  mutating func replace(_ number: Int, by page: (fingerprint: UInt64, digest: RowDigest)?) {
+  mutating func replace(_ number: Int, by page: (fingerprint: UInt64, digest: SHA256Digest)?) {
     fingerprints[number] = page?.fingerprint ?? 0
-    digests[number] = page?.digest ?? .none
+    digests[number] = page?.digest ?? .zero
   }
 
-  func isEmpty(_ page: Int) -> Bool { digests[page] == .none }
+  func isEmpty(_ page: Int) -> Bool { digests[page] == .zero }
 
   /// Writes the fences of new pages after those that `run` has.
   func append(to run: inout IndexRun, in writer: any IndexWriter) throws {
@@ -69,7 +70,7 @@ struct RunFences: Sendable {
   /// Rewrites the fence rows of pages that were changed.
   func rewrite(_ changed: some Sequence<Int>, of run: inout IndexRun, in writer: any IndexWriter) throws {
     var changed = changed.sorted()[...]
-    run.fenceDigest = .none
+    run.fenceDigest = .zero
     for (number, pages) in rows.enumerated() {
       let row = row(pages)
       run.fenceDigest.chain(row)

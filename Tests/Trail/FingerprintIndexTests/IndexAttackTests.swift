@@ -46,7 +46,7 @@ private struct Victim {
     let catalogue = try storage.read { try IndexCatalogue($1, in: $0) }
     #expect(catalogue.merges.map(\.output.pages) == [2, 2, 1, 1])
     #expect(!catalogue.garbage.isEmpty)
-    #expect(catalogue.merges.contains { $0.progress.filterPart != .none })
+    #expect(catalogue.merges.contains { $0.progress.filterPart != .zero })
   }
 }
 

@@ -12,7 +12,7 @@ final class MemoryIndex: IndexStorage, Sendable {
 
   struct State: Sendable {
     var rows: Rows = [:]
-    var root = IndexRoot.none
+    var root = IndexRoot.zero
   }
 
   private let state: Mutex<State>

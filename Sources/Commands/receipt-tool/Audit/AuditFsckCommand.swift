@@ -5,6 +5,7 @@ import AuditTrail
 import Glibc
 import ReceiptBytes
 import ReceiptCodec
+internal import ReceiptCrypto
 import TransparencyLog
 
 /// `receipt-tool audit fsck`.

@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import ReceiptCodec
+internal import ReceiptCrypto
 import TransparencyLog
 
 /// `receipt-tool audit import`.

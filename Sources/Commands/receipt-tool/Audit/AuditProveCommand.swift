@@ -4,6 +4,7 @@ import ArgumentParser
 import AuditTrail
 import Glibc
 import ReceiptCodec
+internal import ReceiptCrypto
 import TransparencyLog
 
 /// `receipt-tool audit prove`.

@@ -40,7 +40,8 @@ public struct SHA256Digest: Sendable, Hashable {
   /// Computes the digest of `bytes`.
   package init(of bytes: Span<UInt8>) { self.init(inMemory: PrefixedSHA256.hash(prefix: nil, bytes)) }
 
-  init(inMemory words: PrefixedSHA256.Words) {
+  /// Creates a digest from its words in memory order.
+  package init(inMemory words: PrefixedSHA256.Words) {
     self.init(
       words: (
         UInt64(bigEndian: words.0), UInt64(bigEndian: words.1), UInt64(bigEndian: words.2),
@@ -68,7 +69,8 @@ public struct SHA256Digest: Sendable, Hashable {
     }
   }
 
-  private var inMemory: PrefixedSHA256.Words {
+  /// The words in memory order.
+  package var inMemory: PrefixedSHA256.Words {
     (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
   }
 
@@ -82,4 +84,9 @@ public struct SHA256Digest: Sendable, Hashable {
 
   /// Hashes the first word, which is enough to distinguish digests.
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+extension SHA256Digest: CustomStringConvertible {
+  /// The digest in base64, as entries, checkpoints and proofs state it.
+  public var description: String { base64 }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// A stored bundle, or the entries after the last bundle, checked on its own.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
 public import TransparencyLog
 
 /// Checks a trail that was exported as static files, as an outsider would: with only the files, the public key and, if

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+internal import ReceiptCrypto
 public import TransparencyLog
 
 /// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.

@@ -4,16 +4,10 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 
 /// Erases the erasable parts of entries.
-final class Erasure: Sendable {
-  private let writer: TrailWriter
-  private let publisher: Publisher
-  private let clock: @Sendable () -> Timestamp
-
-  init(_ writer: TrailWriter, _ publisher: Publisher, clock: @escaping @Sendable () -> Timestamp) {
-    self.writer = writer
-    self.publisher = publisher
-    self.clock = clock
-  }
+struct Erasure: Sendable {
+  let writer: TrailWriter
+  let publisher: Publisher
+  let clock: @Sendable () -> Timestamp
 
   /// The number of entries that are erased in one transaction.
   ///
@@ -46,16 +40,14 @@ final class Erasure: Sendable {
       let slice = Array(rest.prefix(length.count))
       rest = rest.dropFirst(slice.count)
       let start = ContinuousClock.now
-      let entered = try await BlockingWork.run { [writer] () throws(AuditError) in
-        try writer.erase(slice, at: now)
-      }
+      let entered = try await BlockingWork.run { () throws(AuditError) in try writer.erase(slice, at: now) }
       for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
       length.adapt(to: .now - start)
       progress(erasures.count)
       // Others that wait for the storage's lock try it periodically, and must find it free.
       if !rest.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
     }
-    try await BlockingWork.run { [self] () throws(AuditError) in
+    try await BlockingWork.run { () throws(AuditError) in
       while try writer.removeUnfinishedIndex() {}
       try writer.synchronize()
       try scrub()

@@ -75,8 +75,10 @@ public final class AuditLog: Sendable {
     self.index = index
     self.rounds = rounds
     appender = Appender(writer, publisher, index, rounds, options)
-    grants = Grants(writer, reader, publisher, index, rounds, maximumCount: options.maximumWaiting)
-    erasure = Erasure(writer, publisher, clock: options.clock)
+    grants = Grants(
+      writer: writer, reader: reader, publisher: publisher, index: index, rounds: rounds,
+      maximumCount: options.maximumWaiting)
+    erasure = Erasure(writer: writer, publisher: publisher, clock: options.clock)
     anchors = Anchors(writer: writer, publisher: publisher, clock: options.clock)
     keyRotation = KeyRotation(writer: writer, publisher: publisher, clock: options.clock)
   }

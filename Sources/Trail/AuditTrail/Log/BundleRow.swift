@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// The stored form of one entry.

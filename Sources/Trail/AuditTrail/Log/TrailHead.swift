@@ -29,7 +29,7 @@ internal import TransparencyLog
 /// policies (``StoredPolicies``).
 struct TrailHead: Equatable {
   static let empty = TrailHead(
-    size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .none,
+    size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .zero,
     writer: WriterRun(writer: 0, from: 0))
 
   /// The number of entries.

@@ -35,7 +35,7 @@ struct TrailState {
     signed = try context.keys.stored(in: reader)
     head = signed.head
     tail = BundleEntries()
-    index = try IndexEngine(root: readsIndex ? head.indexRoot : .none, in: IndexRows(base: reader))
+    index = try IndexEngine(root: readsIndex ? head.indexRoot : .zero, in: IndexRows(base: reader))
     erasureKeys = try Self.erasureKeys(after: head.size, in: reader)
     guard !readsIndex || index.indexedSize == head.indexedSize else {
       throw AuditError(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// Reads the entries of a trail.

@@ -3,28 +3,16 @@
 internal import ReceiptBytes
 
 /// Decides which purchases are granted, and records the decisions.
-final class Grants: Sendable {
-  private let writer: TrailWriter
-  private let reader: Reader
-  private let publisher: Publisher
-  private let index: IndexMaintenance
-  private let rounds: WitnessRounds?
-  private let maximumCount: Int
+struct Grants: Sendable {
+  let writer: TrailWriter
+  let reader: Reader
+  let publisher: Publisher
+  let index: IndexMaintenance
+  let rounds: WitnessRounds?
+  let maximumCount: Int
 
   /// The maximum number of times that a history that is too long is read outside the transaction, for one request.
   private static let maximumSearches = 3
-
-  init(
-    _ writer: TrailWriter, _ reader: Reader, _ publisher: Publisher, _ index: IndexMaintenance,
-    _ rounds: WitnessRounds?, maximumCount: Int
-  ) {
-    self.writer = writer
-    self.reader = reader
-    self.publisher = publisher
-    self.index = index
-    self.rounds = rounds
-    self.maximumCount = maximumCount
-  }
 
   /// Decides and records requests, and waits until the records are as safe as `mode` requires.
   ///
@@ -59,7 +47,7 @@ final class Grants: Sendable {
       let isBounded = attempts < Self.maximumSearches
       let longest = isBounded ? KnownGrants.maximumEntryCount : .max
       if !isBounded { known = KnownGrants() }
-      let decided = try await BlockingWork.run { [self, known] () throws(AuditError) in
+      let decided = try await BlockingWork.run { [known] () throws(AuditError) in
         let decided = try writer.grant(rest, known, longest: longest)
         guard decided.count == rest.count else { return decided }
         try writer.synchronize()

@@ -39,9 +39,6 @@ final class TrailWriter: Sendable {
     state.withLock { ($0.stopped, $0.checkpointSize) }
   }
 
-  /// The error that stopped writing; `nil` if writing has not stopped.
-  var stopped: AuditError? { status.stopped }
-
   /// Changes what the writer knows or has written, and shows readers the new state if it is durable.
   ///
   /// Only the operations in this folder call it.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// The head of a log (C2SP tlog-checkpoint): its number of entries and the root of their tree.
 ///
 ///     example.com/behind-the-sofa

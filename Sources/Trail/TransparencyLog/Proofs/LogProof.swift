@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-internal import ReceiptCrypto
+public import ReceiptCrypto
 
 /// An offline proof that an entry is in a log (C2SP tlog-proof, `.tlog-proof`), which is not verified yet.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// A source of a tree's hashes: a database, a directory, a server.
 public protocol TileReader {
   /// Returns the hashes of a tile: at least `coordinates.width` of them. Further hashes are ignored.

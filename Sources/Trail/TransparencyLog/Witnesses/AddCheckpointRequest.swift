@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// A log's request to a witness to cosign a checkpoint (C2SP tlog-witness).
 ///
 /// It is the body of `POST <prefix>/add-checkpoint`. It proves that the checkpoint's tree extends the last one that

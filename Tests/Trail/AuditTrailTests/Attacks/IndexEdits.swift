@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptCrypto
+
 @testable import AuditTrail
 @testable import FingerprintIndex
 
@@ -121,7 +123,7 @@ extension DirectedEdit {
 extension Attack {
   func catalogue() throws -> IndexCatalogue {
     let row = try rows.value(.runs, 0) ?? []
-    return try IndexCatalogue(RowDigest(of: row.span), in: IndexRows(base: rows))
+    return try IndexCatalogue(SHA256Digest(of: row.span), in: IndexRows(base: rows))
   }
 
   func changeCatalogue(_ edit: (inout IndexCatalogue) throws -> Void) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReceiptCrypto
 import ReceiptTesting
 import Testing
 import TransparencyLog

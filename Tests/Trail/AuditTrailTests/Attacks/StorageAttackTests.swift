@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReceiptCrypto
 import ReceiptTesting
 import Testing
 import TransparencyLog
@@ -27,7 +28,7 @@ import TransparencyLog
     }
     let catalogue = try trail.genuine.read { reader in
       let row = try #require(try reader.value(.runs, 0))
-      return try IndexCatalogue(RowDigest(of: row.span), in: IndexRows(base: reader))
+      return try IndexCatalogue(SHA256Digest(of: row.span), in: IndexRows(base: reader))
     }
     #expect(catalogue.merges.count == 4 && !catalogue.garbage.isEmpty && catalogue.runs.count > 30)
     let truth = try await TrailTruth.shared.value

@@ -2,6 +2,7 @@
 
 import AuditTrail
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptTesting
 import Testing
 import TransparencyLog

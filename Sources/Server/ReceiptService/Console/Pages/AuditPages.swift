@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
+
 #if Server
   internal import AuditTrail
   internal import HTTPTypes
