@@ -164,6 +164,10 @@ SLOWEST_FIRST = [
 ]  # fmt: skip
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: a test that is long by nature; scripts/test leaves it to scripts/test --all")
+
+
 def pytest_collection_modifyitems(items):
     places = {name: place for place, name in enumerate(SLOWEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))

@@ -269,6 +269,7 @@ def test_notifications_are_listed_in_pages(emulator):
         assert caught.value.code == 400 and query in json.load(caught.value)["error"]
 
 
+@pytest.mark.long
 def test_a_killed_emulator_loses_and_invents_nothing(tmp_path, receiver, receipt_tool):
     """kill -9 at random moments: what was acknowledged is there, once, and every notification arrives."""
     rounds = int(os.environ.get("RECEIPTKIT_KILLS", "12"))

@@ -6,7 +6,10 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.long
 def test_schemathesis(service):
     schemathesis = pathlib.Path(sys.executable).parent / "schemathesis"
     examples = os.environ.get("RECEIPTKIT_API_EXAMPLES", "15")

@@ -199,6 +199,7 @@ def test_the_library_of_standard_webhooks_verifies_them_with_either_secret(start
     assert server.end() == 0
 
 
+@pytest.mark.long
 def test_killed_again_and_again_it_loses_no_webhook_and_alters_none(start, backend, leaf):
     key = secret()
     server = start([key])

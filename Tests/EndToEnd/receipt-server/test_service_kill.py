@@ -62,6 +62,7 @@ class Store:
 
 
 @pytest.mark.skipif(load.absence() is not None, reason=str(load.absence()))
+@pytest.mark.long
 def test_kills_under_load_lose_and_alter_nothing(tmp_path, store, backend, leaf, receipt_tool):  # noqa: F811
     service = Service(tmp_path / "data")
     key = secret()

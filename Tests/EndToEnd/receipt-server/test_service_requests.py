@@ -152,6 +152,7 @@ def target(tmp_path_factory):
 
 
 @pytest.mark.parametrize("has_key", [False, True], ids=["without a key", "with a key"])
+@pytest.mark.long
 def test_mutated_requests(target, has_key):
     service, log, paths = target
     host, port = service.url.removeprefix("http://").split(":")

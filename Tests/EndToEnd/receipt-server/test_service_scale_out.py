@@ -297,6 +297,7 @@ def test_servers_that_start_at_once_share_one_trail_and_their_keys(world, receip
     assert other.returncode == 69 and "key" in other.stderr, other.stderr
 
 
+@pytest.mark.long
 def test_rolling_restart_fails_no_request(world, receipt_tool):
     load = Load(world, ["plain", "shop"])
     session = requests.Session()

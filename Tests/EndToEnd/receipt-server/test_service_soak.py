@@ -178,6 +178,7 @@ class Faults:
 
 @pytest.mark.skipif(load.absence() is not None, reason=str(load.absence()))
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.long
 def test_soak(tmp_path, store, leaf_of_any_time, receipt_tool, request, kind):
     database = request.getfixturevalue("postgresql_server") if kind == "postgresql" else None
     service = Service(tmp_path / "data")

@@ -159,6 +159,7 @@ def test_a_subscription_s_life_is_told(team):
     assert team.service.get(f"/v1/entitlements/{refunded}").json()["entitlements"][0]["entitlement"]["state"] == "refunded"
 
 
+@pytest.mark.long
 def test_killing_any_of_the_three_loses_and_doubles_nothing(team, tmp_path, receipt_tool):
     generator = random.Random(22)
     team = team(failures=0.2)

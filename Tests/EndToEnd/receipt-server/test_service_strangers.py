@@ -159,6 +159,7 @@ def test_noise_is_limited(tmp_path):
 
 
 @pytest.mark.parametrize("limit, count", [(256, 400), (1024, 1100)])
+@pytest.mark.long
 def test_strangers_do_not_use_up_the_descriptors(tmp_path, limit, count):
     service = Service(tmp_path / "data")
     service.prefix = descriptors(limit)
@@ -288,6 +289,7 @@ def verify(url: str, key: str, count: int, first: int) -> list[int]:
 
 
 @pytest.mark.parametrize("how", ["all processors", "one processor", "proxy"])
+@pytest.mark.long
 def test_a_thousand_slow_strangers(tmp_path, how):
     service = Service(tmp_path / "data")
     if how == "one processor":
@@ -401,6 +403,7 @@ def stalled_batch(service: Service, is_whole: bool = False) -> socket.socket:
 
 
 @pytest.mark.parametrize("is_whole", [False, True], ids=["in parts", "whole"])
+@pytest.mark.long
 def test_batches_whose_answers_nobody_reads_keep_nobody_out(tmp_path, is_whole):
     service = Service(tmp_path / "data")
     service.settings |= {"limits.requestDeadline": "2", "limits.maximumConcurrentBatches": "2"}
@@ -501,6 +504,7 @@ def served(service: Service) -> str:
     return shown.stdout.strip().rpartition("=")[2].strip()
 
 
+@pytest.mark.long
 def test_certificates_are_read_again_as_kubernetes_changes_them(tmp_path):
     """A link to a link that is replaced; a certificate without its key stays out."""
     mounted = tmp_path / "tls"
@@ -579,6 +583,7 @@ def test_a_role_with_few_connections_is_slower_and_nothing_else(tmp_path, on_pos
     assert service.end() == 0
 
 
+@pytest.mark.long
 def test_a_postgresql_that_hangs(on_postgresql, postgresql_server):
     service = on_postgresql().start()
     assert service.post("/v1/verify", data=service.sample).json()["verdict"] == "valid"

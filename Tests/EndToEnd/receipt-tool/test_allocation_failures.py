@@ -19,6 +19,7 @@ def allocation_sweep() -> pathlib.Path:
     return program
 
 
+@pytest.mark.long
 def test_no_failed_allocation_decides_on_a_receipt(allocation_sweep):
     run = subprocess.run([allocation_sweep, str(STRIDE)], capture_output=True, text=True, timeout=900)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -106,6 +106,7 @@ def sweep(base, shim, tmp_path, kind, count, plan, tried):
 
 
 @pytest.mark.parametrize("fault", WRITE_FAULTS)
+@pytest.mark.long
 def test_whichever_write_fails(base, shim, call_counts, tmp_path, fault):
     plan, tried = WRITE_FAULTS[fault]
     sweep(base, shim, tmp_path, "write", call_counts["write"], plan, tried)
@@ -136,6 +137,7 @@ def test_a_disk_that_was_full_is_used_again_when_there_is_space(base, shim, tmp_
     trail.check(proofs=[SESSION[-1]])
 
 
+@pytest.mark.long
 def test_a_creation_that_ends_anywhere_leaves_no_half_trail(receipt_tool, shim, tmp_path):
     folder = tmp_path / "count"
     folder.mkdir()
@@ -198,6 +200,7 @@ def large_records(count: int) -> bytes:
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_migration_that_is_killed_anywhere_brings_nothing_erased_back(receipt_tool, shim, tmp_path):
     original = Trail.create(receipt_tool, tmp_path / "original")
     run = receipt_tool.run("audit", "append", original.path, "-", stdin=large_records(40))

@@ -8,6 +8,8 @@ import subprocess
 import threading
 import time
 
+import pytest
+
 from audit_load import Trail, lines
 
 ROUNDS = 500 if os.environ.get("RECEIPTKIT_FULL_SWEEPS") else 40
@@ -54,6 +56,7 @@ class Writer:
         return self.trail.acknowledge(range(self.first, self.numbers), self.output)
 
 
+@pytest.mark.long
 def test_a_writer_that_is_killed_at_random_loses_nothing(receipt_tool, tmp_path):
     trail = Trail.create(receipt_tool, tmp_path / "trail")
     rng = random.Random(20261121)

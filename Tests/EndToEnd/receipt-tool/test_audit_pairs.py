@@ -7,6 +7,8 @@ import os
 import random
 import subprocess
 
+import pytest
+
 from audit_pairs import SECRET, PairedTrail
 from audit_places import files_below, holding
 from tool import UNDETERMINED, VALID
@@ -26,6 +28,7 @@ def pairs(rng: random.Random, count: int) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.long
 def test_pairs_of_operations_of_which_one_is_killed(make_place, trust, store):
     rng = random.Random(int(os.environ.get("RECEIPTKIT_SEED", "20261123")))
     trails = []

@@ -116,6 +116,7 @@ def many_purchases(count: int) -> bytes:
     return der.tlv(0x31, plain[header:], one * count)
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_purchases(receipt_tool, rsa_store, rsa_trust, tmp_path):
     receipt = app_receipt.sign(many_purchases(100_000), rsa_store.leaf("rsa2048"))
     (tmp_path / "receipt").write_bytes(receipt)
