@@ -53,15 +53,15 @@
   }
 
   /// The key that authenticates a request, either presented with it or used for the console's login.
-  public struct Principal: Sendable, Hashable {
+  package struct Principal: Sendable, Hashable {
     /// The identifier of the key.
-    public let keyID: String
+    package let keyID: String
     /// The name of the key.
-    public let name: String
+    package let name: String
     /// The app that the key is confined to; `nil` for all apps.
-    public let app: String?
+    package let app: String?
     /// The scopes of the key.
-    public let scopes: Set<Scope>
+    package let scopes: Set<Scope>
 
     /// Returns `true` if the key may read and change the data of an app.
     func mayUse(app name: String) -> Bool { app == nil || app == name }

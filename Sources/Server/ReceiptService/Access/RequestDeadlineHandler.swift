@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  public import NIOCore
-  public import NIOHTTPTypes
+  package import NIOCore
+  package import NIOHTTPTypes
 
   /// Closes connections whose client takes too long:
   ///
@@ -11,15 +11,15 @@
   ///   a byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
   ///   nothing, no time passes;
   /// - to read an answer. While bytes wait for the client, it must read 1 KiB for each second of the deadline.
-  public final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
-    public typealias InboundIn = HTTPRequestPart
+    package typealias InboundIn = HTTPRequestPart
     /// Parts of requests.
-    public typealias InboundOut = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
     /// Parts of answers.
-    public typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundIn = HTTPResponsePart
     /// Parts of answers.
-    public typealias OutboundOut = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
 
     private static let receivedBytesPerSecond: Int64 = 16 << 10
     private static let takenBytesPerSecond: Int64 = 1 << 10
@@ -49,7 +49,7 @@
     private var timer: Scheduled<Void>?
 
     /// Creates a handler for one connection.
-    public convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
+    package convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
 
     /// Creates a handler for a connection that counts among others.
     package init(deadline: TimeAmount, among connections: OpenConnections?) {
@@ -58,7 +58,7 @@
     }
 
     /// Starts waiting for the first request.
-    public func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
       let options = context.channel.syncOptions
       try? options?.setOption(
         .tcpOption(NIOBSDSocket.Option(rawValue: 25)), value: numericCast(Self.unsentByteCount))
@@ -68,10 +68,10 @@
     }
 
     /// Stops waiting.
-    public func handlerRemoved(context: ChannelHandlerContext) { end() }
+    package func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     /// Stops waiting.
-    public func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
       end()
       context.fireChannelInactive()
     }
@@ -85,7 +85,7 @@
     // MARK: Requests
 
     /// Notes the progress of a request.
-    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head:
         isArriving = true
@@ -104,13 +104,13 @@
     }
 
     /// Notes that the received input is being processed.
-    public func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
       if isArriving, heldBackSince == nil { heldBackSince = context.eventLoop.now }
       context.fireChannelReadComplete()
     }
 
     /// Notes that the server wants to read more.
-    public func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
       if let since = heldBackSince {
         waitingSince = waitingSince + (context.eventLoop.now - since)
         heldBackSince = nil
@@ -119,7 +119,7 @@
     }
 
     /// Closes a connection that keeps the server waiting, if connections are scarce.
-    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       guard event is OpenConnections.Scarcity else { return context.fireUserInboundEventTriggered(event) }
       guard isWaiting, waitingSince + Self.scarceTime <= context.eventLoop.now else { return }
       context.close(promise: nil)
@@ -131,7 +131,7 @@
     // MARK: Answers
 
     /// Counts the written bytes of an answer, and notes when the client has read its end.
-    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       switch unwrapOutboundIn(data) {
       case .head: context.write(data, promise: promise)
       case .body(let buffer):

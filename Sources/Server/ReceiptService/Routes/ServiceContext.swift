@@ -9,11 +9,11 @@
     /// The storage that Hummingbird requires.
     public var coreContext: CoreRequestContextStorage
     /// The key that makes the request; `nil` on routes that are open to all.
-    public internal(set) var principal: Principal?
+    package internal(set) var principal: Principal?
     /// The address of the peer, without its port.
     ///
     /// Behind a proxy, it is the proxy's address.
-    public let remoteAddress: String?
+    package let remoteAddress: String?
     /// The connection.
     let channel: any Channel
 
