@@ -34,7 +34,7 @@ public final class SQLiteRecordStorage: RecordStorage {
   deinit { try? connection.close() }
 
   /// The path of the file.
-  public var path: String { file.path }
+  package var path: String { file.path }
 
   /// The records of a collection in the order of their keys, compared byte for byte.
   public func records(
