@@ -12,7 +12,7 @@ extension AuditLog {
   /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` if a published
   ///   checkpoint contradicts the trail, which then stops.
   @discardableResult
-  public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+  package func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do throws(AuditError) {
       let checkpoint = try change { writer throws(AuditError) in try writer.publishCheckpoint() }
       notePublishing(nil)
@@ -25,7 +25,7 @@ extension AuditLog {
 
   /// Signs and publishes a checkpoint of all entries, unless it exists already.
   ///
-  /// - Throws: As ``publishCheckpoint()``.
+  /// - Throws: ``AuditError``.
   @discardableResult
   public func checkpoint() async throws(AuditError) -> VerifiedCheckpoint {
     try await blocking { log throws(AuditError) in try log.publishCheckpoint() }

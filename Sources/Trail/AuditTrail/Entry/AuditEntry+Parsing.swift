@@ -6,7 +6,7 @@ extension AuditEntry {
   /// It accepts exactly what ``encoded()`` writes: each entry has only one spelling.
   ///
   /// - Throws: ``MalformedEntry``, with the line and the byte.
-  public init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
+  package init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
 
   /// Reads an entry that is part of a larger buffer.
   package init(parsing bytes: Span<UInt8>) throws(MalformedEntry) {

@@ -66,7 +66,7 @@ public struct EntryFacts: Sendable, Hashable {
   public var count: UInt64?
 
   /// Creates facts from the values that are known.
-  public init(
+  package init(
     time: Int64, kind: EntryKind, id: String? = nil, format: String? = nil, notification: String? = nil,
     subtype: String? = nil, receipt: SHA256Digest? = nil, encoding: SHA256Digest? = nil,
     transaction: String? = nil, original: String? = nil, product: String? = nil, bundle: String? = nil,

@@ -70,7 +70,7 @@ extension AuditLog {
   /// - Returns: The acknowledgement of the erasure.
   /// - Throws: As ``erase(entries:progress:)``.
   @discardableResult
-  public func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
+  package func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
     let erasures = try await erase(entries: [index])
     guard let erasure = erasures.first else {
       throw AuditError(.noSuchEntry, at: "entry \(index)", "It is not there.")

@@ -14,7 +14,7 @@ extension AuditLog {
   /// - Returns: The acknowledgement of the statement.
   /// - Throws: ``AuditError/Code/tampered`` if one of the entries is not what was recorded.
   @discardableResult
-  public func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
+  package func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
     try requirePublishing()
     let now = Self.milliseconds(options.clock())
     return try await blocking { log throws(AuditError) in

@@ -7,19 +7,19 @@ extension AuditLog {
   ///
   /// - Parameter original: The original transaction's identifier.
   /// - Returns: The entries.
-  public func history(original: String) -> EntryHistory { EntryHistory(log: self, original: original) }
+  package func history(original: String) -> EntryHistory { EntryHistory(log: self, original: original) }
 }
 
 /// The entries of an original transaction, newest first.
-public struct EntryHistory: AsyncSequence, Sendable {
+package struct EntryHistory: AsyncSequence, Sendable {
   fileprivate let log: AuditLog
   fileprivate let original: String
 
   /// Starts with the newest entry.
-  public func makeAsyncIterator() -> Iterator { Iterator(history: self) }
+  package func makeAsyncIterator() -> Iterator { Iterator(history: self) }
 
   /// Reads the entries in pages.
-  public struct Iterator: AsyncIteratorProtocol {
+  package struct Iterator: AsyncIteratorProtocol {
     /// The number of entries in a page.
     private static let pageCount = 100
 
@@ -32,7 +32,7 @@ public struct EntryHistory: AsyncSequence, Sendable {
     /// Returns the next entry.
     ///
     /// - Throws: ``AuditError``: ``AuditError/Code/tampered`` if the entry is not what was recorded.
-    public mutating func next() async throws -> RecordedEntry? {
+    package mutating func next() async throws -> RecordedEntry? {
       if page.isEmpty, let before {
         let (log, original) = (history.log, history.original)
         page = try await log.read { view in

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TransparencyLog
+package import TransparencyLog
 
 extension AuditLog {
   /// The keys of the trail: the trusted key, and those that took over from it.
-  public var keys: KeyChain { context.keys.chain }
+  package var keys: KeyChain { context.keys.chain }
 
   /// Replaces the trail's key by another one.
   ///
@@ -20,7 +20,7 @@ extension AuditLog {
   /// - Returns: The entry, with its proof.
   /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` if the key has another name or was in use before.
   @discardableResult
-  public func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
+  package func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
     guard new.name == configuration.origin, !keys.keys.contains(new.verifierKey) else {
       throw AuditError(
         .wrongKey, at: "key",

@@ -3,24 +3,24 @@
 internal import TransparencyLog
 
 /// The size of a trail.
-public struct TrailStatistics: Sendable, Hashable {
+package struct TrailStatistics: Sendable, Hashable {
   /// The number of entries.
-  public let entryCount: UInt64
+  package let entryCount: UInt64
   /// The number of entries that the newest published checkpoint covers.
-  public let checkpointSize: UInt64
+  package let checkpointSize: UInt64
   /// The number of bytes that the trail occupies, including index and tree.
-  public let storedByteCount: UInt64
+  package let storedByteCount: UInt64
   /// The time of the first entry, in milliseconds since 1970; `nil` if there are no entries.
-  public let oldestTime: Int64?
+  package let oldestTime: Int64?
   /// The time of the newest entry, in milliseconds since 1970; `nil` if there are no entries.
-  public let newestTime: Int64?
+  package let newestTime: Int64?
 }
 
 extension AuditLog {
   /// Returns the size of the trail.
   ///
   /// - Throws: ``AuditError``, ``StorageError``.
-  public func statistics() throws -> TrailStatistics {
+  package func statistics() throws -> TrailStatistics {
     let stored = try storage.byteCount()
     return try withView { view in
       TrailStatistics(

@@ -3,7 +3,7 @@
 internal import FoundationEssentials
 internal import ReceiptBytes
 internal import ReceiptCrypto
-public import TransparencyLog
+package import TransparencyLog
 
 /// A log as static files (C2SP tlog-tiles), which any web server can serve: `checkpoint`, `tile/<level>/<number>` and
 /// `tile/entries/<number>`.
@@ -18,12 +18,12 @@ public import TransparencyLog
 /// After an export, all its files have the contents of this export, whatever they had before. The folders `tile` and
 /// `erasable` contain nothing else, except narrower versions of tiles that are still partial, which a log must continue
 /// to serve according to C2SP tlog-tiles. Other files in the folder are left alone.
-public struct TileDirectory: Sendable {
+package struct TileDirectory: Sendable {
   /// The path of the folder.
-  public let path: String
+  package let path: String
 
   /// Creates a value for a folder, which need not exist.
-  public init(path: String) { self.path = path }
+  package init(path: String) { self.path = path }
 
   static let maximumFileByteCount = 1 << 30
 
@@ -221,7 +221,7 @@ extension AuditLog {
   ///   erased after the newest checkpoint, so that the export could not record the erasure. Any other ``AuditError``,
   ///   ``StorageError``.
   @discardableResult
-  public func export(
+  package func export(
     to directory: TileDirectory, includingErasableParts: Bool = false,
     progress: (_ written: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> VerifiedCheckpoint {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TransparencyLog
+package import TransparencyLog
 
 extension AuditLog {
   /// Creates a trail from one that was exported as static files with its erasable parts.
@@ -23,7 +23,7 @@ extension AuditLog {
   ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if it is not as new as the last checkpoint;
   ///   ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, ``StorageError``.
   @discardableResult
-  public static func importTrail(
+  package static func importTrail(
     from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
     signer: NoteSignerKey, checkpoints: any CheckpointStore,
     progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }

@@ -12,7 +12,7 @@ extension AuditLog {
   /// it. A request that is a replay according to the rules is recorded as invalid, `checker-refused` by `replay`.
   ///
   /// - Parameters:
-  ///   - requests: The requests, at most ``Options/maximumWaiting`` at a time.
+  ///   - requests: The requests, at most 16,384 at a time.
   ///   - mode: The condition that the records meet when this returns.
   /// - Returns: One decision for each request, in order.
   /// - Throws: ``AuditError``: as ``append(_:acknowledgement:)->[AuditAcknowledgement]``. If this throws, grant

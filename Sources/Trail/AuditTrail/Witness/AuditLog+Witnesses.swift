@@ -12,7 +12,7 @@ extension AuditLog {
   /// - Returns: The checkpoint with the cosignatures, which meet the quorum.
   /// - Throws: ``AuditError``: ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
   ///   reasons; the cosignatures that were given are kept. ``AuditError/Code/noWitnesses`` if no witnesses are
-  ///   configured, and the errors of ``publishCheckpoint()``.
+  ///   configured, and the errors of ``AuditLog/checkpoint()``.
   @discardableResult
   public func collectCosignatures() async throws(AuditError) -> VerifiedCheckpoint {
     try await askWitnesses().cosigned.get()
@@ -21,7 +21,7 @@ extension AuditLog {
   /// Does the same as ``collectCosignatures()``, and also returns every refusal, even if the quorum was met.
   ///
   /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and the errors of ``publishCheckpoint()``.
-  public func askWitnesses() async throws(AuditError) -> WitnessRound {
+  package func askWitnesses() async throws(AuditError) -> WitnessRound {
     guard let rounds else { throw Self.withoutWitnesses }
     return try await rounds.join(asksAll: true) { await self.round(asksAll: $0) }.get()
   }

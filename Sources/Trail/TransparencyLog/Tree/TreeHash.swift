@@ -12,10 +12,10 @@ internal import ReceiptCrypto
 /// k is the largest power of two below n.
 public struct TreeHash: Sendable, Hashable {
   /// The length of a hash, in bytes.
-  public static let byteCount = 32
+  package static let byteCount = 32
 
   /// The root of the tree without entries: SHA-256 of nothing.
-  public static let empty = sha256([])
+  package static let empty = sha256([])
 
   // The bytes in memory order, stored inline so that a hash needs no allocation.
   private var first: UInt64
@@ -77,7 +77,7 @@ public struct TreeHash: Sendable, Hashable {
   public var base64: String { Base64.encodeToString(bytes) }
 
   /// The bytes in lower-case hexadecimal: 64 characters.
-  public var hexadecimal: String { Hexadecimal.encode(bytes) }
+  package var hexadecimal: String { Hexadecimal.encode(bytes) }
 }
 
 extension TreeHash {
