@@ -30,9 +30,9 @@ public struct ReceiptVerifier: Sendable {
   /// The requirements that a receipt must meet.
   public var policy: VerificationPolicy { pipeline.evaluator.policy }
   /// The issuers' certificates that receipts do not embed: transaction receipts carry only their leaf.
-  public var intermediates: [Certificate] { pipeline.authenticator.resolver.intermediates }
+  package var intermediates: [Certificate] { pipeline.authenticator.resolver.intermediates }
   /// The bounds on size and nesting.
-  public var limits: ReceiptLimits { pipeline.recognizer.limits }
+  package var limits: ReceiptLimits { pipeline.recognizer.limits }
 
   /// Creates a verifier.
   ///

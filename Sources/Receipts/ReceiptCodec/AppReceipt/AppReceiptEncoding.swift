@@ -12,7 +12,7 @@ extension AppReceiptPayload: Hashable {
   /// All attributes as they are encoded.
   ///
   /// For a decoded payload these are all attributes that were read, in order, including those of unknown type.
-  public var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
+  package var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
 
   private var encodedSet: ArraySlice<UInt8> {
     if let source, !isChanged { return source }
@@ -64,7 +64,7 @@ extension InAppPurchase: Hashable {
   /// All attributes as they are encoded.
   ///
   /// For a decoded purchase these are all attributes that were read, in order, including those of unknown type.
-  public var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
+  package var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
 
   /// The set of attributes in DER: the decoded bytes if no field was set since, or else a new encoding.
   fileprivate var encodedSet: ArraySlice<UInt8> {

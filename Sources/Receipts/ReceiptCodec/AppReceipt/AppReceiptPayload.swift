@@ -18,23 +18,23 @@ public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
   /// The version of the app (`CFBundleVersion` on iOS), type 3.
   public var applicationVersion: String? { didSet { isChanged = true } }
   /// The opaque octets that the device hash covers, type 4.
-  public var opaqueValue: [UInt8]? { didSet { isChanged = true } }
+  package var opaqueValue: [UInt8]? { didSet { isChanged = true } }
   /// The device hash, type 5: SHA-1 over the device identifier, ``opaqueValue`` and the octets of type 2.
-  public var sha1Hash: [UInt8]? { didSet { isChanged = true } }
+  package var sha1Hash: [UInt8]? { didSet { isChanged = true } }
   /// The date of the last transaction, type 8 †.
-  public var transactionDate: Timestamp? { didSet { isChanged = true } }
+  package var transactionDate: Timestamp? { didSet { isChanged = true } }
   /// A version of the App Store's tool that made the receipt, type 9 †.
-  public var fulfillmentToolVersion: Int64? { didSet { isChanged = true } }
+  package var fulfillmentToolVersion: Int64? { didSet { isChanged = true } }
   /// The age rating, such as `4+`, type 10 †.
-  public var ageRating: String? { didSet { isChanged = true } }
+  package var ageRating: String? { didSet { isChanged = true } }
   /// The developer's identifier, type 11 †.
-  public var developerId: Int64? { didSet { isChanged = true } }
+  package var developerId: Int64? { didSet { isChanged = true } }
   /// The date on which the receipt was created and signed, type 12.
   public var receiptCreationDate: Timestamp? { didSet { isChanged = true } }
   /// The identifier of the download, type 15 †.
-  public var downloadId: Int64? { didSet { isChanged = true } }
+  package var downloadId: Int64? { didSet { isChanged = true } }
   /// The version of the installer, type 16 †.
-  public var installerVersion: Int64? { didSet { isChanged = true } }
+  package var installerVersion: Int64? { didSet { isChanged = true } }
   /// The in-app purchases, type 17, in order.
   public var inAppPurchases: [InAppPurchase] = [] { didSet { isChanged = true } }
   /// The date of the first purchase of the app, type 18 †.
@@ -46,7 +46,7 @@ public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
   /// Further attributes to write, besides those that have a field.
   ///
   /// The attributes of a decoded payload are in ``attributes``, and they stay if a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
+  package var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
   /// The decoded set, exactly as signed.
   let source: ArraySlice<UInt8>?

@@ -36,7 +36,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   /// Further attributes to write, besides those that have a field.
   ///
   /// The attributes of a decoded purchase are in ``attributes``, and they stay if a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
+  package var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
   /// The decoded set, exactly as signed.
   let source: ArraySlice<UInt8>?
@@ -59,7 +59,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   }
 
   /// The purchase as a transaction, the model that all receipt formats share.
-  public var transaction: Transaction {
+  package var transaction: Transaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
       quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
