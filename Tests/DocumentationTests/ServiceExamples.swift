@@ -38,12 +38,7 @@
     func serve(_ api: ReceiptAPI, _ router: Router<ServiceContext>) async throws {
       let server = Application(
         router: router,
-        server: .http1(
-          configuration: .init(
-            additionalChannelHandlers: [
-              ExpectContinueHandler(), RequestDeadlineHandler(deadline: .seconds(30)),
-              GracefulCloseHandler(), VerificationHandler(api),
-            ])),
+        server: .http1(configuration: .init(additionalChannelHandlers: api.connectionHandlers())),
         logger: logger)
       let group = ServiceGroup(
         services: api.services + [server, ClosingService { api.beginShutdown() }],

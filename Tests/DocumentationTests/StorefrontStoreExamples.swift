@@ -85,7 +85,7 @@ import Testing
     #expect(statuses == [200, 401])
   }
 
-  @Test func subscriptions() throws {
+  @Test func subscriptions() async throws {
     let month = try #require(SubscriptionPeriod("P1M"))
     let catalog = ProductCatalog(
       products: [
@@ -98,19 +98,19 @@ import Testing
     var sent: [String] = []
     func send(_ notification: String) { sent.append(notification) }
 
-    var options = SubscriptionEngine.Options(bundleIdentifier: "com.example.app", seed: 1)
-    options.gracePeriodDays = 16
-    options.billing = .random(failures: 0.05, recoveries: 0.1)
-    var engine = SubscriptionEngine(catalog: catalog, options: options)
-    let signer = try StoreEventSigner(identity: identity)
+    var engine = SubscriptionEngine.Options(bundleIdentifier: "com.example.app", seed: 1)
+    engine.gracePeriodDays = 16
+    engine.billing = .random(failures: 0.05, recoveries: 0.1)
+    let store = try LocalStore(
+      catalog: catalog, identity: identity, storage: MemoryRecordStorage(), options: .init(engine: engine),
+      clock: { start })
 
-    let purchase = try engine.subscribe("pro.monthly", account: "alice", at: start)
-    for event in purchase.events { send(try signer.sign(event).notification) }
+    let request = PurchaseRequest(id: "1", payment: Payment(productIdentifier: "pro.monthly"))
+    let outcome = try await store.session(account: "alice").purchase(request)
+    try await store.advance(to: start.addingSeconds(365 * 86_400))
+    for notification in try await store.notifications() { send(notification.signedPayload) }
 
-    try engine.advance(to: start.addingSeconds(365 * 86_400)) { event in
-      send(try signer.sign(event).notification)
-    }
-
+    guard case .purchased = outcome else { return #expect(Bool(false), "\(outcome)") }
     // The purchase, and a renewal or a failure a month.
     #expect(sent.count >= 12)
     let verifier = ReceiptVerifier(

@@ -13,7 +13,7 @@ extension ReceiptVerifier {
   /// - Parameter receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes; all of them are
   ///   parsed before the first is verified.
   /// - Returns: The verdicts, in the order of the receipts.
-  public func verifyTogether(_ receipts: ArraySlice<[UInt8]>) -> [Verdict] {
+  package func verifyTogether(_ receipts: ArraySlice<[UInt8]>) -> [Verdict] {
     verdicts(on: receipts.map { recognizer.recognize($0) })
   }
 

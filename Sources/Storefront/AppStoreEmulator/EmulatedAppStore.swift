@@ -24,17 +24,17 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   /// The app, and the accepted credentials.
   public struct Configuration: Sendable {
     /// `production` or `sandbox`.
-    public var environment: ReceiptEnvironment
+    package var environment: ReceiptEnvironment
     /// The app's bundle identifier.
-    public var bundleId: String
+    package var bundleId: String
     /// The app's identifier in the App Store.
-    public var appAppleId: Int64
+    package var appAppleId: Int64
     /// The key whose tokens are accepted; `nil` accepts any request.
-    public var developerKeys: [DeveloperKey]?
+    package var developerKeys: [DeveloperKey]?
     /// The `password` that `verifyReceipt` requires for subscriptions; `nil` to require no password.
-    public var sharedSecret: String?
+    package var sharedSecret: String?
     /// Returns the current time.
-    public var clock: @Sendable () -> Timestamp
+    package var clock: @Sendable () -> Timestamp
 
     /// Creates a configuration. The default is the app of the sample receipts, in the sandbox, without credentials.
     public init(
@@ -52,24 +52,24 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   }
 
   /// The app and the accepted credentials.
-  public let configuration: Configuration
+  package let configuration: Configuration
   /// The signing identities.
-  public let signing: EmulatorSigning
+  package let signing: EmulatorSigning
   /// Products, purchases, customers and notifications.
   public let purchases: LocalStore
   /// The state besides purchases: retention messages, groups and so on.
-  public let state = EmulatorStore()
+  package let state = EmulatorStore()
   /// The clients' time. It determines whether tokens and certificates are valid, even if the store's time was
   /// advanced.
   package let clientClock: @Sendable () -> Timestamp
   /// The store's clock, if it can be advanced.
   public let clock: EmulatorClock?
   /// Sends notifications; `nil` if none are sent.
-  public private(set) var sender: NotificationSender?
+  package private(set) var sender: NotificationSender?
   /// The fault script.
   public let faults = FaultScript()
   /// The counts of requests.
-  public let statistics = EmulatorStatistics()
+  package let statistics = EmulatorStatistics()
 
   /// Creates a store.
   ///
@@ -138,7 +138,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   /// Performs everything that is due now.
   ///
   /// - Throws: `LocalStoreError`.
-  public func performDue() async throws {
+  package func performDue() async throws {
     try await purchases.advance(to: configuration.clock())
     try await sender?.sendDue()
   }
@@ -162,7 +162,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   }
 
   /// Answers a request without applying faults.
-  public func respond(to request: EmulatorRequest) async -> RemoteResponse {
+  package func respond(to request: EmulatorRequest) async -> RemoteResponse {
     if request.path.first == "store" { return await customerResponse(to: request) }
     let authorization = request.header("Authorization")
     guard let (route, parameters) = Route.match(request) else {
@@ -197,7 +197,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   }
 
   /// Answers a request, applying the next fault of the script.
-  public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
+  package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
     await deliver(request, respond(to:))
   }
 

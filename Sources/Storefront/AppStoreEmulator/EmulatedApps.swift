@@ -6,14 +6,14 @@ internal import ReceiptCodec
 ///
 /// A request whose path begins with `/apps/BUNDLE` goes to that app, controls included. Any other request goes to the
 /// app that its bearer token names (`bid`), or to the first app if the token names no served app.
-public struct EmulatedApps: Sendable {
+package struct EmulatedApps: Sendable {
   /// The stores, of one environment and different apps; at least one.
-  public let stores: [EmulatedAppStore]
+  package let stores: [EmulatedAppStore]
   private let other: (any OtherStore)?
   private let shutdown: @Sendable () -> Void
 
   /// Serves apps; `shutdown` ends the server.
-  public init(_ stores: [EmulatedAppStore], shutdown: @escaping @Sendable () -> Void = {}) {
+  package init(_ stores: [EmulatedAppStore], shutdown: @escaping @Sendable () -> Void = {}) {
     self.init(stores, beside: nil, shutdown: shutdown)
   }
 
@@ -28,7 +28,7 @@ public struct EmulatedApps: Sendable {
   }
 
   /// Answers a request: a control, or a request to an app with the next fault of the app's script.
-  public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
+  package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
     if let delivery = await other?.deliver(request) { return delivery }
     var request = request
     let store: EmulatedAppStore

@@ -35,7 +35,7 @@ public final class EmulatorClock: Sendable {
   public var now: Timestamp { state.withLock { $0.now() } }
 
   /// The number of its seconds that pass in one second.
-  public var rate: Double {
+  package var rate: Double {
     get { state.withLock { $0.rate } }
     set {
       state.withLock { state in

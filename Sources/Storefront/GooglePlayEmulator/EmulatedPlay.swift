@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import AppStoreEmulator
+package import AppStoreEmulator
 public import ReceiptCodec
 internal import ReceiptCrypto
 public import ReceiptHTTP
@@ -16,7 +16,7 @@ public import ReceiptHTTP
 /// | `/_emulator/play/…`, `/apps/{packageName}/_emulator/play/…` | controls; the article of the module lists them |
 public struct EmulatedPlay: Sendable {
   /// The apps, with distinct package names; at least one.
-  public let stores: [EmulatedPlayStore]
+  package let stores: [EmulatedPlayStore]
   let tokens: TokenEndpoint
   let keys = PushKeys()
   private let checksTokens: Bool
@@ -120,7 +120,7 @@ public struct EmulatedPlay: Sendable {
   }
 
   /// Answers a request without faults: an API call, a token request, a control.
-  public func respond(to request: EmulatorRequest) async -> RemoteResponse {
+  package func respond(to request: EmulatorRequest) async -> RemoteResponse {
     await answer(to: request)?.answer(request) ?? PlayError.notFound.response
   }
 

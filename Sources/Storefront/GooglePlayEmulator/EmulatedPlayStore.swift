@@ -13,12 +13,12 @@ internal import Synchronization
 /// the same storage: purchase tokens, orders, acknowledgement, consumption, links between purchases, notifications.
 public final class EmulatedPlayStore: Sendable {
   /// The number of days in which a purchase must be acknowledged. After that it is refunded and revoked.
-  public static let acknowledgementDays: Double = 3
+  package static let acknowledgementDays: Double = 3
   /// The number of days for which an expired subscription can be requested.
-  public static let rememberedDays: Double = 60
+  package static let rememberedDays: Double = 60
 
   /// The app's package name.
-  public let packageName: String
+  package let packageName: String
   /// `true` if purchases are those of licence testers by default.
   let isTest: Bool
   /// The engine, with its clock, its faults and its statistics.

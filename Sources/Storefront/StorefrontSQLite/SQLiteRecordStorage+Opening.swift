@@ -22,7 +22,7 @@ extension SQLiteRecordStorage {
 
   /// Creates an empty file of records, readable and writable only by its owner, and opens it. The file appears under
   /// its name when it is complete, and its directory is synced. `notAStorage` is thrown if the path exists.
-  public convenience init(
+  package convenience init(
     creatingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {
     try self.init(path) { file in
@@ -33,7 +33,7 @@ extension SQLiteRecordStorage {
 
   /// Opens a file of records. `notFound` is thrown if it does not exist. Everything that a crashed process had
   /// committed is present.
-  public convenience init(
+  package convenience init(
     openingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {
     try self.init(path) { try RecordTable.format.open($0, busyTimeout: busyTimeout) }

@@ -137,7 +137,7 @@ public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvert
   }
 
   /// `true` if the request certainly did not reach the server.
-  public var wasNotSent: Bool { code == .cannotConnect || code == .insecure || code == .unusable }
+  package var wasNotSent: Bool { code == .cannotConnect || code == .insecure || code == .unusable }
 
   /// `true` if the same request may succeed later.
   public var isRetryable: Bool {

@@ -101,7 +101,8 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   ///   - pathSegments: The segments to append; each is percent-encoded, so that a slash in one stays inside it.
   ///   - queryItems: The names and values in order; each is percent-encoded. Without any, the URL has no query.
   /// - Returns: The new URL.
-  public func appending(pathSegments: [String], queryItems: [(name: String, value: String)] = []) -> RemoteURL
+  package func appending(pathSegments: [String], queryItems: [(name: String, value: String)] = [])
+    -> RemoteURL
   {
     appending(encodedSegments: pathSegments.map(PercentEncoding.encode), queryItems: queryItems)
   }
@@ -129,25 +130,25 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Returns `true` if both have the same scheme, host and port.
-  public func hasSameOrigin(as other: RemoteURL) -> Bool {
+  package func hasSameOrigin(as other: RemoteURL) -> Bool {
     isSecure == other.isSecure && host == other.host && port == other.port
   }
 
   /// `true` if the host is this machine: `localhost`, `127.0.0.0/8` or `::1`.
-  public var isLoopback: Bool {
+  package var isLoopback: Bool {
     if host == "localhost" || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 
   /// The host, with the port unless it is the scheme's default.
-  public var authority: String {
+  package var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
   }
 
   /// The path and query for the request line; at least a slash.
-  public var target: String { (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "") }
+  package var target: String { (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "") }
 
   /// The URL as text.
   public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }

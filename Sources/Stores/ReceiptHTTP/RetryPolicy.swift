@@ -9,15 +9,15 @@ internal import FoundationEssentials
 /// server asks for a longer delay, that one is used.
 public struct RetryPolicy: Sendable, Hashable {
   /// The largest number of attempts; 1 disables retries.
-  public var maximumAttempts: Int
+  package var maximumAttempts: Int
   /// The longest delay before the second attempt.
-  public var firstDelay: Duration
+  package var firstDelay: Duration
   /// The longest delay before any later attempt.
-  public var maximumDelay: Duration
+  package var maximumDelay: Duration
   /// The time limit from the first attempt to the last byte of the response, delays included.
-  public var deadline: Duration
+  package var deadline: Duration
   /// The time limit of each attempt.
-  public var attemptTimeout: Duration
+  package var attemptTimeout: Duration
 
   /// Creates a policy.
   ///
@@ -54,13 +54,13 @@ public struct RetryPolicy: Sendable, Hashable {
 /// The clocks and random numbers of remote calls, which tests replace.
 public struct RemoteTime: Sendable {
   /// Returns the wall clock's time.
-  public var now: @Sendable () -> Timestamp
+  package var now: @Sendable () -> Timestamp
   /// Returns the time elapsed since a fixed moment; changes of the wall clock do not affect it.
-  public var elapsed: @Sendable () -> Duration
+  package var elapsed: @Sendable () -> Duration
   /// Sleeps for a duration; throws if the task is cancelled.
-  public var sleep: @Sendable (Duration) async throws -> Void
+  package var sleep: @Sendable (Duration) async throws -> Void
   /// Returns a random number from 0 up to but not including 1.
-  public var random: @Sendable () -> Double
+  package var random: @Sendable () -> Double
 
   /// Creates the clocks from their parts.
   public init(

@@ -20,11 +20,11 @@
     /// The settings of connections.
     public struct Configuration: Sendable, Hashable {
       /// PEM texts of certificates to trust besides the system's; each text holds one or more.
-      public var additionalTrustRoots: [String]
+      package var additionalTrustRoots: [String]
       /// The time limit of one attempt to connect, TLS included.
-      public var connectTimeout: Duration
+      package var connectTimeout: Duration
       /// The number of connections to one host (a soft limit).
-      public var connectionsPerHost: Int
+      package var connectionsPerHost: Int
 
       /// Creates a configuration; by default with the system's roots, 5 s to connect and 8 connections.
       public init(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// Contents of receipts for tests. A customer of the app `com.example.app` subscribes in the sandbox on 1 October
 /// 2025, and the receipts are signed at 07:09:12 UTC. Change the fields that your test needs:
@@ -9,26 +9,26 @@ public import ReceiptCodec
 /// var transaction = SampleReceipts.transaction
 /// transaction.environment = .production
 /// ```
-public enum SampleReceipts {
+package enum SampleReceipts {
   /// The bundle identifier `com.example.app`.
-  public static let bundleId = "com.example.app"
+  package static let bundleId = "com.example.app"
   /// The app's identifier in the App Store, 1234567890.
-  public static let appAppleId: Int64 = 1_234_567_890
+  package static let appAppleId: Int64 = 1_234_567_890
   /// The product identifier `com.example.app.monthly`.
-  public static let productId = "com.example.app.monthly"
+  package static let productId = "com.example.app.monthly"
   /// The signing date, 2025-10-01T07:09:12Z.
-  public static let signedAt = Timestamp(secondsSince1970: 1_759_302_552)
+  package static let signedAt = Timestamp(secondsSince1970: 1_759_302_552)
   /// The purchase date, 2025-10-01T07:09:10Z.
-  public static let purchasedAt = Timestamp(secondsSince1970: 1_759_302_550)
+  package static let purchasedAt = Timestamp(secondsSince1970: 1_759_302_550)
   /// The expiry date, 2025-11-01T07:09:10Z.
-  public static let expiresAt = Timestamp(secondsSince1970: 1_761_980_950)
+  package static let expiresAt = Timestamp(secondsSince1970: 1_761_980_950)
   /// The device identifier `00112233-4455-6677-8899-aabbccddeeff`, as bytes.
-  public static let deviceIdentifier: [UInt8] = [
+  package static let deviceIdentifier: [UInt8] = [
     0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF,
   ]
 
   /// The first transaction of a subscription.
-  public static var transaction: JWSTransaction {
+  package static var transaction: JWSTransaction {
     JWSTransaction().with {
       $0.originalTransactionId = "2000000001"
       $0.transactionId = "2000000001"
@@ -54,7 +54,7 @@ public enum SampleReceipts {
   }
 
   /// The renewal information of the same subscription.
-  public static var renewalInfo: JWSRenewalInfo {
+  package static var renewalInfo: JWSRenewalInfo {
     JWSRenewalInfo().with {
       $0.originalTransactionId = "2000000001"
       $0.autoRenewProductId = productId
@@ -70,7 +70,7 @@ public enum SampleReceipts {
   }
 
   /// The app transaction.
-  public static var appTransaction: AppTransaction {
+  package static var appTransaction: AppTransaction {
     AppTransaction().with {
       $0.receiptType = .sandbox
       $0.appAppleId = appAppleId
@@ -85,7 +85,7 @@ public enum SampleReceipts {
   }
 
   /// A notification of the purchase, without its signed parts.
-  public static var notification: Notification {
+  package static var notification: Notification {
     Notification().with {
       $0.notificationType = .subscribed
       $0.subtype = .initialBuy
@@ -103,7 +103,7 @@ public enum SampleReceipts {
   }
 
   /// A request for a retention message.
-  public static var realtimeRequest: RealtimeRequest {
+  package static var realtimeRequest: RealtimeRequest {
     RealtimeRequest(
       originalTransactionId: "2000000001", appAppleId: appAppleId, productId: productId, userLocale: "en-US",
       requestIdentifier: UUIDString(rawValue: "5f1f7b43-7d0e-4c2b-8f7e-0d9a6c3e1b22"), environment: .sandbox,
@@ -111,7 +111,7 @@ public enum SampleReceipts {
   }
 
   /// An app receipt with the subscription and a consumable.
-  public static var appReceipt: AppReceiptPayload {
+  package static var appReceipt: AppReceiptPayload {
     AppReceiptPayload().with {
       $0.environment = .productionSandbox
       $0.appAppleId = 0
@@ -141,7 +141,7 @@ public enum SampleReceipts {
   }
 
   /// A transaction receipt of a consumable.
-  public static var purchaseInfo: TransactionReceiptPurchaseInfo {
+  package static var purchaseInfo: TransactionReceiptPurchaseInfo {
     TransactionReceiptPurchaseInfo(
       transaction: Transaction(
         transactionId: "1000000001", originalTransactionId: "1000000001",
@@ -156,7 +156,7 @@ public enum SampleReceipts {
   }
 
   /// A consumable at Google Play.
-  public static var googlePlayPurchase: GooglePlayPurchase {
+  package static var googlePlayPurchase: GooglePlayPurchase {
     GooglePlayPurchase().with {
       $0.orderId = "GPA.1234-5678-9012-34567"
       $0.packageName = bundleId
@@ -178,7 +178,7 @@ public enum SampleReceipts {
   }
 
   /// A subscription at Huawei AppGallery, in the sandbox.
-  public static var huaweiPurchase: HuaweiPurchase {
+  package static var huaweiPurchase: HuaweiPurchase {
     HuaweiPurchase().with {
       $0.autoRenewing = true
       $0.orderId = "20251001150910000example.100000001"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
-public import ReceiptCrypto
-public import ReceiptSigning
+package import ReceiptCodec
+package import ReceiptCrypto
+package import ReceiptSigning
 
 /// Signs JWS as Xcode's local testing does, with one self-signed certificate and with `kid` and `typ` in the header.
 ///
 /// Such data does not prove a purchase. A verifier refuses it unless its policy pins ``certificate``.
-public struct SelfSignedTestData: Sendable {
+package struct SelfSignedTestData: Sendable {
   /// The self-signed certificate, which a policy can pin.
-  public let certificate: Certificate
+  package let certificate: Certificate
 
   private let signer: JWSSigner
 
   /// Creates a signer with a fixed test key and certificate.
-  public init() throws(SigningError) {
+  package init() throws(SigningError) {
     let key = try TestKeys.key(TestKeys.ES256.selfSigned)
     let certificate = try TestRoots.certificate(TestRoots.selfSigned)
     let identity = try SigningIdentity(privateKey: key, chain: [certificate])
@@ -26,5 +26,5 @@ public struct SelfSignedTestData: Sendable {
   /// Signs a payload.
   ///
   /// - Returns: The compact JWS.
-  public func sign(_ payload: JWSPayload) throws(SigningError) -> String { try signer.sign(payload) }
+  package func sign(_ payload: JWSPayload) throws(SigningError) -> String { try signer.sign(payload) }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCrypto
-public import ReceiptSigning
+package import ReceiptSigning
 
 extension TestAuthority {
   /// A flaw of an identity. Verifiers must refuse everything that it signs.
-  public enum Flaw: String, Sendable, Hashable, CaseIterable {
+  package enum Flaw: String, Sendable, Hashable, CaseIterable {
     /// The leaf lacks the extension for receipt signing, like any developer's certificate.
     case leafWithoutMarker = "leaf-without-marker"
     /// The intermediate lacks the extension for issuers of receipt signers.
@@ -29,7 +29,7 @@ extension TestAuthority {
   }
 
   /// An identity with a flaw.
-  public func identity(_ flaw: Flaw) throws(SigningError) -> SigningIdentity {
+  package func identity(_ flaw: Flaw) throws(SigningError) -> SigningIdentity {
     switch flaw {
     case .leafWithoutMarker: return try leaf { $0.markers = [] }
     case .leafIsAuthority: return try leaf { $0.basicConstraints = .certificateAuthority(pathLength: nil) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 public import ReceiptCrypto
 public import ReceiptSigning
 public import ReceiptVerification
@@ -17,12 +17,12 @@ public import ReceiptVerification
 /// ```
 public struct TestAuthority: Sendable {
   /// The beginning of all certificates' validity: 2020-01-01T00:00:00Z.
-  public static let validFrom = Timestamp(secondsSince1970: 1_577_836_800)
+  package static let validFrom = Timestamp(secondsSince1970: 1_577_836_800)
   /// The validity of leaves in days, to the end of 2049. Intermediate and root are valid for longer.
-  public static let leafDays = 10_957
+  package static let leafDays = 10_957
 
   /// The root and the intermediate.
-  public let authority: CertificateAuthority
+  package let authority: CertificateAuthority
   /// The identity without flaws, with the chain leaf, intermediate, root.
   public let identity: SigningIdentity
 
@@ -84,7 +84,7 @@ public struct TestAuthority: Sendable {
   public var root: Certificate { authority.root }
 
   /// The intermediate, which verifiers of transaction receipts need.
-  public var intermediate: Certificate { identity.chain[1] }
+  package var intermediate: Certificate { identity.chain[1] }
 
   /// Trust anchors that contain only the root.
   public var trustAnchors: TrustAnchors { TrustAnchors(certificates: [root]) }

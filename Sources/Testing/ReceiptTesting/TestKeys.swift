@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCrypto
-public import ReceiptSigning
+package import ReceiptCrypto
+package import ReceiptSigning
 
 extension TestKeys {
   /// TEST KEYS, P-256, PKCS#8. They are published and protect nothing.
@@ -64,12 +64,12 @@ extension TestKeys {
 
 /// TEST KEYS: they are compiled in and published, so they protect nothing. They give test receipts and vectors the
 /// same certificates on every machine. Never trust them outside a test.
-public enum TestKeys {
+package enum TestKeys {
   /// A key in place of one from App Store Connect, for tests of developer signatures.
-  public static func developer() throws(SigningError) -> PrivateKey { try key(ES256.developer) }
+  package static func developer() throws(SigningError) -> PrivateKey { try key(ES256.developer) }
 
   /// The key that signs the purchases of `com.example.app` at Google Play and Huawei: see ``TestReceipts``.
-  public static func app() throws(SigningError) -> PrivateKey { try key(RSA.app) }
+  package static func app() throws(SigningError) -> PrivateKey { try key(RSA.app) }
 
   /// An RSA key that is not the key of any certificate of the test authority.
   package static func otherRSA() throws(SigningError) -> PrivateKey { try key(RSA.foreign) }

@@ -5,7 +5,7 @@ internal import ReceiptCrypto
 public import ReceiptSigning
 public import ReceiptVerification
 
-/// Creates signed receipts of every kind for tests, from ``SampleReceipts`` or your own contents.
+/// Creates signed receipts of every kind for tests, from sample contents or your own.
 ///
 /// ```swift
 /// let receipts = try TestReceipts()
@@ -28,7 +28,7 @@ public struct TestReceipts: Sendable {
   ///   - jws: A P-256 identity, for the JWS kinds.
   ///   - rsa: An RSA identity, for app receipts and transaction receipts.
   /// - Throws: `SigningError` with `unsuitable-key` if the RSA key does not have 2048 bits.
-  public init(jws: SigningIdentity, rsa: SigningIdentity) throws(SigningError) {
+  package init(jws: SigningIdentity, rsa: SigningIdentity) throws(SigningError) {
     // Unchecked, because identities with flawed chains must be able to sign.
     self.jws = JWSSigner(
       unchecked: jws, header: JWSHeader(x5c: jws.chain.map(\.der)).encoded())
@@ -37,8 +37,8 @@ public struct TestReceipts: Sendable {
     self.detached = try AppKeySigner(identity: SigningIdentity(appKey: TestKeys.app()))
   }
 
-  /// The keys that a policy needs to accept ``googlePlayPurchase(_:)``, ``googlePlayLicense()`` and
-  /// ``huaweiPurchase(usesPSS:_:)``.
+  /// The keys that a policy needs to accept ``googlePlayPurchase(_:)``, and the other purchases of stores
+  /// without certificates.
   public static func appKeys() throws(SigningError) -> AppKeys {
     let key = try TestKeys.app().publicKey
     return AppKeys(
@@ -71,7 +71,7 @@ public struct TestReceipts: Sendable {
   }
 
   /// Signed renewal information.
-  public func signedRenewalInfo(
+  package func signedRenewalInfo(
     _ change: (inout JWSRenewalInfo) -> Void = { _ in }
   ) throws(SigningError) -> String {
     var renewalInfo = SampleReceipts.renewalInfo
@@ -80,7 +80,7 @@ public struct TestReceipts: Sendable {
   }
 
   /// A signed app transaction.
-  public func signedAppTransaction(
+  package func signedAppTransaction(
     _ change: (inout AppTransaction) -> Void = { _ in }
   ) throws(SigningError) -> String {
     var appTransaction = SampleReceipts.appTransaction
@@ -101,7 +101,7 @@ public struct TestReceipts: Sendable {
   }
 
   /// A signed realtime request.
-  public func signedRealtimeRequest(
+  package func signedRealtimeRequest(
     _ change: (inout RealtimeRequest) -> Void = { _ in }
   ) throws(SigningError) -> String {
     var request = SampleReceipts.realtimeRequest
@@ -119,7 +119,7 @@ public struct TestReceipts: Sendable {
   }
 
   /// The property list of a transaction receipt. Verifiers need the authority's intermediate.
-  public func transactionReceipt(
+  package func transactionReceipt(
     version: TransactionReceiptSigner.SignatureVersion = .four, environment: ReceiptEnvironment = .sandbox,
     _ change: (inout TransactionReceiptPurchaseInfo) -> Void = { _ in }
   ) throws(SigningError) -> [UInt8] {
@@ -138,12 +138,12 @@ public struct TestReceipts: Sendable {
   }
 
   /// A response of Google Play's licensing. Its policy needs ``appKeys()``.
-  public func googlePlayLicense() throws(SigningError) -> [UInt8] {
+  package func googlePlayLicense() throws(SigningError) -> [UInt8] {
     try detached.sign(.googlePlayLicense(SampleReceipts.googlePlayLicense))
   }
 
   /// A purchase at Huawei AppGallery. Its policy needs ``appKeys()``.
-  public func huaweiPurchase(
+  package func huaweiPurchase(
     usesPSS: Bool = false, _ change: (inout HuaweiPurchase) -> Void = { _ in }
   ) throws(SigningError) -> [UInt8] {
     var purchase = SampleReceipts.huaweiPurchase

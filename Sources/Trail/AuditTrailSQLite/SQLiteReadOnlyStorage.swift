@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import AuditTrail
+package import AuditTrail
 internal import SQLite
 
 /// An audit trail in an SQLite file that is opened only for reading.
@@ -10,7 +10,7 @@ internal import SQLite
 /// While other processes use the trail, their changes are visible as soon as they are committed, if the `-wal` and
 /// `-shm` files beside it are readable. If no process uses the trail, and there is no `-wal` file beside it, only the
 /// file itself is read. The file must then not be changed while it is open.
-public final class SQLiteReadOnlyStorage: TrailStorage {
+package final class SQLiteReadOnlyStorage: TrailStorage {
   private let file: DatabaseFile
   private let readers: ReaderPool
 
@@ -21,7 +21,7 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
   ///   - busyTimeout: The maximum time that a read waits for other processes.
   /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` if the layout has a different version,
   ///   `corrupt`, or `inputOutput` if there is a log beside the file that cannot be read without writing.
-  public init(openingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout) throws {
+  package init(openingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout) throws {
     let file = try StorageError.mapping { try DatabaseFile(path) }
     self.file = file
     readers = try StorageError.mapping {
@@ -30,35 +30,35 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
   }
 
   /// The path of the trail's file.
-  public var path: String { file.path }
+  package var path: String { file.path }
 
   /// Reads one snapshot: the last state that was committed when `body` first reads.
   ///
   /// - Throws: `StorageError`, and any error from `body`.
-  public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+  package func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try StorageError.mapping { try readers.withReader { try SQLiteAccess.reading($0, body) } }
   }
 
   /// Always throws, because the trail was opened only for reading.
   ///
   /// - Throws: `AuditError` with `readOnly`.
-  public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+  package func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     throw AuditError(.readOnly, at: file.path, "The trail was opened only for reading.")
   }
 
   /// Always throws, because the trail was opened only for reading.
   ///
   /// - Throws: `AuditError` with `readOnly`.
-  public func scrub() throws { try write { _ in } }
+  package func scrub() throws { try write { _ in } }
 
   /// The total size of the file, its log and the index of the log, in bytes.
-  public func byteCount() throws -> UInt64 { file.totalByteCount }
+  package func byteCount() throws -> UInt64 { file.totalByteCount }
 
   /// Reads all pages of the file, and returns the faults that SQLite finds in them, at most 100 lines.
-  public func structuralFaults() throws -> [String] {
+  package func structuralFaults() throws -> [String] {
     try SQLiteStorage.structuralFaults(readers, file)
   }
 
   /// Closes the trail. Reads in progress still complete.
-  public func close() throws { try StorageError.mapping { try readers.close() } }
+  package func close() throws { try StorageError.mapping { try readers.close() } }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import AuditTrail
+package import AuditTrail
 internal import SQLite
 
 extension SQLiteStorage {
@@ -18,7 +18,7 @@ extension SQLiteStorage {
   /// - Returns: The keys that were left out of the copy; `nil` if the trail itself contains no keys.
   /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
   @discardableResult
-  public func backUp(to path: String) throws -> ErasureKeyBackup? {
+  package func backUp(to path: String) throws -> ErasureKeyBackup? {
     // The copy must not contain commits that the trail itself could still lose, so the trail is synced.
     try TrailCopy.make(of: self, at: path, synchronize)
   }
@@ -35,7 +35,7 @@ extension SQLiteReadOnlyStorage {
   /// - Returns: The keys that were left out of the copy; `nil` if the trail itself contains no keys.
   /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
   @discardableResult
-  public func backUp(to path: String) throws -> ErasureKeyBackup? {
+  package func backUp(to path: String) throws -> ErasureKeyBackup? {
     try TrailCopy.make(of: self, at: path) {}
   }
 }

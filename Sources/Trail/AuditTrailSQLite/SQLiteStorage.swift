@@ -7,7 +7,7 @@ internal import SQLite
 ///
 /// The file is in SQLite's write-ahead mode, and several processes of one machine can use it at once: one writes at a
 /// time, while others read. While it is in use there are two more files beside it, `-wal` and `-shm`. The `-wal` file
-/// is part of the trail and must be copied with it. To copy a trail that is in use, call ``backUp(to:)``. The file
+/// is part of the trail and must be copied with it. `receipt-tool audit backup` copies a trail in use. The file
 /// must be on a local disk, because locks of network file systems are unreliable.
 ///
 /// Writes are durable: ``write(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems)

@@ -2,6 +2,7 @@
 
 public import ArgumentParser
 public import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification

@@ -5,6 +5,7 @@ import AuditTrail
 import AuditTrailPostgreSQL
 import AuditTrailSQLite
 import Glibc
+import ReceiptBytes
 import TransparencyLog
 
 /// The location of a trail and of its files: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.

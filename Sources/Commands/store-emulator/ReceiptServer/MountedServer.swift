@@ -75,10 +75,7 @@
         router: router,
         server: .http1(
           configuration: .init(
-            additionalChannelHandlers: [
-              ExpectContinueHandler(), RequestDeadlineHandler(deadline: .seconds(30)),
-              GracefulCloseHandler(), VerificationHandler(api),
-            ])),
+            additionalChannelHandlers: api.connectionHandlers())),
         configuration: ApplicationConfiguration(address: address, serverName: nil),
         onServerRunning: { source.yield($0.localAddress?.port ?? 0) }, logger: logger)
       group = ServiceGroup(

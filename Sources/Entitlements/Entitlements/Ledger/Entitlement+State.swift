@@ -79,7 +79,7 @@ extension Entitlement {
   ///
   /// `nil` as soon as the transaction of the period is known. `nil` also after sharing was withdrawn, because the
   /// period is then another customer's.
-  public var laterPeriod: LaterPeriod? {
+  package var laterPeriod: LaterPeriod? {
     guard let renewalInfo, let signedDate = renewalInfoSignedDate, let expiresDate,
       let end = renewalInfo.renewalDate, signedDate >= expiresDate, end > signedDate,
       renewalInfo.isInBillingRetryPeriod != true, renewalInfo.expirationIntent == nil,

@@ -33,15 +33,15 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
   }
 
   /// The latest notification about an original transaction.
-  public struct Notice: Sendable, Hashable {
+  package struct Notice: Sendable, Hashable {
     /// The event.
-    public let type: NotificationType?
+    package let type: NotificationType?
     /// The subtype of the event.
-    public let subtype: NotificationSubtype?
+    package let subtype: NotificationSubtype?
     /// The identifier of the notification.
-    public let uuid: UUIDString?
+    package let uuid: UUIDString?
     /// The time at which it was signed.
-    public let signedDate: Timestamp?
+    package let signedDate: Timestamp?
   }
 
   /// A refund that the customer requested.
@@ -75,17 +75,17 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
     /// The type of the revocation; absent from data signed before 2025.
     public let type: RevocationType?
     /// The refunded share, in thousandths of a percent; 100000 is a full refund.
-    public let percentage: Int64?
+    package let percentage: Int64?
     /// `true` if the family or an organization no longer shares the purchase with this customer; `false` for a refund.
-    public let isSharingWithdrawn: Bool
+    package let isSharingWithdrawn: Bool
   }
 
   /// A period of a subscription whose transaction is not known.
-  public struct LaterPeriod: Sendable, Hashable {
+  package struct LaterPeriod: Sendable, Hashable {
     /// The product.
-    public let productId: String?
+    package let productId: String?
     /// The time at which the period expires or renews.
-    public let expiresDate: Timestamp
+    package let expiresDate: Timestamp
   }
 
   /// The identifier of the original transaction.
@@ -95,13 +95,13 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
   /// The renewal information, in its latest signed version; only for subscriptions.
   public let renewalInfo: JWSRenewalInfo?
   /// The time at which the renewal information was signed.
-  public let renewalInfoSignedDate: Timestamp?
+  package let renewalInfoSignedDate: Timestamp?
   /// The status in the App Store's last answer or notification.
   ///
   /// For information only: ``state(at:)`` depends on the signed dates.
-  public let reportedStatus: SubscriptionStatus?
+  package let reportedStatus: SubscriptionStatus?
   /// The latest notification; history from the App Store Server API leaves it unchanged.
-  public let latestNotice: Notice?
+  package let latestNotice: Notice?
   /// The refund of the latest purchase, if the customer requested one.
   public let refund: Refund?
   /// The revocation of the latest purchase; `nil` if it was not revoked, or if the revocation was reversed.
@@ -110,7 +110,7 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
 
 extension Entitlement {
   /// The identifier of the first transaction in the series.
-  public var originalTransactionId: String { id.originalTransactionId }
+  package var originalTransactionId: String { id.originalTransactionId }
   /// The identifier of the latest purchase or renewal.
   package var transactionId: String? { transaction.transactionId }
   /// The product of the latest transaction; ``productId(at:)`` returns the product that the customer may use.
@@ -124,13 +124,13 @@ extension Entitlement {
   /// `true` if a member of the family bought the purchase.
   package var isFamilyShared: Bool { ownership == .familyShared }
   /// Indicates whether the subscription renews at the end of the period.
-  public var autoRenewStatus: AutoRenewStatus? { renewalInfo?.autoRenewStatus }
+  package var autoRenewStatus: AutoRenewStatus? { renewalInfo?.autoRenewStatus }
   /// The product that renews, which differs from ``productId`` after a downgrade.
-  public var autoRenewProductId: String? { renewalInfo?.autoRenewProductId }
+  package var autoRenewProductId: String? { renewalInfo?.autoRenewProductId }
   /// The reason why the subscription expired.
-  public var expirationIntent: ExpirationIntent? { renewalInfo?.expirationIntent }
+  package var expirationIntent: ExpirationIntent? { renewalInfo?.expirationIntent }
   /// Indicates whether the customer agreed to a higher price.
-  public var priceIncreaseStatus: PriceIncreaseStatus? { renewalInfo?.priceIncreaseStatus }
+  package var priceIncreaseStatus: PriceIncreaseStatus? { renewalInfo?.priceIncreaseStatus }
   /// The end of the grace period of the latest renewal, if that renewal could not be charged for.
   package var gracePeriodExpiresDate: Timestamp? {
     isBillingProblemCurrent ? renewalInfo?.gracePeriodExpiresDate : nil

@@ -57,7 +57,7 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     /// The instant from which the order is void.
     public let date: Timestamp
     /// The order.
-    public let orderId: String?
+    package let orderId: String?
   }
 
   /// The state of a purchase at an instant.
@@ -87,19 +87,19 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
   /// The identifier of the purchase.
   public let id: ID
   /// `true` for a subscription.
-  public let isSubscription: Bool
+  package let isSubscription: Bool
   /// The line items, each a product with its order.
   public let items: [Item]
   /// The state in Google Play's last answer.
-  public let reportedState: String
+  package let reportedState: String
   /// The time at which Google Play was asked for that answer.
   public let asOf: Timestamp
   /// The latest order.
   public let orderId: String?
   /// The purchase that this one replaced.
-  public let linkedPurchaseToken: String?
+  package let linkedPurchaseToken: String?
   /// The purchase that replaced this one.
-  public let replacedByPurchaseToken: String?
+  package let replacedByPurchaseToken: String?
   /// `true` if a licence tester made the purchase, who pays nothing.
   public let isTest: Bool
   /// `true` if the app acknowledged the purchase; otherwise Google refunds it after three days.
@@ -109,7 +109,7 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
   /// If the customer subscribed again in the Play app, it is the account of the expired purchase.
   public let obfuscatedAccountId: String?
   /// The profile that the app stated when it started the purchase, or the expired one.
-  public let obfuscatedProfileId: String?
+  package let obfuscatedProfileId: String?
   /// The last voided order, if the orders of all line items were voided.
   public let voided: Voided?
 
@@ -173,18 +173,18 @@ extension PlayEntitlement {
   }
 
   /// Returns the state of a line item at an instant.
-  public func state(of item: Item, at instant: Timestamp) -> State {
+  package func state(of item: Item, at instant: Timestamp) -> State {
     if remainingQuantity(of: item, at: instant) == 0 { return .refunded }
     return unrefundedState(expiryTime: item.expiryTime, at: instant)
   }
 
   /// Returns the quantity of a line item that is not refunded at an instant.
-  public func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
+  package func remainingQuantity(of item: Item, at instant: Timestamp) -> Int64 {
     item.remainingQuantity(at: instant, asOf: asOf)
   }
 
   /// Returns the line items that give access at an instant.
-  public func items(at instant: Timestamp) -> [Item] {
+  package func items(at instant: Timestamp) -> [Item] {
     items.filter { [.active, .inGracePeriod].contains(state(of: $0, at: instant)) }
   }
 

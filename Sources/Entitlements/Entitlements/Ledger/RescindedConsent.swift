@@ -11,9 +11,9 @@ public struct RescindedConsent: Sendable, Hashable {
   public let signedDate: Timestamp?
 
   /// The environment: production, sandbox or a test environment.
-  public var environment: ReceiptEnvironment.Category { customer.environment }
+  package var environment: ReceiptEnvironment.Category { customer.environment }
   /// The app.
-  public var bundleId: String { customer.bundleId }
+  package var bundleId: String { customer.bundleId }
   /// The identifier of the customer's app transaction.
   public var appTransactionId: String { customer.appTransactionId }
 

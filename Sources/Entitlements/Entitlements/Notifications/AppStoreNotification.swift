@@ -14,7 +14,7 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// The renewal information of the subscription concerned.
   public let renewalInfo: JWSRenewalInfo?
   /// The app transaction concerned.
-  public let appTransaction: AppTransaction?
+  package let appTransaction: AppTransaction?
 
   /// Creates a notification from a verified receipt; `nil` if the receipt is not a notification.
   public init?(_ receipt: VerifiedReceipt) {
@@ -44,18 +44,18 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// The event; an unknown one keeps its spelling.
   public var type: NotificationType? { notification.notificationType }
   /// The subtype of the event.
-  public var subtype: NotificationSubtype? { notification.subtype }
+  package var subtype: NotificationSubtype? { notification.subtype }
   /// The identifier of the notification, the same for each attempt to deliver it.
-  public var uuid: UUIDString? { notification.notificationUUID }
+  package var uuid: UUIDString? { notification.notificationUUID }
   /// The time at which the App Store signed it; for early notifications without a date, the latest date of the signed
   /// parts.
-  public var signedDate: Timestamp? { receipt.signedAt }
+  package var signedDate: Timestamp? { receipt.signedAt }
   /// The store environment; if the notification states none, that of its signed parts.
-  public var environment: ReceiptEnvironment? {
+  package var environment: ReceiptEnvironment? {
     receipt.environment ?? receipt.nested.lazy.compactMap(\.environment).first
   }
   /// The bundle identifier of the app; if the notification states none, that of its signed parts.
-  public var bundleId: String? { receipt.bundleId ?? receipt.nested.lazy.compactMap(\.bundleId).first }
+  package var bundleId: String? { receipt.bundleId ?? receipt.nested.lazy.compactMap(\.bundleId).first }
   /// The app's identifier in the App Store.
   package var appAppleId: Int64? { receipt.appAppleId }
   /// The status of the subscription at the time of signing.

@@ -19,7 +19,7 @@ public struct ASN1Element: Sendable, Hashable {
   ///
   /// See X.690 sections 10.2 and 11, and section 8.3.2 for integers. A value of another class always passes: its tag
   /// does not determine its type.
-  public func isCanonical(in bytes: Span<UInt8>) -> Bool {
+  package func isCanonical(in bytes: Span<UInt8>) -> Bool {
     guard tag.tagClass == .universal else { return true }
     // 16 is SEQUENCE and 17 is SET. 0 is end-of-contents in BER.
     guard tag.number != 0, tag.isConstructed == (16...17).contains(tag.number) else { return false }

@@ -319,14 +319,14 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
   // MARK: - Errors
 
   /// Creates an error at an offset.
-  @inlinable
-  public func fault(_ fault: ASN1Fault, at offset: Int, _ message: String) -> Failure {
+  @usableFromInline
+  package func fault(_ fault: ASN1Fault, at offset: Int, _ message: String) -> Failure {
     Errors.error(fault, at: offset, in: part, message)
   }
 
   /// Creates the error for a tag other than the required one.
-  @inlinable @inline(never)
-  public func unexpected(_ found: ASN1Tag, insteadOf expected: ASN1Tag, at offset: Int) -> Failure {
+  @usableFromInline
+  package func unexpected(_ found: ASN1Tag, insteadOf expected: ASN1Tag, at offset: Int) -> Failure {
     fault(.unexpected, at: offset, "Found a \(found) where a \(expected) should be.")
   }
 }

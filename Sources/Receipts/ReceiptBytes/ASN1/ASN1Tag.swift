@@ -38,7 +38,7 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The tag number.
-  public var number: UInt32 { packed >> 8 }
+  package var number: UInt32 { packed >> 8 }
   /// Returns `true` if the tags are equal.
   @inlinable @inline(__always)
   public static func == (left: ASN1Tag, right: ASN1Tag) -> Bool { left.packed == right.packed }
@@ -46,10 +46,10 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
   /// Indicates whether the value is constructed: its contents are values themselves.
   @inlinable public var isConstructed: Bool { packed & 0x20 != 0 }
   /// The class of the tag.
-  public var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }
+  package var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }
 
   /// The identifier octets.
-  public var octets: [UInt8] {
+  package var octets: [UInt8] {
     let leading = UInt8(truncatingIfNeeded: packed & 0xE0)
     guard number >= 31 else { return [leading | UInt8(truncatingIfNeeded: number)] }
     var octets = [UInt8(truncatingIfNeeded: number & 0x7F)]

@@ -2,7 +2,7 @@
 
 extension FixedWidthInteger {
   /// The integer's bytes, most significant first.
-  public var bigEndianBytes: [UInt8] {
+  package var bigEndianBytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: self)
     return bytes

@@ -7,16 +7,16 @@ internal import ReceiptBytes
 /// ```
 /// ReceiptAttribute ::= SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }
 /// ```
-public struct AppReceiptAttribute: Sendable, Hashable {
+package struct AppReceiptAttribute: Sendable, Hashable {
   /// The type of the attribute, such as 2 for the bundle identifier.
-  public var type: Int
+  package var type: Int
   /// The version of the attribute: 1, except 2 for type 4 from the App Store.
-  public var version: Int
+  package var version: Int
   /// The octets of the value. For most types they are an ASN.1 value in DER.
-  public var value: ArraySlice<UInt8>
+  package var value: ArraySlice<UInt8>
 
   /// Creates an attribute.
-  public init(type: Int, version: Int = 1, value: ArraySlice<UInt8>) {
+  package init(type: Int, version: Int = 1, value: ArraySlice<UInt8>) {
     self.type = type
     self.version = version
     self.value = value

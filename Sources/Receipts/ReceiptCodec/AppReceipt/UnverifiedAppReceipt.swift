@@ -6,7 +6,7 @@
 /// Xcode writes BER; both are accepted.
 public struct UnverifiedAppReceipt: Sendable, Hashable {
   /// The receipt exactly as received, in binary.
-  public let encoded: [UInt8]
+  package let encoded: [UInt8]
   /// The container: the signed content, the certificates and the signatures.
   package let signedData: CMSSignedData
 
@@ -21,7 +21,7 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
   ///   `unrecognized` if the input is not ASN.1; `truncated`; `trailingData`; `unsupported` for another content type or
   ///   version; `missing` for a detached signature; `duplicate` if a signed attribute repeats; and `unexpected`,
   ///   `invalidValue`, `outOfRange` or `tooDeep` for malformed ASN.1.
-  public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+  package init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
     guard bytes.count <= limits.maximumByteCount else {
       throw MalformedReceipt(

@@ -65,7 +65,7 @@ extension GooglePlayPurchase {
   ///
   /// All have the order's identifier, purchase token, date and quantity. The format has no expiration or revocation
   /// date.
-  public var transactions: [Transaction] {
+  package var transactions: [Transaction] {
     var transaction = Transaction(
       transactionId: orderId?.isEmpty == true ? nil : orderId, productId: productId, quantity: quantity,
       purchaseDate: purchaseTime, purchaseToken: purchaseToken)
@@ -84,7 +84,7 @@ extension HuaweiPurchase {
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
   /// The purchase as a transaction, the model that all receipt formats share.
-  public var transaction: Transaction {
+  package var transaction: Transaction {
     Transaction(
       transactionId: orderId, originalTransactionId: oriSubscriptionId ?? subscriptionId,
       productId: productId, quantity: quantity, purchaseDate: purchaseTime ?? purchaseTimeMillis,

@@ -82,7 +82,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
   }
 
   /// The store that signs such data.
-  public var store: PurchaseStore {
+  package var store: PurchaseStore {
     switch self {
     case .googlePlayPurchase, .googlePlayOrders, .googlePlayLicense: .googlePlay
     case .huaweiPurchase: .huawei
@@ -90,7 +90,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
   }
 
   /// The app's package name.
-  public var packageName: String? {
+  package var packageName: String? {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.packageName
     case .googlePlayOrders(let list): list.orders.first?.packageName

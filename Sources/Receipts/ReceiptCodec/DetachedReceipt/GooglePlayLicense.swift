@@ -35,7 +35,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
     ]
 
     /// The number on the wire.
-    public var number: Int64 {
+    package var number: Int64 {
       if case .unknown(let number) = self { return number }
       return Int64(Self.known.firstIndex(of: self) ?? 0)
     }
@@ -63,7 +63,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
   /// The query string after the colon; `nil` without a colon.
   ///
   /// It contains `VT` (the end of the validity), `GT` and `GR` (for retries), and URLs of expansion files.
-  public let extras: String?
+  package let extras: String?
 
   /// Creates a response to be signed.
   ///
@@ -140,7 +140,7 @@ public struct GooglePlayLicense: Sendable, Hashable {
   }
 
   /// Returns the value of a field of ``extras``, without decoding it; `nil` if there is no such field.
-  public func extra(_ name: String) -> String? {
+  package func extra(_ name: String) -> String? {
     for pair in (extras ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if UTF8Text.isIdentical(String(parts[0]), name) { return parts.count > 1 ? String(parts[1]) : "" }

@@ -14,15 +14,15 @@ internal import ReceiptBytes
 /// the order of members, white space, escapes and all digits of numbers matter.
 public struct UnverifiedDetachedReceipt: Sendable, Hashable {
   /// The signed data, exactly as received.
-  public let signedBytes: [UInt8]
+  package let signedBytes: [UInt8]
   /// The signature; empty if the receipt has none.
-  public let signature: [UInt8]
+  package let signature: [UInt8]
   /// The algorithm stated beside the signature, such as `SHA256WithRSA/PSS`; `nil` if none is stated.
   ///
   /// It is not signed.
-  public let statedAlgorithm: String?
+  package let statedAlgorithm: String?
   /// The receipt as a JSON object: `data`, `signature` and, if it is stated, `signatureAlgorithm`.
-  public let encoded: [UInt8]
+  package let encoded: [UInt8]
 
   /// Creates a receipt from data and a signature that were received separately.
   ///
@@ -32,7 +32,7 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
   ///   - algorithm: The algorithm that the store stated, if any.
   /// - Throws: ``MalformedReceipt``: `invalidUTF8` at `$.data`, or `invalidBase64` at `$.signature`. For common kinds
   ///   of damage, the message explains how the signature was damaged.
-  public init(
+  package init(
     signedBytes: [UInt8], signature: String, algorithm: String? = nil
   ) throws(MalformedReceipt) {
     guard let data = UTF8Text.string(signedBytes.span) else {
@@ -79,7 +79,7 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
   ///   - limits: The limits on size and nesting.
   /// - Throws: ``MalformedReceipt`` like ``UnverifiedReceipt/init(parsing:limits:)``, or with `unrecognized` if the
   ///   JSON holds another kind of receipt.
-  public init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+  package init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard case .detached(let receipt) = try JSONWrapping.unwrap(json, limits: limits) else {
       throw MalformedReceipt(
         .unrecognized, at: .jsonPath("$"), "The JSON holds no data with its signature beside it.")

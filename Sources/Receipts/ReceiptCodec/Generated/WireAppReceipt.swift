@@ -50,7 +50,7 @@ public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
   /// Further attributes to write, besides those that have a field.
   ///
   /// The attributes of a decoded value are in ``attributes``, and they stay if a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
+  package var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
   /// The decoded set, exactly as signed.
   let source: ArraySlice<UInt8>?
@@ -132,7 +132,7 @@ extension AppReceiptPayload: Hashable {
   /// All attributes as they are encoded.
   ///
   /// For a decoded value these are all attributes that were read, in order, including those of unknown type.
-  public var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
+  package var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
 
   /// Returns `true` if both encode to the same bytes.
   public static func == (lhs: AppReceiptPayload, rhs: AppReceiptPayload) -> Bool {
@@ -177,7 +177,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   /// Further attributes to write, besides those that have a field.
   ///
   /// The attributes of a decoded value are in ``attributes``, and they stay if a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
+  package var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
   /// The decoded set, exactly as signed.
   let source: ArraySlice<UInt8>?
@@ -251,7 +251,7 @@ extension InAppPurchase: Hashable {
   /// All attributes as they are encoded.
   ///
   /// For a decoded value these are all attributes that were read, in order, including those of unknown type.
-  public var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
+  package var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
 
   /// Returns `true` if both encode to the same bytes.
   public static func == (lhs: InAppPurchase, rhs: InAppPurchase) -> Bool { lhs.encodedSet == rhs.encodedSet }

@@ -44,31 +44,31 @@ public enum JSONValue: Sendable, Hashable {
   package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 
   /// The value of the member with exactly this name; `nil` if there is no such member, or this is not an object.
-  public subscript(name: String) -> JSONValue? {
+  package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { UTF8Text.isIdentical($0.name, name) }?.value
   }
 
   /// The content of a string; `nil` for any other value.
-  public var string: String? {
+  package var string: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }
 
   /// The value of a number that is a 64-bit integer; `nil` for any other value.
-  public var int64: Int64? {
+  package var int64: Int64? {
     guard case .number(let number) = self else { return nil }
     return number.int64
   }
 
   /// The elements of an array; `nil` for any other value.
-  public var array: [JSONValue]? {
+  package var array: [JSONValue]? {
     guard case .array(let elements) = self else { return nil }
     return elements
   }
 
   /// The members of an object; `nil` for any other value.
-  public var object: [JSONMember]? {
+  package var object: [JSONMember]? {
     guard case .object(let members) = self else { return nil }
     return members
   }
@@ -91,7 +91,7 @@ public struct JSONMember: Sendable, Hashable {
 /// A JSON number, stored as text so that no digit is lost.
 public struct JSONNumber: Sendable, Hashable {
   /// The number as written in JSON.
-  public let text: String
+  package let text: String
 
   init(validated text: String) { self.text = text }
 
@@ -113,7 +113,7 @@ public struct JSONNumber: Sendable, Hashable {
   }
 
   /// The value of a number without fraction or exponent that fits in 64 bits; `nil` for any other number.
-  public var int64: Int64? {
+  package var int64: Int64? {
     let bytes = Array(text.utf8)
     return JSONScan.number(bytes.span, from: 0).int64
   }

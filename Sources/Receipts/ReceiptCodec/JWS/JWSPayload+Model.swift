@@ -84,7 +84,7 @@ extension Notification {
 
 extension JWSTransaction {
   /// The fields that all receipt formats share.
-  public var transaction: Transaction {
+  package var transaction: Transaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
       quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,

@@ -81,7 +81,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
   }
 
   /// The kind of receipt.
-  public var kind: ReceiptKind {
+  package var kind: ReceiptKind {
     switch self {
     case .transaction: .signedTransaction
     case .renewalInfo: .signedRenewalInfo
@@ -92,7 +92,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
   }
 
   /// Returns the payload as compact JSON, with fields in the order of Apple's documentation and unknown fields last.
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     switch self {
     case .transaction(let payload): payload.encodedJSON()
     case .renewalInfo(let payload): payload.encodedJSON()

@@ -5,7 +5,7 @@ internal import ReceiptBytes
 /// A JWS in compact serialization (RFC 7515, section 7.1), split into its parts but not verified.
 public struct UnverifiedJWS: Sendable, Hashable {
   /// The bytes as received.
-  public let compact: [UInt8]
+  package let compact: [UInt8]
   /// The decoded payload, exactly as signed.
   package let payload: [UInt8]
   /// The decoded signature; for `ES256` the 64 bytes r ‖ s.
@@ -21,7 +21,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
   ///
   /// - Throws: ``MalformedReceipt`` at the byte offset: `.empty`, `.tooLarge`, `.truncated` (fewer than three
   ///   parts), `.unexpected` (more than three), `.missing` (an empty header or payload) or `.invalidBase64`.
-  public init(parsing compact: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+  package init(parsing compact: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     guard !compact.isEmpty else {
       throw Self.failure(.empty, at: 0, "There is no JWS: the input is empty.")
     }

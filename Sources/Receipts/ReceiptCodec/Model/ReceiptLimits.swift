@@ -3,13 +3,13 @@
 /// Limits of a parser, so that the cost of hostile input is proportional to its size.
 public struct ReceiptLimits: Sendable, Hashable {
   /// The maximum size of a receipt, in bytes as received. 16 MiB by default.
-  public var maximumByteCount: Int
+  package var maximumByteCount: Int
   /// The maximum nesting of ASN.1 or JSON values. 32 by default.
-  public var maximumDepth: Int
+  package var maximumDepth: Int
   /// The maximum number of attributes of an app receipt, or of members and elements of a JSON document.
   ///
   /// The attributes of in-app purchases count too. 1,000,000 by default.
-  public var maximumElementCount: Int
+  package var maximumElementCount: Int
 
   /// Creates limits; every genuine receipt is within the defaults.
   public init(

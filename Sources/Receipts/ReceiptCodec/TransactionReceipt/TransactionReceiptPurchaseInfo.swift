@@ -7,15 +7,15 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
   /// The bundle identifier of the app, `bid`.
   public var bundleId: String?
   /// The version of the app, `bvrs`.
-  public var applicationVersion: String?
+  package var applicationVersion: String?
   /// The product identifier, `product-id`.
   public var productId: String?
   /// The identifier of the product in the App Store, `item-id`.
-  public var itemId: String?
+  package var itemId: String?
   /// The identifier of the app in the App Store, `app-item-id`.
-  public var appItemId: String?
+  package var appItemId: String?
   /// The identifier of the app's version in the App Store, `version-external-identifier`.
-  public var versionExternalIdentifier: String?
+  package var versionExternalIdentifier: String?
   /// The quantity purchased, `quantity`.
   public var quantity: Int64?
   /// The identifier of this purchase, `transaction-id`.
@@ -23,11 +23,11 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
   /// The identifier of the original purchase that was renewed or restored, `original-transaction-id`.
   public var originalTransactionId: String?
   /// The identifier of the device, `unique-identifier`.
-  public var uniqueIdentifier: String?
+  package var uniqueIdentifier: String?
   /// `identifierForVendor` of the device, `unique-vendor-identifier`.
-  public var uniqueVendorIdentifier: String?
+  package var uniqueVendorIdentifier: String?
   /// The identifier of the subscription period that was purchased, `web-order-line-item-id`.
-  public var webOrderLineItemId: String?
+  package var webOrderLineItemId: String?
   /// The date of the purchase, `purchase-date-ms`, or else `purchase-date`.
   public var purchaseDate: Timestamp?
   /// The date of the original purchase, `original-purchase-date-ms`, or else `original-purchase-date`.
@@ -51,7 +51,7 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
   /// The purchase as a transaction, the model that all receipt formats share.
   ///
   /// This format has no revocation date.
-  public var transaction: Transaction {
+  package var transaction: Transaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
       quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,

@@ -8,7 +8,7 @@ internal import ReceiptBytes
 /// `signing-status` and, outside production, `environment`. Only `purchase-info` is signed.
 public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The property list exactly as received.
-  public let encoded: [UInt8]
+  package let encoded: [UInt8]
   /// The entries of the property list.
   package let propertyList: PropertyList
   /// The version of the signature, which the signature covers.
@@ -33,7 +33,7 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   ///   The codes are then `missing`; `unsupported` for an unknown signature version; `truncated` or `trailingData` if
   ///   the signature has the wrong length; `invalidValue` if the certificate is not DER; and `invalidBase64`, with the
   ///   offset into the value.
-  public init(
+  package init(
     parsing propertyListText: [UInt8], limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
     encoded = propertyListText

@@ -4,16 +4,16 @@ internal import COpenSSL
 
 extension Certificate {
   /// An extension of a certificate (RFC 5280 section 4.2).
-  public struct Extension: Sendable, Hashable {
+  package struct Extension: Sendable, Hashable {
     /// The object identifier in dotted form.
-    public var oid: String
+    package var oid: String
     /// Indicates whether a verifier that does not know the extension must reject the certificate.
-    public var isCritical: Bool
+    package var isCritical: Bool
     /// The value in DER: the contents of the OCTET STRING.
-    public var value: [UInt8]
+    package var value: [UInt8]
 
     /// Creates an extension.
-    public init(oid: String, isCritical: Bool, value: [UInt8]) {
+    package init(oid: String, isCritical: Bool, value: [UInt8]) {
       self.oid = oid
       self.isCritical = isCritical
       self.value = value
@@ -21,7 +21,7 @@ extension Certificate {
   }
 
   /// The extensions, in the order of the certificate.
-  public var extensions: [Extension] {
+  package var extensions: [Extension] {
     let count = unsafe X509_get_ext_count(backing.certificate)
     guard count > 0 else { return [] }
     return (0..<count).compactMap { index in
@@ -35,7 +35,7 @@ extension Certificate {
   }
 
   /// Returns `true` if the certificate has the extension with this object identifier, in dotted form.
-  public func hasExtension(_ oid: String) -> Bool {
+  package func hasExtension(_ oid: String) -> Bool {
     // Compare text: creating an OpenSSL object from it would allocate and could fail.
     (0..<(unsafe X509_get_ext_count(backing.certificate))).contains { index in
       unsafe OpenSSLObject.dotted(X509_EXTENSION_get_object(X509_get_ext(backing.certificate, index))) == oid
@@ -43,18 +43,18 @@ extension Certificate {
   }
 
   /// Indicates whether basicConstraints has `cA TRUE`.
-  public var isCertificateAuthority: Bool {
+  package var isCertificateAuthority: Bool {
     unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_CA) != 0
   }
 
   /// The number of intermediate certificates that may follow in a path; `nil` if basicConstraints does not limit it.
-  public var pathLengthConstraint: Int? {
+  package var pathLengthConstraint: Int? {
     let length = unsafe X509_get_pathlen(backing.certificate)
     return length >= 0 ? length : nil
   }
 
   /// The permitted uses of the key; `nil` if the extension is absent, and all uses are permitted.
-  public var keyUsage: KeyUsage? {
+  package var keyUsage: KeyUsage? {
     guard unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_KUSAGE) != 0 else {
       return nil
     }
@@ -62,14 +62,14 @@ extension Certificate {
   }
 
   /// The subject key identifier.
-  public var subjectKeyIdentifier: [UInt8]? {
+  package var subjectKeyIdentifier: [UInt8]? {
     unsafe X509_get0_subject_key_id(backing.certificate).map {
       unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))
     }
   }
 
   /// The key identifier of the issuer's key.
-  public var authorityKeyIdentifier: [UInt8]? {
+  package var authorityKeyIdentifier: [UInt8]? {
     unsafe X509_get0_authority_key_id(backing.certificate).map {
       unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))
     }

@@ -5,42 +5,42 @@ internal import COpenSSL
 extension Certificate {
   /// The subject as an RFC 4514 string, such as `CN=Apple Root CA,O=Apple Inc.,C=US`.
   ///
-  /// It is for display; to compare names, use ``subjectDER``.
+  /// It is for display: the text does not compare names.
   public var subject: String { unsafe Self.text(of: X509_get_subject_name(backing.certificate)) }
 
   /// The issuer as an RFC 4514 string.
   ///
-  /// It is for display; to compare names, use ``issuerDER``.
+  /// It is for display: the text does not compare names.
   public var issuer: String { unsafe Self.text(of: X509_get_issuer_name(backing.certificate)) }
 
   /// The subject's first common name.
-  public var subjectCommonName: String? {
+  package var subjectCommonName: String? {
     unsafe Self.entry(NID_commonName, of: X509_get_subject_name(backing.certificate))
   }
 
   /// The subject's first organization.
-  public var subjectOrganization: String? {
+  package var subjectOrganization: String? {
     unsafe Self.entry(NID_organizationName, of: X509_get_subject_name(backing.certificate))
   }
 
   /// The issuer's first common name.
-  public var issuerCommonName: String? {
+  package var issuerCommonName: String? {
     unsafe Self.entry(NID_commonName, of: X509_get_issuer_name(backing.certificate))
   }
 
   /// The issuer's first organization.
-  public var issuerOrganization: String? {
+  package var issuerOrganization: String? {
     unsafe Self.entry(NID_organizationName, of: X509_get_issuer_name(backing.certificate))
   }
 
   /// The `Name` of the subject in DER, exactly as in the certificate.
-  public var subjectDER: [UInt8] { unsafe Self.encoding(of: X509_get_subject_name(backing.certificate)) }
+  package var subjectDER: [UInt8] { unsafe Self.encoding(of: X509_get_subject_name(backing.certificate)) }
 
   /// The `Name` of the issuer in DER, exactly as in the certificate.
-  public var issuerDER: [UInt8] { unsafe Self.encoding(of: X509_get_issuer_name(backing.certificate)) }
+  package var issuerDER: [UInt8] { unsafe Self.encoding(of: X509_get_issuer_name(backing.certificate)) }
 
   /// Indicates whether subject and issuer have the same name; this does not imply a valid signature.
-  public var isSelfIssued: Bool {
+  package var isSelfIssued: Bool {
     unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_SI) != 0
   }
 

@@ -4,7 +4,7 @@ internal import COpenSSL
 
 extension Certificate {
   /// The URLs at which the issuer answers OCSP requests (authority information access, RFC 5280 section 4.2.2.1).
-  public var ocspURLs: [String] {
+  package var ocspURLs: [String] {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
     guard let addresses = unsafe X509_get1_ocsp(backing.certificate) else { return [] }
@@ -21,7 +21,7 @@ extension Certificate {
   /// The URLs at which the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13).
   ///
   /// Distribution points that are not URLs are omitted.
-  public var crlURLs: [String] {
+  package var crlURLs: [String] {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
     let decoded = unsafe X509_get_ext_d2i(backing.certificate, NID_crl_distribution_points, nil, nil)

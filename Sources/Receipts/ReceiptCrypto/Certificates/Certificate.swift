@@ -5,7 +5,7 @@ internal import ReceiptBytes
 
 /// An X.509 certificate (RFC 5280). Two certificates are equal if their DER is.
 ///
-/// A certificate is not trusted by itself: ``isSigned(by:)`` checks a single signature, and the verifier determines the
+/// A certificate is not trusted by itself: `isSigned(by:)` checks a single signature, and the verifier determines the
 /// trusted roots.
 public struct Certificate: Sendable {
   let backing: CertificateBacking
@@ -31,12 +31,12 @@ public struct Certificate: Sendable {
   public var sha256Fingerprint: [UInt8] { backing.fingerprint }
 
   /// The ``sha256Fingerprint`` as 64 lower-case hexadecimal digits.
-  public var sha256FingerprintHex: String { Hexadecimal.encode(backing.fingerprint) }
+  package var sha256FingerprintHex: String { Hexadecimal.encode(backing.fingerprint) }
 
   /// The contents octets of the serial number's INTEGER, most significant first, exactly as in the certificate.
   ///
   /// If the first bit of the number is set, a zero octet precedes it.
-  public var serialNumber: [UInt8] {
+  package var serialNumber: [UInt8] {
     let encoded = unsafe OpenSSLBytes.encoded {
       unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(backing.certificate), $0)
     }
@@ -44,7 +44,7 @@ public struct Certificate: Sendable {
   }
 
   /// The serial number in lower-case hexadecimal, two digits for each octet, without a leading zero octet.
-  public var serialNumberHex: String {
+  package var serialNumberHex: String {
     let octets = serialNumber
     return Hexadecimal.encode(octets.count > 1 && octets[0] == 0 ? octets[1...] : octets[...])
   }
@@ -63,7 +63,7 @@ public struct Certificate: Sendable {
   }
 
   /// The object identifier of the signature algorithm; `1.2.840.10045.4.3.2`, for example, is ECDSA with SHA-256.
-  public var signatureAlgorithmOID: String {
+  package var signatureAlgorithmOID: String {
     var algorithm: UnsafePointer<X509_ALGOR>?
     unsafe X509_get0_signature(nil, &algorithm, backing.certificate)
     var object: OpaquePointer?
@@ -75,7 +75,7 @@ public struct Certificate: Sendable {
   ///
   /// It checks neither names nor dates nor extensions. It returns `false` for algorithms and keys that are not
   /// supported.
-  public func isSigned(by issuer: Certificate) -> Bool {
+  package func isSigned(by issuer: Certificate) -> Bool {
     guard let key = issuer.publicKey.backing, key.isSupported else { return false }
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }

@@ -3,31 +3,31 @@
 /// The permitted uses of a certificate's key: the keyUsage extension (RFC 5280 section 4.2.1.3).
 ///
 /// Bit `n` of the BIT STRING is the value `1 << n`.
-public struct KeyUsage: OptionSet, Sendable, Hashable {
+package struct KeyUsage: OptionSet, Sendable, Hashable {
   /// The bits, numbered as in RFC 5280.
-  public let rawValue: UInt16
+  package let rawValue: UInt16
 
   /// Creates a set from its bits.
-  public init(rawValue: UInt16) { self.rawValue = rawValue }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// Signing data other than certificates and revocation lists.
-  public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
+  package static let digitalSignature = KeyUsage(rawValue: 1 << 0)
   /// Signing data that the signer must not be able to repudiate (contentCommitment).
-  public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
+  package static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
   /// Encrypting keys.
-  public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+  package static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
   /// Encrypting data.
-  public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+  package static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
   /// Key agreement.
-  public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+  package static let keyAgreement = KeyUsage(rawValue: 1 << 4)
   /// Signing certificates.
-  public static let keyCertSign = KeyUsage(rawValue: 1 << 5)
+  package static let keyCertSign = KeyUsage(rawValue: 1 << 5)
   /// Signing revocation lists.
-  public static let cRLSign = KeyUsage(rawValue: 1 << 6)
+  package static let cRLSign = KeyUsage(rawValue: 1 << 6)
   /// Key agreement, for encryption only.
-  public static let encipherOnly = KeyUsage(rawValue: 1 << 7)
+  package static let encipherOnly = KeyUsage(rawValue: 1 << 7)
   /// Key agreement, for decryption only.
-  public static let decipherOnly = KeyUsage(rawValue: 1 << 8)
+  package static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 
   /// Creates a set from OpenSSL's layout.
   ///

@@ -3,9 +3,9 @@
 internal import COpenSSL
 
 /// Hashes bytes that are in memory.
-public enum Digest {
+package enum Digest {
   /// Returns the digest of `bytes`.
-  public static func hash(_ bytes: Span<UInt8>, using algorithm: DigestAlgorithm) -> [UInt8] {
+  package static func hash(_ bytes: Span<UInt8>, using algorithm: DigestAlgorithm) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: algorithm.byteCount) { buffer, count in
       unsafe hash(bytes, using: algorithm, into: buffer)
       count = algorithm.byteCount
@@ -13,7 +13,7 @@ public enum Digest {
   }
 
   /// Returns the digest of `bytes`.
-  public static func hash(_ bytes: [UInt8], using algorithm: DigestAlgorithm) -> [UInt8] {
+  package static func hash(_ bytes: [UInt8], using algorithm: DigestAlgorithm) -> [UInt8] {
     hash(bytes.span, using: algorithm)
   }
 
@@ -46,9 +46,9 @@ public enum Digest {
 }
 
 /// Compares secrets in a time that does not reveal where they differ.
-public enum ConstantTime {
+package enum ConstantTime {
   /// Returns `true` if both have the same length and content; the time depends only on the lengths.
-  public static func equals(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+  package static func equals(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     return unsafe CRYPTO_memcmp(a, b, a.count) == 0
   }

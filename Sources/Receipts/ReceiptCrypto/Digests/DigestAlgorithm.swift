@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// SHA-1 is included because receipts from 2011 to 2023 are signed with it. The verification policy determines when it
 /// is acceptable.
-public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
+package enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// SHA-1, 20 bytes.
   case sha1
   /// SHA-256, 32 bytes.
@@ -18,7 +18,7 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
   case sha512
 
   /// The length of the digest, in bytes.
-  public var byteCount: Int {
+  package var byteCount: Int {
     switch self {
     case .sha1: 20
     case .sha256: 32

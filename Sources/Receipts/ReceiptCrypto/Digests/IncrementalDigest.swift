@@ -4,12 +4,12 @@ internal import COpenSSL
 
 /// Hashes bytes that arrive in chunks.
 @safe
-public struct IncrementalDigest: ~Copyable {
+package struct IncrementalDigest: ~Copyable {
   private let context: OpaquePointer
   private let algorithm: DigestAlgorithm
 
   /// Begins an empty message.
-  public init(_ algorithm: DigestAlgorithm) {
+  package init(_ algorithm: DigestAlgorithm) {
     guard let context = unsafe EVP_MD_CTX_new() else { preconditionFailure("out of memory") }
     unsafe self.context = context
     self.algorithm = algorithm
@@ -20,7 +20,7 @@ public struct IncrementalDigest: ~Copyable {
   deinit { unsafe EVP_MD_CTX_free(context) }
 
   /// Appends `bytes` to the message.
-  public mutating func update(_ bytes: Span<UInt8>) {
+  package mutating func update(_ bytes: Span<UInt8>) {
     let status = unsafe bytes.withUnsafeBufferPointer { input in
       unsafe EVP_DigestUpdate(context, input.baseAddress, input.count)
     }
@@ -28,10 +28,10 @@ public struct IncrementalDigest: ~Copyable {
   }
 
   /// Appends `bytes` to the message.
-  public mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
+  package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
 
   /// Ends the message and returns its digest.
-  public consuming func finalize() -> [UInt8] {
+  package consuming func finalize() -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: algorithm.byteCount) { buffer, count in
       let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
       precondition(status == 1, "libcrypto could not end \(algorithm)")

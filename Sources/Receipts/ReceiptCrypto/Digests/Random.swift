@@ -3,10 +3,10 @@
 internal import COpenSSL
 
 /// Random bytes for keys, nonces and serial numbers.
-public enum Random {
+package enum Random {
   /// Returns `count` bytes of OpenSSL's cryptographically secure generator (`RAND_bytes`); empty if the count is below
   /// 1.
-  public static func bytes(_ count: Int) -> [UInt8] {
+  package static func bytes(_ count: Int) -> [UInt8] {
     guard count > 0 else { return [] }
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       // Only fails if the system provides no entropy, and no substitute for random bytes is acceptable.

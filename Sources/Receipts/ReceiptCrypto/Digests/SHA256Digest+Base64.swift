@@ -11,7 +11,7 @@ extension SHA256Digest {
   @inlinable package static var base64Count: Int { 44 }
 
   /// The digest in base64 with padding.
-  public var base64: String {
+  package var base64: String {
     let groups = base64Groups
     var text: [UInt8] = []
     text.reserveCapacity(48)

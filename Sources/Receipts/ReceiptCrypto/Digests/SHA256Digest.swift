@@ -5,7 +5,7 @@ internal import ReceiptBytes
 /// A SHA-256 digest, whose 32 bytes are stored inline so that it needs no allocation.
 public struct SHA256Digest: Sendable, Hashable {
   /// The length of a digest, in bytes.
-  public static let byteCount = 32
+  package static let byteCount = 32
 
   /// The bytes in order, eight in each word, the first highest.
   @usableFromInline package let words: (UInt64, UInt64, UInt64, UInt64)
@@ -26,7 +26,7 @@ public struct SHA256Digest: Sendable, Hashable {
   }
 
   /// Creates a digest from its canonical base64 (RFC 4648 section 4); `nil` for any other text.
-  public init?(base64 text: some StringProtocol) {
+  package init?(base64 text: some StringProtocol) {
     let bytes = Array(text.utf8)
     guard let digest = SHA256Digest(base64: bytes.span, at: 0), bytes.count == Self.base64Count else {
       return nil

@@ -3,16 +3,16 @@
 internal import COpenSSL
 
 /// An Ed25519 private key (RFC 8032 section 5.1), which is never printed.
-public struct Ed25519PrivateKey: Sendable {
+package struct Ed25519PrivateKey: Sendable {
   /// The corresponding public key.
-  public let publicKey: Ed25519PublicKey
+  package let publicKey: Ed25519PublicKey
 
   private let backing: Ed25519Backing
 
   /// Generates a new key.
   ///
   /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
-  public static func generate() throws(CryptoError) -> Ed25519PrivateKey {
+  package static func generate() throws(CryptoError) -> Ed25519PrivateKey {
     var seed = Random.bytes(32)
     defer { OpenSSLBytes.wipe(&seed) }
     return try Ed25519PrivateKey(rawRepresentation: seed)
@@ -22,7 +22,7 @@ public struct Ed25519PrivateKey: Sendable {
   ///
   /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes, or
   ///   ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
-  public init(rawRepresentation: [UInt8]) throws(CryptoError) {
+  package init(rawRepresentation: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
     guard rawRepresentation.count == 32 else {
       throw CryptoError(
@@ -44,7 +44,7 @@ public struct Ed25519PrivateKey: Sendable {
   ///   - passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
   /// - Throws: ``CryptoError`` with the code `malformedPEM`, `malformedKey`, `passphraseRequired`, `wrongPassphrase`,
   ///   `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey` (a key of another kind).
-  public init(pem: String, passphrase: [UInt8]? = nil) throws(CryptoError) {
+  package init(pem: String, passphrase: [UInt8]? = nil) throws(CryptoError) {
     var der = try PrivateKey.der(inPEM: pem)
     defer { OpenSSLBytes.wipe(&der) }
     let key = try unsafe PrivateKey.decode(der, passphrase: passphrase)
@@ -72,14 +72,14 @@ public struct Ed25519PrivateKey: Sendable {
   /// 600,000 iterations, AES-256-CBC). Write it to a file that others cannot read.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode or encrypt the key.
-  public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
+  package func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
     try unsafe PrivateKey.pkcs8PEM(of: backing.key, passphrase: passphrase)
   }
 
   /// Signs `message` with pure Ed25519, and returns the 64 bytes of the deterministic signature.
   ///
   /// - Throws: ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign.
-  public func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
+  package func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
     ErrorQueue.clear()
     let context = unsafe EVP_MD_CTX_new()
     defer { unsafe EVP_MD_CTX_free(context) }
@@ -96,9 +96,9 @@ public struct Ed25519PrivateKey: Sendable {
 
 extension Ed25519PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// A description with the public key, never the private key.
-  public var description: String { "Ed25519PrivateKey(of \(publicKey))" }
+  package var description: String { "Ed25519PrivateKey(of \(publicKey))" }
   /// A description with the public key, never the private key.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
   /// A mirror that shows only the public key.
-  public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
+  package var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }

@@ -4,14 +4,14 @@ internal import COpenSSL
 internal import ReceiptBytes
 
 /// An Ed25519 public key (RFC 8032 section 5.1). Two keys are equal if their 32 bytes are.
-public struct Ed25519PublicKey: Sendable {
+package struct Ed25519PublicKey: Sendable {
   /// The length of a public key, in bytes.
-  public static let byteCount = 32
+  package static let byteCount = 32
   /// The length of a signature, in bytes.
-  public static let signatureByteCount = 64
+  package static let signatureByteCount = 64
 
   /// The 32 bytes of the key (RFC 8032 section 5.1.5).
-  public let rawRepresentation: [UInt8]
+  package let rawRepresentation: [UInt8]
 
   private let backing: Ed25519Backing
 
@@ -21,7 +21,7 @@ public struct Ed25519PublicKey: Sendable {
   ///
   /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes, or
   ///   ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
-  public init(rawRepresentation: [UInt8]) throws(CryptoError) {
+  package init(rawRepresentation: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
     guard rawRepresentation.count == Self.byteCount else {
       throw CryptoError(
@@ -47,7 +47,7 @@ public struct Ed25519PublicKey: Sendable {
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer, for example because it
   ///   could not allocate memory. The signature may be valid or not.
-  public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) throws(CryptoError) -> Bool {
+  package func isValidSignature(_ signature: [UInt8], for message: [UInt8]) throws(CryptoError) -> Bool {
     guard signature.count == Self.signatureByteCount else { return false }
     func isMatch() throws(CryptoError) -> Bool {
       try Libcrypto.matches {
@@ -67,15 +67,15 @@ public struct Ed25519PublicKey: Sendable {
 
 extension Ed25519PublicKey: Hashable {
   /// Returns `true` if both keys have the same bytes.
-  public static func == (lhs: Ed25519PublicKey, rhs: Ed25519PublicKey) -> Bool {
+  package static func == (lhs: Ed25519PublicKey, rhs: Ed25519PublicKey) -> Bool {
     lhs.rawRepresentation == rhs.rawRepresentation
   }
 
   /// Hashes the bytes.
-  public func hash(into hasher: inout Hasher) { hasher.combine(rawRepresentation) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(rawRepresentation) }
 }
 
 extension Ed25519PublicKey: CustomStringConvertible {
   /// The key's bytes in hexadecimal.
-  public var description: String { "Ed25519PublicKey(\(Hexadecimal.encode(rawRepresentation)))" }
+  package var description: String { "Ed25519PublicKey(\(Hexadecimal.encode(rawRepresentation)))" }
 }

@@ -39,10 +39,10 @@ public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringC
   /// A description of the error and of what to do about it, in one or two sentences.
   public let message: String
   /// OpenSSL's errors, oldest first; empty if the error did not come from OpenSSL.
-  public let openSSLErrors: [OpenSSLError]
+  package let openSSLErrors: [OpenSSLError]
 
   /// Creates an error.
-  public init(
+  package init(
     _ code: Code, at place: String = "", _ message: String, openSSLErrors: [OpenSSLError] = []
   ) {
     self.code = code

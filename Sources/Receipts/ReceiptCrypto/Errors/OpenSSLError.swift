@@ -3,16 +3,16 @@
 internal import COpenSSL
 
 /// An entry of OpenSSL's error queue.
-public struct OpenSSLError: Sendable, Hashable, CustomStringConvertible {
+package struct OpenSSLError: Sendable, Hashable, CustomStringConvertible {
   /// The packed error code, which `openssl errstr` accepts in hexadecimal.
-  public let code: UInt
+  package let code: UInt
   /// The part of OpenSSL that reported the error, such as "asn1 encoding routines".
-  public let library: String
+  package let library: String
   /// The reason, such as "wrong tag".
-  public let reason: String
+  package let reason: String
 
   /// The library and the reason.
-  public var description: String { library.isEmpty ? reason : "\(library): \(reason)" }
+  package var description: String { library.isEmpty ? reason : "\(library): \(reason)" }
 
   init(code: UInt) {
     self.code = code

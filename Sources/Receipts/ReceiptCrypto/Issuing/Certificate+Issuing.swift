@@ -11,7 +11,7 @@ extension Certificate {
   /// - Throws: ``CryptoError`` with the code `keyMismatch` if the issuer's key does not match its certificate (or, for
   ///   a root, `publicKey`), `invalidTemplate` if the template cannot be encoded, or `signingFailed` if OpenSSL cannot
   ///   sign.
-  public static func issue(
+  package static func issue(
     _ template: CertificateTemplate, for publicKey: PublicKey, by issuer: CertificateIssuer
   ) throws(CryptoError) -> Certificate {
     let builder = try CertificateBuilder()

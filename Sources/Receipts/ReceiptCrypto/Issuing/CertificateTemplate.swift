@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The contents of a certificate to be issued (X.509 version 3, RFC 5280 section 4).
-public struct CertificateTemplate: Sendable, Hashable {
+package struct CertificateTemplate: Sendable, Hashable {
   /// The critical basicConstraints extension, which states whether the subject may issue certificates.
-  public enum BasicConstraints: Sendable, Hashable {
+  package enum BasicConstraints: Sendable, Hashable {
     /// No extension: the subject may not issue certificates.
     case absent
     /// `cA FALSE`.
@@ -13,34 +13,34 @@ public struct CertificateTemplate: Sendable, Hashable {
   }
 
   /// The subject's name.
-  public var subject: DistinguishedName
+  package var subject: DistinguishedName
   /// The serial number: 1 to 20 octets, most significant first, not zero.
   ///
   /// An issuer must not use a serial number twice.
-  public var serialNumber: [UInt8]
+  package var serialNumber: [UInt8]
   /// The first second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
-  public var notBefore: Int64
+  package var notBefore: Int64
   /// The last second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
-  public var notAfter: Int64
+  package var notAfter: Int64
   /// The basicConstraints extension, which states whether the subject may issue certificates.
-  public var basicConstraints: BasicConstraints = .absent
+  package var basicConstraints: BasicConstraints = .absent
   /// The permitted uses of the key, in a critical extension; empty to omit the extension.
-  public var keyUsage: KeyUsage = []
+  package var keyUsage: KeyUsage = []
   /// The purposes of the key in an extendedKeyUsage extension, as dotted object identifiers; empty to omit it.
-  public var extendedKeyUsages: [String] = []
+  package var extendedKeyUsages: [String] = []
   /// The object identifiers of extensions whose presence alone has a meaning; they are not critical and have the value
   /// NULL.
   ///
   /// Apple marks certificates in this way.
-  public var markers: [String] = []
+  package var markers: [String] = []
   /// Further extensions, encoded by the caller.
-  public var additionalExtensions: [Certificate.Extension] = []
+  package var additionalExtensions: [Certificate.Extension] = []
   /// Indicates whether subject and authority key identifiers are added.
   ///
   /// They are the SHA-1 of the key, method 1 of RFC 5280 section 4.2.1.2.
-  public var includesKeyIdentifiers: Bool = true
+  package var includesKeyIdentifiers: Bool = true
   /// The digest algorithm of the issuer's signature.
-  public var digest: DigestAlgorithm = .sha256
+  package var digest: DigestAlgorithm = .sha256
 
   /// Creates a template for a certificate whose only extensions are the key identifiers; set its properties for others.
   ///
@@ -49,7 +49,7 @@ public struct CertificateTemplate: Sendable, Hashable {
   ///   - serialNumber: The serial number, 1 to 20 octets; 16 random octets by default.
   ///   - notBefore: The first second of validity, since 1970.
   ///   - notAfter: The last second of validity, since 1970.
-  public init(
+  package init(
     subject: DistinguishedName, serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber(),
     notBefore: Int64, notAfter: Int64
   ) {
@@ -60,7 +60,7 @@ public struct CertificateTemplate: Sendable, Hashable {
   }
 
   /// Returns 16 random octets; the first octet is not zero, and its highest bit is not set.
-  public static func randomSerialNumber() -> [UInt8] {
+  package static func randomSerialNumber() -> [UInt8] {
     var octets = Random.bytes(16)
     octets[0] = octets[0] & 0x7F | 0x40
     return octets
@@ -68,7 +68,7 @@ public struct CertificateTemplate: Sendable, Hashable {
 }
 
 /// The signer of a certificate to be issued.
-public enum CertificateIssuer: Sendable {
+package enum CertificateIssuer: Sendable {
   /// The subject itself, with the private key that matches its public key: a root certificate.
   case itself(PrivateKey)
   /// A certificate authority, with its certificate and private key.

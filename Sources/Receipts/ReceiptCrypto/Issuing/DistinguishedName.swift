@@ -5,18 +5,18 @@ internal import COpenSSL
 /// The name of a certificate's subject, with the attributes that are used here.
 ///
 /// They are encoded in the order of the properties, the country as PrintableString and the others as UTF8String.
-public struct DistinguishedName: Sendable, Hashable {
+package struct DistinguishedName: Sendable, Hashable {
   /// The two-letter country code of ISO 3166.
-  public var country: String?
+  package var country: String?
   /// The legal name of the organization, at most 64 characters.
-  public var organization: String?
+  package var organization: String?
   /// A unit of the organization, at most 64 characters.
-  public var organizationalUnit: String?
+  package var organizationalUnit: String?
   /// The common name, which describes the certificate's purpose, at most 64 characters.
-  public var commonName: String?
+  package var commonName: String?
 
   /// Creates a name; attributes that are `nil` are omitted.
-  public init(
+  package init(
     country: String? = nil, organization: String? = nil, organizationalUnit: String? = nil,
     commonName: String? = nil
   ) {

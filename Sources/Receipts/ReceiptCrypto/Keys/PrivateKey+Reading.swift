@@ -46,7 +46,7 @@ extension PrivateKey {
   ///   - passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
   /// - Throws: ``CryptoError`` with the code `malformedKey`, `passphraseRequired`, `wrongPassphrase`,
   ///   `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey`.
-  public init(der: [UInt8], passphrase: [UInt8]? = nil) throws(CryptoError) {
+  package init(der: [UInt8], passphrase: [UInt8]? = nil) throws(CryptoError) {
     try unsafe self.init(takingOwnership: Self.decode(der, passphrase: passphrase))
   }
 

@@ -12,14 +12,14 @@ public struct PrivateKey: Sendable {
   /// Generates a new P-256 key.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL fails.
-  public static func generateP256() throws(CryptoError) -> PrivateKey {
+  package static func generateP256() throws(CryptoError) -> PrivateKey {
     try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-256") }
   }
 
   /// Generates a new P-384 key.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL fails.
-  public static func generateP384() throws(CryptoError) -> PrivateKey {
+  package static func generateP384() throws(CryptoError) -> PrivateKey {
     try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-384") }
   }
 
@@ -27,7 +27,7 @@ public struct PrivateKey: Sendable {
   ///
   /// - Throws: ``CryptoError/Code/unsupportedKey`` for another size, or ``CryptoError/Code/internalFailure`` if OpenSSL
   ///   fails.
-  public static func generateRSA(bits: Int = 2048) throws(CryptoError) -> PrivateKey {
+  package static func generateRSA(bits: Int = 2048) throws(CryptoError) -> PrivateKey {
     guard RSABounds.modulusBits.contains(bits) else {
       throw CryptoError(
         .unsupportedKey, "RSA keys of \(bits) bits are not used; choose 1024 to 8192, best 2048 or more.")

@@ -6,7 +6,7 @@ internal import ReceiptBytes
 /// A public key. Two keys are equal if their DER is.
 public struct PublicKey: Sendable {
   /// The kind of a key.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// The named curve NIST P-256 (prime256v1).
     case p256
     /// The named curve NIST P-384 (secp384r1).
@@ -34,7 +34,7 @@ public struct PublicKey: Sendable {
   }
 
   /// The DER of the SubjectPublicKeyInfo (RFC 5280 section 4.1).
-  public let subjectPublicKeyInfo: [UInt8]
+  package let subjectPublicKeyInfo: [UInt8]
 
   /// `nil` for a key in a certificate that OpenSSL cannot decode; it verifies no signature.
   let backing: KeyBacking?
@@ -43,7 +43,7 @@ public struct PublicKey: Sendable {
   ///
   /// - Throws: ``CryptoError/Code/malformedKey`` if it is not a SubjectPublicKeyInfo, not in DER, or its point is not
   ///   on the curve.
-  public init(subjectPublicKeyInfo: [UInt8]) throws(CryptoError) {
+  package init(subjectPublicKeyInfo: [UInt8]) throws(CryptoError) {
     ErrorQueue.clear()
     let decoded = unsafe OpenSSLBytes.decoded(subjectPublicKeyInfo, free: { unsafe EVP_PKEY_free($0) }) {
       unsafe d2i_PUBKEY(nil, $0, $1)
@@ -80,13 +80,13 @@ public struct PublicKey: Sendable {
   }
 
   /// The kind of the key.
-  public var kind: Kind { backing?.kind ?? .other("undecodable") }
+  package var kind: Kind { backing?.kind ?? .other("undecodable") }
 
   /// The key as a PEM block with the label `PUBLIC KEY`.
   public var pem: String { PEMBlock.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
 
   /// The SHA-256 of the SubjectPublicKeyInfo, in lower-case hexadecimal.
-  public var sha256FingerprintHex: String {
+  package var sha256FingerprintHex: String {
     Hexadecimal.encode(Digest.hash(subjectPublicKeyInfo, using: .sha256))
   }
 

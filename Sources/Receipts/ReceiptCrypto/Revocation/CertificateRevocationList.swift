@@ -5,12 +5,12 @@ internal import COpenSSL
 /// An issuer's list of its revoked certificates (RFC 5280 section 5).
 ///
 /// A list is not trusted by itself: ``status(of:issuer:at:)`` checks its signer and its dates.
-public struct CertificateRevocationList: Sendable {
+package struct CertificateRevocationList: Sendable {
   /// The maximum size of a list, in bytes. Apple's lists for certificate authorities have less than a thousand.
-  public static let maximumByteCount = 4 << 20
+  package static let maximumByteCount = 4 << 20
 
   /// The list's DER, exactly as decoded.
-  public let der: [UInt8]
+  package let der: [UInt8]
 
   private let backing: RevocationListBacking
 
@@ -21,7 +21,7 @@ public struct CertificateRevocationList: Sendable {
   ///
   /// - Throws: ``RevocationListError`` with `malformed-list`, `too-large`, `unsupported-extension`, `unsupported-list`
   ///   or `internal-failure`.
-  public init(der: [UInt8]) throws(RevocationListError) {
+  package init(der: [UInt8]) throws(RevocationListError) {
     guard der.count <= Self.maximumByteCount else {
       throw RevocationListError(.tooLarge, "The list has more than \(Self.maximumByteCount) bytes.")
     }
@@ -32,10 +32,10 @@ public struct CertificateRevocationList: Sendable {
   }
 
   /// The time at which the list was issued, in seconds since 1970.
-  public var thisUpdate: Int64 { backing.thisUpdate }
+  package var thisUpdate: Int64 { backing.thisUpdate }
 
   /// The latest time at which the next list will be issued, in seconds since 1970; `nil` if it is not stated.
-  public var nextUpdate: Int64? { backing.nextUpdate }
+  package var nextUpdate: Int64? { backing.nextUpdate }
 
   /// Returns the status of a certificate according to the list.
   ///
@@ -46,7 +46,7 @@ public struct CertificateRevocationList: Sendable {
   ///     nextUpdate (RFC 5280 section 5.1.2.5), which must not be past.
   /// - Returns: The status, which is good or revoked: a list has no other.
   /// - Throws: ``RevocationListError``.
-  public func status(
+  package func status(
     of certificate: Certificate, issuer: Certificate, at now: Int64
   ) throws(RevocationListError) -> CertificateStatus {
     try Libcrypto.confirmingRefusal(orThrow: .outOfMemory) { () throws(RevocationListError) in

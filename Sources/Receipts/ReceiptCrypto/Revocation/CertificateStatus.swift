@@ -3,9 +3,9 @@
 internal import ReceiptBytes
 
 /// The status of a certificate according to its issuer, from an OCSP response or a revocation list.
-public struct CertificateStatus: Sendable, Hashable {
+package struct CertificateStatus: Sendable, Hashable {
   /// The revocation state of a certificate.
-  public enum Standing: Sendable, Hashable {
+  package enum Standing: Sendable, Hashable {
     /// The certificate is not revoked.
     case good
     /// The certificate is revoked since a time, in seconds since 1970, with the reason if it is stated.
@@ -15,16 +15,16 @@ public struct CertificateStatus: Sendable, Hashable {
   }
 
   /// The revocation state of the certificate.
-  public let standing: Standing
+  package let standing: Standing
   /// The time at which the status was known to be correct, in seconds since 1970.
-  public let thisUpdate: Int64
+  package let thisUpdate: Int64
   /// The latest time at which newer information will be available, in seconds since 1970.
   ///
   /// `nil` if newer information is always available; the status must then not be stored.
-  public let nextUpdate: Int64?
+  package let nextUpdate: Int64?
 
   /// Creates a status.
-  public init(_ standing: Standing, thisUpdate: Int64, nextUpdate: Int64?) {
+  package init(_ standing: Standing, thisUpdate: Int64, nextUpdate: Int64?) {
     self.standing = standing
     self.thisUpdate = thisUpdate
     self.nextUpdate = nextUpdate
@@ -32,40 +32,40 @@ public struct CertificateStatus: Sendable, Hashable {
 }
 
 /// The reason for a revocation (RFC 5280 section 5.3.1). Values without a name are kept.
-public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+package struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
   /// The number of the reason.
-  public let rawValue: Int
+  package let rawValue: Int
 
   /// Creates a reason from its number.
-  public init(rawValue: Int) { self.rawValue = rawValue }
+  package init(rawValue: Int) { self.rawValue = rawValue }
 
   /// No reason was given.
-  public static let unspecified = CRLReason(rawValue: 0)
+  package static let unspecified = CRLReason(rawValue: 0)
   /// The private key was compromised.
-  public static let keyCompromise = CRLReason(rawValue: 1)
+  package static let keyCompromise = CRLReason(rawValue: 1)
   /// The private key of a certificate authority was compromised.
-  public static let cACompromise = CRLReason(rawValue: 2)
+  package static let cACompromise = CRLReason(rawValue: 2)
   /// The names in the certificate are no longer correct.
-  public static let affiliationChanged = CRLReason(rawValue: 3)
+  package static let affiliationChanged = CRLReason(rawValue: 3)
   /// Another certificate has replaced the certificate.
-  public static let superseded = CRLReason(rawValue: 4)
+  package static let superseded = CRLReason(rawValue: 4)
   /// The certificate is no longer needed.
-  public static let cessationOfOperation = CRLReason(rawValue: 5)
+  package static let cessationOfOperation = CRLReason(rawValue: 5)
   /// The certificate is suspended.
-  public static let certificateHold = CRLReason(rawValue: 6)
+  package static let certificateHold = CRLReason(rawValue: 6)
   /// The certificate is no longer suspended.
-  public static let removeFromCRL = CRLReason(rawValue: 8)
+  package static let removeFromCRL = CRLReason(rawValue: 8)
   /// A privilege that the certificate states was withdrawn.
-  public static let privilegeWithdrawn = CRLReason(rawValue: 9)
+  package static let privilegeWithdrawn = CRLReason(rawValue: 9)
   /// The private key of an attribute authority was compromised.
-  public static let aACompromise = CRLReason(rawValue: 10)
+  package static let aACompromise = CRLReason(rawValue: 10)
 
   /// `true` if the reason implies that the key was not compromised, so that signatures from before the revocation are
   /// valid.
-  public var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
+  package var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
 
   /// The name in RFC 5280, or the number if there is no name.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unspecified: "unspecified"
     case .keyCompromise: "keyCompromise"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The reason for which an OCSP response does not determine a certificate's status.
-public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The stable code of an error.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The input is not an OCSP response in DER, has no basic response (RFC 6960 section 4.2.1), or has contradictory
     /// times.
     case malformedResponse = "malformed-response"
@@ -42,21 +42,21 @@ public struct OCSPError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The code of the error.
-  public let code: Code
+  package let code: Code
   /// A description of the error, in one or two sentences.
-  public let message: String
+  package let message: String
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
   /// Indicates whether the request can be repeated later.
-  public var isRetryable: Bool { code == .tryLater || code == .internalError }
+  package var isRetryable: Bool { code == .tryLater || code == .internalError }
 
   /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
+  package var description: String { "\(code.rawValue): \(message)" }
 
   static let outOfMemory = OCSPError(.internalFailure, "OpenSSL has no memory.")
 }

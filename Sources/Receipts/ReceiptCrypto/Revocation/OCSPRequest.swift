@@ -4,14 +4,14 @@ internal import COpenSSL
 internal import ReceiptBytes
 
 /// A request for the status of a single certificate (RFC 6960 section 4.1).
-public struct OCSPRequest: Sendable {
+package struct OCSPRequest: Sendable {
   /// The length of generated nonces, in bytes, as RFC 9654 section 2.1 recommends.
-  public static let nonceByteCount = 32
+  package static let nonceByteCount = 32
 
   /// The request in DER, with the media type `application/ocsp-request`.
-  public let der: [UInt8]
+  package let der: [UInt8]
   /// The request's nonce; `nil` if it has none.
-  public let nonce: [UInt8]?
+  package let nonce: [UInt8]?
 
   /// Creates a request.
   ///
@@ -23,7 +23,7 @@ public struct OCSPRequest: Sendable {
   ///   - nonce: 1 to 128 bytes that the response must repeat, so that an old response is not accepted; 32 random bytes
   ///     by default. `nil` lets responders and caches send a response made before.
   /// - Throws: ``OCSPError/Code/internalFailure`` if OpenSSL fails, or the nonce does not have 1 to 128 bytes.
-  public init(
+  package init(
     certificate: Certificate, issuer: Certificate, hash: DigestAlgorithm = .sha1,
     nonce: [UInt8]? = Random.bytes(nonceByteCount)
   ) throws(OCSPError) {

@@ -6,23 +6,23 @@ internal import COpenSSL
 ///
 /// A response is not trusted by itself: ``status(of:issuer:nonce:requiresNonce:at:)`` checks its signer, its dates and
 /// its certificate.
-public struct OCSPResponse: Sendable {
+package struct OCSPResponse: Sendable {
   /// The maximum size of a response, in bytes; genuine responses have one to four thousand.
-  public static let maximumByteCount = 1 << 16
+  package static let maximumByteCount = 1 << 16
   /// The number of seconds by which a responder's clock may be ahead.
-  public static let allowedClockSkew: Int64 = 300
+  package static let allowedClockSkew: Int64 = 300
   /// The maximum age of a response without nextUpdate, in seconds; RFC 6960 does not define one.
-  public static let maximumAgeWithoutNextUpdate: Int64 = 86_400
+  package static let maximumAgeWithoutNextUpdate: Int64 = 86_400
 
   /// The response's DER, exactly as decoded.
-  public let der: [UInt8]
+  package let der: [UInt8]
 
   /// Decodes a response.
   ///
   /// - Throws: ``OCSPError`` with `malformed-response`, `too-large` or `internal-failure`, or with the responder's own
   ///   error: `malformed-request`, `internal-error`, `try-later`, `signature-required`, `unauthorized` or
   ///   `unknown-response-status`.
-  public init(der: [UInt8]) throws(OCSPError) {
+  package init(der: [UInt8]) throws(OCSPError) {
     guard der.count <= Self.maximumByteCount else {
       throw OCSPError(.tooLarge, "The response has more than \(Self.maximumByteCount) bytes.")
     }
@@ -47,7 +47,7 @@ public struct OCSPResponse: Sendable {
   ///   - now: The time, in seconds since 1970. thisUpdate may be up to five minutes later.
   /// - Returns: The status that the signer states, which may be good or not.
   /// - Throws: ``OCSPError``.
-  public func status(
+  package func status(
     of certificate: Certificate, issuer: Certificate, nonce: [UInt8]? = nil, requiresNonce: Bool = false,
     at now: Int64
   ) throws(OCSPError) -> CertificateStatus {

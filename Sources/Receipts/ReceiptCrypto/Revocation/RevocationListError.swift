@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The reason for which a revocation list does not determine a certificate's status.
-public struct RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The stable code of an error.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The input is not a certificate revocation list in DER, or has contradictory times.
     case malformedList = "malformed-list"
     /// The list is larger than ``CertificateRevocationList/maximumByteCount``.
@@ -27,12 +27,12 @@ public struct RevocationListError: Error, Sendable, Hashable, CustomStringConver
   }
 
   /// The code of the error.
-  public let code: Code
+  package let code: Code
   /// A description of the error, in one or two sentences.
-  public let message: String
+  package let message: String
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
@@ -40,5 +40,5 @@ public struct RevocationListError: Error, Sendable, Hashable, CustomStringConver
   static let outOfMemory = RevocationListError(.internalFailure, "OpenSSL has no memory.")
 
   /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
+  package var description: String { "\(code.rawValue): \(message)" }
 }

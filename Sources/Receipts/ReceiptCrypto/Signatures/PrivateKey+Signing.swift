@@ -7,7 +7,7 @@ extension PrivateKey {
   ///
   /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` if the algorithm does not fit the key, or
   ///   ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign.
-  public func signature(
+  package func signature(
     for message: [UInt8], using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> [UInt8] {
     ErrorQueue.clear()

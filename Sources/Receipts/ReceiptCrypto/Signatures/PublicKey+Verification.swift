@@ -10,7 +10,7 @@ extension PublicKey {
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer, because it could not
   ///   allocate memory or does not provide the digest. The signature may be valid or not.
-  public func isValidSignature(
+  package func isValidSignature(
     _ signature: Span<UInt8>, for message: Span<UInt8>, using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     let result = Digest.withHash(of: message, using: algorithm.digestAlgorithm) { digest in
@@ -25,7 +25,7 @@ extension PublicKey {
   /// See ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer.
-  public func isValidSignature(
+  package func isValidSignature(
     _ signature: [UInt8], for message: [UInt8], using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     try isValidSignature(signature.span, for: message.span, using: algorithm)
@@ -134,7 +134,7 @@ extension PublicKey {
 }
 
 /// A signature algorithm with its encoding.
-public enum SignatureAlgorithm: Sendable, Hashable {
+package enum SignatureAlgorithm: Sendable, Hashable {
   /// ECDSA over P-256 and SHA-256, encoded as the 64 bytes r ‖ s: `ES256` of RFC 7518 section 3.4.
   case ecdsaP256SHA256
   /// ECDSA over the key's own curve (P-256, P-384 or P-521), encoded as the DER `Ecdsa-Sig-Value` of RFC 3279
@@ -146,7 +146,7 @@ public enum SignatureAlgorithm: Sendable, Hashable {
   case rsaPSS(DigestAlgorithm)
 
   /// The digest algorithm for the message.
-  public var digestAlgorithm: DigestAlgorithm {
+  package var digestAlgorithm: DigestAlgorithm {
     switch self {
     case .ecdsaP256SHA256: .sha256
     case .ecdsa(let digest), .rsaPKCS1v15(let digest), .rsaPSS(let digest): digest

@@ -8,36 +8,36 @@ extension CertificateAuthority {
   /// The options of an authority's certificates.
   public struct Options: Sendable, Hashable {
     /// Apple's marker extension of App Store receipt signers.
-    public static let receiptSigningMarker = ObjectIdentifiers.appStoreReceiptSigning
+    package static let receiptSigningMarker = ObjectIdentifiers.appStoreReceiptSigning
     /// Apple's marker extension of the intermediate that issues App Store receipt signers.
-    public static let intermediateMarker = ObjectIdentifiers.worldwideDeveloperRelations
+    package static let intermediateMarker = ObjectIdentifiers.worldwideDeveloperRelations
 
     /// The kind of all keys; P-256 by default.
-    public var algorithm: Algorithm
+    package var algorithm: Algorithm
     /// The organization in all subjects, at most 64 characters.
-    public var organization: String
+    package var organization: String
     /// The root's common name.
-    public var rootName: String
+    package var rootName: String
     /// The intermediate's common name.
-    public var intermediateName: String
+    package var intermediateName: String
     /// The leaves' common name.
-    public var leafName: String
+    package var leafName: String
     /// The instant from which the days of validity count, in whole seconds.
-    public var start: Timestamp
-    /// The start of the certificates' validity; ``start`` unless set.
+    package var start: Timestamp
+    /// The start of the certificates' validity; `start` unless set.
     ///
     /// Set an earlier time to sign receipts with past dates.
     public var validFrom: Timestamp?
     /// The validity of a leaf in days from ``start``; the intermediate is valid five years longer, the root ten.
-    public var leafDays: Int
+    package var leafDays: Int
     /// The marker extension of leaves in dotted form: Apple's by default, or one under your own arc.
     public var leafMarker: String
     /// The marker extension of the intermediate.
     public var intermediateMarker: String
     /// The root's serial number, 1 to 20 bytes; 16 random bytes unless set.
-    public var rootSerialNumber: [UInt8]?
+    package var rootSerialNumber: [UInt8]?
     /// The intermediate's serial number, 1 to 20 bytes; 16 random bytes unless set.
-    public var intermediateSerialNumber: [UInt8]?
+    package var intermediateSerialNumber: [UInt8]?
 
     /// Creates options.
     ///

@@ -12,7 +12,7 @@ public import ReceiptCrypto
 /// let identity = try authority.issueLeaf()
 /// ```
 ///
-/// Store ``intermediate`` securely to issue further leaves later; give ``root`` to verifiers.
+/// Give ``root`` to verifiers.
 public struct CertificateAuthority: Sendable {
   /// The kind of all keys.
   public enum Algorithm: String, Sendable, Hashable, CaseIterable {
@@ -22,7 +22,7 @@ public struct CertificateAuthority: Sendable {
     case rsa2048
 
     /// Generates a new key.
-    public func generateKey() throws(SigningError) -> PrivateKey {
+    package func generateKey() throws(SigningError) -> PrivateKey {
       do throws(CryptoError) {
         switch self {
         case .es256: return try PrivateKey.generateP256()
@@ -35,11 +35,11 @@ public struct CertificateAuthority: Sendable {
   }
 
   /// The options of the authority's certificates.
-  public let options: Options
+  package let options: Options
   /// The root's certificate, which is the trust anchor.
   public let root: Certificate
   /// The intermediate: its key, with its certificate and the root's.
-  public let intermediate: SigningIdentity
+  package let intermediate: SigningIdentity
 
   /// Creates root and intermediate with new keys.
   ///
@@ -52,7 +52,7 @@ public struct CertificateAuthority: Sendable {
   }
 
   /// Creates root and intermediate for existing keys.
-  public static func create(
+  package static func create(
     _ options: Options, rootKey: PrivateKey, intermediateKey: PrivateKey
   ) throws(SigningError) -> CertificateAuthority {
     let root = try issue(options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
@@ -76,7 +76,7 @@ public struct CertificateAuthority: Sendable {
   ///   - options: The options of further leaves.
   ///   - intermediate: The intermediate's key, with the chain intermediate, root.
   /// - Throws: ``SigningError`` with `chain-length` unless the chain has exactly two certificates.
-  public init(options: Options, intermediate: SigningIdentity) throws(SigningError) {
+  package init(options: Options, intermediate: SigningIdentity) throws(SigningError) {
     guard let root = intermediate.chain.last, intermediate.chain.count == 2 else {
       throw SigningError(
         .chainLength,
@@ -95,7 +95,7 @@ public struct CertificateAuthority: Sendable {
   ///   - serialNumber: The serial number, 1 to 20 bytes; 16 random bytes by default. Use each number once.
   /// - Returns: The identity of the new leaf.
   /// - Throws: ``SigningError`` with `invalid-value` or `crypto-failure`.
-  public func issueLeaf(
+  package func issueLeaf(
     key: PrivateKey? = nil, serialNumber: [UInt8]? = nil
   ) throws(SigningError) -> SigningIdentity {
     var template = options.leafTemplate

@@ -10,42 +10,42 @@ public import ReceiptCodec
 ///
 /// | Operation | Required members |
 /// |---|---|
-/// | ``Operation/createOneTimeCharge`` | `currency`, `taxCode`, `item` |
-/// | ``Operation/createSubscription`` | `currency`, `taxCode`, `descriptors`, `period`, `items` |
-/// | ``Operation/modifySubscription`` | `transactionId`, `retainBillingCycle` |
-/// | ``Operation/reactivateSubscription`` | `transactionId` |
+/// | `createOneTimeCharge` | `currency`, `taxCode`, `item` |
+/// | `createSubscription` | `currency`, `taxCode`, `descriptors`, `period`, `items` |
+/// | `modifySubscription` | `transactionId`, `retainBillingCycle` |
+/// | `reactivateSubscription` | `transactionId` |
 public struct AdvancedCommerceRequest: Sendable, Hashable {
   /// The requested operation.
-  public struct Operation: RawRepresentable, Sendable, Hashable {
+  package struct Operation: RawRepresentable, Sendable, Hashable {
     /// The spelling in the request.
-    public let rawValue: String
+    package let rawValue: String
     /// Creates an operation from any spelling, known or not.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    package init(rawValue: String) { self.rawValue = rawValue }
     /// `CREATE_ONE_TIME_CHARGE`.
-    public static let createOneTimeCharge = Operation(rawValue: "CREATE_ONE_TIME_CHARGE")
+    package static let createOneTimeCharge = Operation(rawValue: "CREATE_ONE_TIME_CHARGE")
     /// `CREATE_SUBSCRIPTION`.
-    public static let createSubscription = Operation(rawValue: "CREATE_SUBSCRIPTION")
+    package static let createSubscription = Operation(rawValue: "CREATE_SUBSCRIPTION")
     /// `MODIFY_SUBSCRIPTION`.
-    public static let modifySubscription = Operation(rawValue: "MODIFY_SUBSCRIPTION")
+    package static let modifySubscription = Operation(rawValue: "MODIFY_SUBSCRIPTION")
     /// `REACTIVATE_SUBSCRIPTION`.
-    public static let reactivateSubscription = Operation(rawValue: "REACTIVATE_SUBSCRIPTION")
+    package static let reactivateSubscription = Operation(rawValue: "REACTIVATE_SUBSCRIPTION")
   }
 
   /// The requested operation.
-  public var operation: Operation
+  package var operation: Operation
   /// The identifier of the request, a UUID.
-  public var requestReferenceId: UUIDString
+  package var requestReferenceId: UUIDString
   /// The app's own identifier of the customer's account.
-  public var appAccountToken: UUIDString?
+  package var appAccountToken: UUIDString?
   /// The token of the last renewal info, by which Apple detects that the subscription has changed since.
-  public var consistencyToken: String?
+  package var consistencyToken: String?
   /// The storefront, three letters of ISO 3166-1.
-  public var storefront: String?
+  package var storefront: String?
   /// The members of the operation, in order: for example `currency`, `taxCode` and `item`.
-  public var members: [JSONMember]
+  package var members: [JSONMember]
 
   /// Creates a request.
-  public init(
+  package init(
     _ operation: Operation, requestReferenceId: UUIDString, appAccountToken: UUIDString? = nil,
     consistencyToken: String? = nil, storefront: String? = nil, members: [JSONMember]
   ) {
@@ -62,7 +62,7 @@ public struct AdvancedCommerceRequest: Sendable, Hashable {
   /// - Throws: ``SigningError`` with `missing-field` if a member that the operation requires is missing, or
   ///   `invalid-value` in these cases: a text is too long (description 45 characters, displayName 30, SKU and
   ///   currentSKU 128), a member repeats another or one that this type writes itself, or the reference is not a UUID.
-  public func encoded() throws(SigningError) -> [UInt8] {
+  package func encoded() throws(SigningError) -> [UInt8] {
     try check()
     var json = JSONWriter()
     json.beginObject()
@@ -138,7 +138,7 @@ extension DeveloperSigner {
   ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
   ///   - issuedAt: The current time.
   /// - Returns: The compact JWS.
-  /// - Throws: ``SigningError`` as thrown by ``AdvancedCommerceRequest/encoded()``, or with `invalid-value` if the
+  /// - Throws: ``SigningError`` as thrown by the request's encoding, or with `invalid-value` if the
   ///   nonce is not a UUID or the time is out of range.
   public func advancedCommerceRequest(
     _ request: AdvancedCommerceRequest, nonce: UUIDString, issuedAt: Timestamp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 extension DeveloperSigner {
   /// Returns a token for the App Store Server API, to be sent as `Authorization: Bearer …`.
@@ -12,7 +12,7 @@ extension DeveloperSigner {
   ///   - lifetime: The lifetime in seconds, 1 to 3600; 300 by default.
   /// - Returns: The compact JWS.
   /// - Throws: ``SigningError`` with `invalid-value` if the lifetime or the time is out of range.
-  public func serverToken(
+  package func serverToken(
     issuedAt: Timestamp, lifetime: Int = 300
   ) throws(SigningError) -> String {
     guard (1...3600).contains(lifetime) else {

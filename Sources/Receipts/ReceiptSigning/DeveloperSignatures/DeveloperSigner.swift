@@ -20,11 +20,11 @@ public import ReceiptCrypto
 /// The caller passes times and nonces. The key is never printed.
 public struct DeveloperSigner: Sendable {
   /// The key's identifier in App Store Connect.
-  public let keyId: String
+  package let keyId: String
   /// The issuer's identifier in App Store Connect, a UUID.
-  public let issuerId: String
+  package let issuerId: String
   /// The app's bundle identifier.
-  public let bundleId: String
+  package let bundleId: String
 
   let privateKey: PrivateKey
 

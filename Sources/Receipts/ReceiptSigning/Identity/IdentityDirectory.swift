@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 /// An identity in a directory.
 ///
 /// The directory has the files `root.cer` (the root in DER, to give to verifiers), `chain.pem` (leaf, intermediate,
 /// root) and `key.pem` (the private key in PKCS#8, readable only by its owner). The key of an app has no certificates:
 /// the directory then has only `key.pem` and `public-key.txt`, the base64 that a store's console would show.
-public struct IdentityDirectory: Sendable, Hashable {
+package struct IdentityDirectory: Sendable, Hashable {
   /// A condition that a person should correct, but that stops no operation.
-  public enum Warning: Sendable, Hashable, CustomStringConvertible {
+  package enum Warning: Sendable, Hashable, CustomStringConvertible {
     /// Users other than its owner may access the key file; `permissions` are its mode bits, such as `0o644`.
     case keyReadableByOthers(path: String, permissions: UInt32)
 
     /// The warning and its remedy in one or two sentences.
-    public var description: String {
+    package var description: String {
       switch self {
       case .keyReadableByOthers(let path, let permissions):
         "Others may read the private key (\(path), mode \(String(permissions, radix: 8))). "
@@ -25,22 +25,22 @@ public struct IdentityDirectory: Sendable, Hashable {
   }
 
   /// The name of the root's file.
-  public static let rootFileName = "root.cer"
+  package static let rootFileName = "root.cer"
   /// The name of the chain's file.
-  public static let chainFileName = "chain.pem"
+  package static let chainFileName = "chain.pem"
   /// The name of the private key's file.
-  public static let keyFileName = "key.pem"
+  package static let keyFileName = "key.pem"
   /// The name of the public key's file.
-  public static let publicKeyFileName = "public-key.txt"
+  package static let publicKeyFileName = "public-key.txt"
 
   /// The names of all files of an identity.
   package static let fileNames = [rootFileName, chainFileName, keyFileName, publicKeyFileName]
 
   /// The directory's path, absolute or relative to the working directory.
-  public let path: String
+  package let path: String
 
   /// Creates a reference to a directory, without accessing it.
-  public init(_ path: String) { self.path = path }
+  package init(_ path: String) { self.path = path }
 
   /// Writes an identity.
   ///
@@ -54,7 +54,7 @@ public struct IdentityDirectory: Sendable, Hashable {
   ///   - overwriting: `true` to replace existing files, each atomically, and to remove those of the other form.
   /// - Throws: ``SigningError`` with `file-exists` if a file exists and `overwriting` is false (nothing is written
   ///   then), or `unwritable-file`.
-  public func write(
+  package func write(
     _ identity: SigningIdentity, passphrase: [UInt8]? = nil, overwriting: Bool = false
   ) throws(SigningError) {
     let key: String
@@ -103,7 +103,7 @@ public struct IdentityDirectory: Sendable, Hashable {
   /// - Returns: The identity.
   /// - Throws: ``SigningError`` with `unreadable-file`, or an error of
   ///   ``SigningIdentity/init(keyFile:chainFile:passphrase:)`` with the file's path as its place.
-  public func load(
+  package func load(
     passphrase: [UInt8]? = nil, warn: (Warning) -> Void = { _ in }
   ) throws(SigningError) -> SigningIdentity {
     let chainFile = try isAppKey() ? nil : FileStore.read(chainPath)
@@ -121,7 +121,7 @@ public struct IdentityDirectory: Sendable, Hashable {
   }
 
   /// Reads only the certificates, leaf first.
-  public func loadChain() throws(SigningError) -> [Certificate] {
+  package func loadChain() throws(SigningError) -> [Certificate] {
     let contents = try FileStore.read(chainPath)
     return try placed(at: chainPath) { () throws(SigningError) in
       try SigningIdentity.certificates(inFile: contents)
@@ -129,7 +129,7 @@ public struct IdentityDirectory: Sendable, Hashable {
   }
 
   /// Reads only the public key of an app; `nil` for an identity with certificates.
-  public func loadPublicKey() throws(SigningError) -> PublicKey? {
+  package func loadPublicKey() throws(SigningError) -> PublicKey? {
     guard try isAppKey() else { return nil }
     let contents = try FileStore.read(publicKeyPath)
     return try placed(at: publicKeyPath) { () throws(SigningError) in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 extension SigningIdentity {
   /// Reads an identity from the contents of a key file and a chain file.
@@ -9,7 +9,7 @@ extension SigningIdentity {
   ///   - keyFile: The private key in PEM or DER: PKCS#8 (RFC 5958), encrypted PKCS#8, SEC1 (RFC 5915) or
   ///     PKCS#1 (RFC 8017).
   ///   - chainFile: The certificates in PEM, leaf first, or a single certificate in DER.
-  ///   - passphrase: The passphrase of an encrypted key, in UTF-8. See ``Passphrase``.
+  ///   - passphrase: The passphrase of an encrypted key, in UTF-8.
   /// - Throws: ``SigningError`` with `malformed-key`, `passphrase-required`, `wrong-passphrase`, `unsuitable-key`,
   ///   `malformed-certificate`, or an error of ``init(privateKey:chain:)``.
   public init(
@@ -21,7 +21,7 @@ extension SigningIdentity {
   }
 
   /// Reads a private key file in PEM or DER.
-  public static func privateKey(
+  package static func privateKey(
     inFile contents: [UInt8], passphrase: [UInt8]? = nil
   ) throws(SigningError) -> PrivateKey {
     do throws(CryptoError) {
@@ -46,9 +46,9 @@ extension SigningIdentity {
 }
 
 /// Passphrases from files and environment variables.
-public enum Passphrase {
+package enum Passphrase {
   /// Returns the passphrase without one trailing line end (LF or CR LF), which editors and `echo` append.
-  public static func trimmingLineEnd(_ contents: [UInt8]) -> [UInt8] {
+  package static func trimmingLineEnd(_ contents: [UInt8]) -> [UInt8] {
     var passphrase = contents
     guard passphrase.last == 0x0A else { return passphrase }
     passphrase.removeLast()

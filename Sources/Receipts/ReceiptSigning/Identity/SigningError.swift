@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptBytes
-public import ReceiptCodec
-public import ReceiptCrypto
+package import ReceiptCodec
+package import ReceiptCrypto
 
 /// An error of signing a receipt or token, or of creating, reading or writing an identity.
 ///
@@ -54,14 +54,14 @@ public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomString
   public let message: String
 
   /// Creates an error.
-  public init(_ code: Code, at place: String = "", _ message: String) {
+  package init(_ code: Code, at place: String = "", _ message: String) {
     self.code = code
     self.place = place
     self.message = message
   }
 
   /// Creates an error from one of the cryptographic library.
-  public init(_ error: CryptoError, at place: String = "") {
+  package init(_ error: CryptoError, at place: String = "") {
     let code: Code =
       switch error.code {
       case .malformedCertificate: .malformedCertificate
@@ -76,7 +76,7 @@ public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomString
   }
 
   /// Creates an error from one of the codec about authoring JSON.
-  public init(_ error: MalformedReceipt) {
+  package init(_ error: MalformedReceipt) {
     let code: Code = error.code == .missing ? .missingField : .malformedInput
     self.init(code, at: error.place == .whole ? "" : error.place.description, error.message)
   }

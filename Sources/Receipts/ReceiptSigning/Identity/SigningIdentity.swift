@@ -47,7 +47,7 @@ public struct SigningIdentity: Sendable {
   }
 
   /// The signer's certificate; `nil` for the key of an app.
-  public var leaf: Certificate? { chain.first }
+  package var leaf: Certificate? { chain.first }
 }
 
 extension SigningIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// A receipt to be signed, in JSON with the names of Apple's JWS payloads and dates in milliseconds or in ISO 8601.
 ///
@@ -22,7 +22,7 @@ public import ReceiptCodec
 /// {"bundleId": "com.example.app", "productId": "coins.100", "transactionId": "1000",
 ///  "purchaseDate": "2025-10-01T07:09:12Z", "environment": "Sandbox"}
 /// ```
-public struct ReceiptInput: Sendable {
+package struct ReceiptInput: Sendable {
   enum Content: Sendable {
     case jws(JWSPayload)
     case notification(Notification, parts: [NotificationPart])
@@ -32,7 +32,7 @@ public struct ReceiptInput: Sendable {
   }
 
   /// The kind of receipt.
-  public let kind: ReceiptKind
+  package let kind: ReceiptKind
   let content: Content
 
   /// Reads authoring JSON.
@@ -44,7 +44,7 @@ public struct ReceiptInput: Sendable {
   ///   - limits: The bounds on size and nesting.
   /// - Throws: ``SigningError`` with `malformed-input`, `missing-field` or `unknown-field`, with the JSON path as its
   ///   place.
-  public init(
+  package init(
     decoding json: [UInt8], as kind: ReceiptKind, signedAt now: Timestamp, limits: ReceiptLimits = .standard
   ) throws(SigningError) {
     let document: JSONValue
@@ -75,7 +75,7 @@ public struct ReceiptInput: Sendable {
   }
 
   /// The receipt's signing time; for a transaction receipt, the purchase date.
-  public var signedAt: Timestamp? {
+  package var signedAt: Timestamp? {
     switch content {
     case .jws(let payload): payload.signedDate
     case .notification(let notification, _): notification.signedDate

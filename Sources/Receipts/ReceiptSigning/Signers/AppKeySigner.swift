@@ -13,7 +13,7 @@ internal import ReceiptCrypto
 /// ```
 public struct AppKeySigner: Sendable {
   /// The identity that signs; its certificates are not used.
-  public let identity: SigningIdentity
+  package let identity: SigningIdentity
 
   /// Creates a signer.
   ///

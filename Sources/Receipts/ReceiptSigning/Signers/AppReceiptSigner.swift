@@ -10,7 +10,7 @@ package import ReceiptCrypto
 /// chain embedded.
 public struct AppReceiptSigner: Sendable {
   /// The identity that signs.
-  public let identity: SigningIdentity
+  package let identity: SigningIdentity
 
   /// Creates a signer.
   ///

@@ -17,7 +17,7 @@ internal import ReceiptCrypto
 /// Keep the signer: it encodes the header once.
 public struct JWSSigner: Sendable {
   /// The identity that signs.
-  public let identity: SigningIdentity
+  package let identity: SigningIdentity
 
   /// The header in base64url, with the dot after it.
   private let prefix: [UInt8]
@@ -61,7 +61,7 @@ public struct JWSSigner: Sendable {
   ///
   /// - Returns: The compact JWS in ASCII.
   /// - Throws: ``SigningError`` with `crypto-failure`.
-  public func sign(encodedPayload payload: [UInt8]) throws(SigningError) -> [UInt8] {
+  package func sign(encodedPayload payload: [UInt8]) throws(SigningError) -> [UInt8] {
     var jws = prefix
     jws.reserveCapacity(prefix.count + payload.count / 3 * 4 + 96)
     jws += Base64URL.encode(payload)

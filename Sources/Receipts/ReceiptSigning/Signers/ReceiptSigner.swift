@@ -9,9 +9,9 @@ internal import ReceiptCodec
 /// let input = try ReceiptInput(decoding: json, as: .signedTransaction, signedAt: now)
 /// let receipt = try signer.sign(input)
 /// ```
-public struct ReceiptSigner: Sendable {
+package struct ReceiptSigner: Sendable {
   /// The identity that signs.
-  public let identity: SigningIdentity
+  package let identity: SigningIdentity
 
   private let jws: Result<JWSSigner, SigningError>
   private let appReceipt: Result<AppReceiptSigner, SigningError>
@@ -21,7 +21,7 @@ public struct ReceiptSigner: Sendable {
   /// Creates a signer.
   ///
   /// Signing a receipt, not creating the signer, checks that the identity suits the receipt's kind.
-  public init(identity: SigningIdentity) {
+  package init(identity: SigningIdentity) {
     self.identity = identity
     self.jws = Result { () throws(SigningError) in try JWSSigner(identity: identity) }
     self.appReceipt = Result { () throws(SigningError) in try AppReceiptSigner(identity: identity) }
@@ -40,7 +40,7 @@ public struct ReceiptSigner: Sendable {
   ///   receipt (UTF-8), or a JSON object with data and signature.
   /// - Throws: ``SigningError`` with `unsuitable-key` or `chain-length` if the identity does not suit the kind, or an
   ///   error of the kind's signer.
-  public func sign(_ input: ReceiptInput, usesPSS: Bool = false) throws(SigningError) -> [UInt8] {
+  package func sign(_ input: ReceiptInput, usesPSS: Bool = false) throws(SigningError) -> [UInt8] {
     switch input.content {
     case .jws(let payload):
       return Array(try jws.get().sign(payload).utf8)

@@ -19,7 +19,7 @@ public struct TransactionReceiptSigner: Sendable {
   }
 
   /// The identity that signs.
-  public let identity: SigningIdentity
+  package let identity: SigningIdentity
 
   /// Creates a signer.
   ///

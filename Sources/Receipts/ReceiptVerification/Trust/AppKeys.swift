@@ -15,11 +15,11 @@ public import ReceiptCrypto
 /// ```
 public struct AppKey: Sendable, Hashable {
   /// The store that signs.
-  public let store: PurchaseStore
+  package let store: PurchaseStore
   /// The app, by its package name.
-  public let package: String
+  package let package: String
   /// The key.
-  public let publicKey: PublicKey
+  package let publicKey: PublicKey
 
   /// Creates the key of an app at a store.
   public init(_ store: PurchaseStore, package: String, publicKey: PublicKey) {
@@ -32,7 +32,7 @@ public struct AppKey: Sendable, Hashable {
 /// The app keys that a policy trusts; an app may have several at one store, for example when its key is replaced.
 public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// All keys in the order given, without duplicates.
-  public private(set) var all: [AppKey] = []
+  package private(set) var all: [AppKey] = []
   /// The keys by package name.
   private var byPackage: [String: [AppKey]] = [:]
 
@@ -43,14 +43,14 @@ public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
   public init(arrayLiteral keys: AppKey...) { self.init(keys) }
 
   /// Trusts one more key.
-  public mutating func insert(_ key: AppKey) {
+  package mutating func insert(_ key: AppKey) {
     guard !all.contains(key) else { return }
     all.append(key)
     byPackage[key.package, default: []].append(key)
   }
 
   /// Returns the keys of an app at a store, in the order given; packages are compared byte for byte.
-  public func keys(of package: String, at store: PurchaseStore) -> [PublicKey] {
+  package func keys(of package: String, at store: PurchaseStore) -> [PublicKey] {
     (byPackage[package] ?? []).filter { $0.store == store && UTF8Text.isIdentical($0.package, package) }
       .map(\.publicKey)
   }

@@ -7,9 +7,9 @@ internal import ReceiptBytes
 /// Without them, any developer certificate under the same intermediate could sign receipts.
 public struct CertificateMarkers: Sendable, Hashable {
   /// The extension that the leaf must carry.
-  public var leaf: String
+  package var leaf: String
   /// The extension that the intermediate must carry.
-  public var intermediate: String
+  package var intermediate: String
 
   /// Requires these two extensions; stores of your own use extensions under your own arc.
   public init(leaf: String, intermediate: String) {

@@ -46,14 +46,14 @@ public struct TrustAnchors: Sendable, Hashable {
   ]
 
   /// Returns the roots of both.
-  public func union(_ other: TrustAnchors) -> TrustAnchors {
+  package func union(_ other: TrustAnchors) -> TrustAnchors {
     TrustAnchors(
       certificates: certificates + other.certificates.filter { !certificates.contains($0) },
       fingerprints: fingerprints + other.fingerprints)
   }
 
   /// Returns `true` if exactly this certificate is a trusted root.
-  public func contains(_ certificate: Certificate) -> Bool {
+  package func contains(_ certificate: Certificate) -> Bool {
     fingerprints.contains(certificate.sha256Fingerprint)
   }
 }

@@ -162,8 +162,8 @@ public struct UndeterminedReceipt: Sendable, Hashable {
 
   /// The environment that the receipt claims, if its signature is valid and only proof of the environment or a
   /// checker's answer is missing.
-  public var claimedEnvironment: ReceiptEnvironment? { signatureVerified?.environment }
+  package var claimedEnvironment: ReceiptEnvironment? { signatureVerified?.environment }
 
-  /// `true` if ``claimedEnvironment`` is proven and only a checker's answer is missing.
+  /// `true` if the environment that the receipt claims is proven and only a checker's answer is missing.
   public var isEnvironmentProven: Bool { signatureVerified?.isEnvironmentProven ?? false }
 }

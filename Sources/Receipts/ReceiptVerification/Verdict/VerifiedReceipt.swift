@@ -66,7 +66,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
   /// object of data and signature. It takes no part in comparisons: two receipts with equal content are equal even
   /// if their bytes differ.
-  public var encoded: [UInt8] { source.bytes }
+  package var encoded: [UInt8] { source.bytes }
   /// The identity of the receipt, independent of its encoding: the SHA-256, 32 bytes, of the signed content.
   ///
   /// - JWS: the signing input, `header.payload` in ASCII (RFC 7515 section 5.1). The signature is excluded: from an
@@ -76,7 +76,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// - Transaction receipt: the signature version, one byte, and the decoded `purchase-info`.
   /// - Google Play and Huawei: the signed data, without the signature.
   ///
-  /// ``encoded`` may differ between receipts with the same identity.
+  /// The bytes may differ between receipts with the same identity.
   public var identity: [UInt8] { Digest.hash(signedContent.span, using: .sha256) }
   /// The bytes whose digest is ``identity``.
   package var signedContent: ArraySlice<UInt8> { source.signedContent }

@@ -2,9 +2,9 @@
 
 #if Server
   internal import HTTPTypes
-  public import NIOCore
+  package import NIOCore
   internal import NIOHTTP1
-  public import NIOHTTPTypes
+  package import NIOHTTPTypes
 
   /// Sends 100 (Continue) to clients that wait for it before they send the body (RFC 9110, 10.1.1).
   ///
@@ -12,15 +12,15 @@
   /// earlier requests are written. Clients of HTTP/1.0, which does not define 100, get answers of HTTP/1.0.
   ///
   /// Add it before handlers that look at answers.
-  public final class ExpectContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  package final class ExpectContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
-    public typealias InboundIn = HTTPRequestPart
+    package typealias InboundIn = HTTPRequestPart
     /// Parts of requests.
-    public typealias InboundOut = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
     /// Parts of answers.
-    public typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundIn = HTTPResponsePart
     /// Parts of answers.
-    public typealias OutboundOut = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
 
     /// The number of requests whose answer is not complete yet.
     private var unansweredCount = 0
@@ -30,10 +30,10 @@
     private var isOwed = false
 
     /// Creates a handler for one connection.
-    public init() {}
+    package init() {}
 
     /// Adds the handler for HTTP/1.0 directly behind the decoder, where the version is still visible.
-    public func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
       let pipeline = context.pipeline.syncOperations
       guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else {
         return
@@ -42,7 +42,7 @@
     }
 
     /// Sends 100 if a head expects it and no earlier answer is outstanding; otherwise notes that it must be sent later.
-    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       isOwed = false
       if case .head(let request) = unwrapInboundIn(data) {
         unansweredCount += 1
@@ -54,7 +54,7 @@
     }
 
     /// Notes the end of an answer, and sends a delayed 100.
-    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       context.write(data, promise: promise)
       guard case .end = unwrapOutboundIn(data) else { return }
       unansweredCount -= 1

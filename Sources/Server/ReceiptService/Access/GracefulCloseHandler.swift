@@ -2,8 +2,8 @@
 
 #if Server
   internal import HTTPTypes
-  public import NIOCore
-  public import NIOHTTPTypes
+  package import NIOCore
+  package import NIOHTTPTypes
 
   /// Closes a connection only after the whole answer has been sent, also during a graceful shutdown.
   ///
@@ -11,15 +11,15 @@
   /// announces `Connection: close` is the last (RFC 9112, 9.6).
   ///
   /// Add it behind a ``RequestDeadlineHandler``, which closes the connection of a client that reads nothing.
-  public final class GracefulCloseHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  package final class GracefulCloseHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
-    public typealias InboundIn = HTTPRequestPart
+    package typealias InboundIn = HTTPRequestPart
     /// Parts of requests.
-    public typealias InboundOut = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
     /// Parts of answers.
-    public typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundIn = HTTPResponsePart
     /// Parts of answers.
-    public typealias OutboundOut = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
 
     private var isRequestComplete = false
     private var isLast = false
@@ -27,16 +27,16 @@
     private var answer: EventLoopFuture<Void>?
 
     /// Creates a handler for one connection.
-    public init() {}
+    package init() {}
 
     /// Notes whether all of a request has arrived.
-    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       if case .end = unwrapInboundIn(data) { isRequestComplete = true } else { isRequestComplete = false }
       context.fireChannelRead(data)
     }
 
     /// Notes the end of an answer, and closes the connection after the last one.
-    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       switch unwrapOutboundIn(data) {
       case .head(let head):
         isLast = head.headerFields[.connection]?.lowercased() == "close"
@@ -55,7 +55,7 @@
     }
 
     /// Closes the connection when the last answer has been sent.
-    public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
       guard mode == .all, let answer else { return context.close(mode: mode, promise: promise) }
       let context = NIOLoopBound(context, eventLoop: context.eventLoop)
       answer.whenComplete { _ in context.value.close(mode: .all, promise: promise) }

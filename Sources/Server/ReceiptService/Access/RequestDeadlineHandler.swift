@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  public import NIOCore
-  public import NIOHTTPTypes
+  package import NIOCore
+  package import NIOHTTPTypes
 
   /// Closes connections whose client takes too long:
   ///
@@ -11,15 +11,15 @@
   ///   a byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
   ///   nothing, no time passes;
   /// - to read an answer. While bytes wait for the client, it must read 1 KiB for each second of the deadline.
-  public final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
-    public typealias InboundIn = HTTPRequestPart
+    package typealias InboundIn = HTTPRequestPart
     /// Parts of requests.
-    public typealias InboundOut = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
     /// Parts of answers.
-    public typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundIn = HTTPResponsePart
     /// Parts of answers.
-    public typealias OutboundOut = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
 
     /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent.
     ///
@@ -33,7 +33,7 @@
     private var timer: Scheduled<Void>?
 
     /// Creates a handler for one connection.
-    public convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
+    package convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
 
     /// Creates a handler for a connection that counts among others.
     package init(deadline: TimeAmount, among connections: OpenConnections?) {
@@ -42,7 +42,7 @@
     }
 
     /// Starts waiting for the first request.
-    public func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
       let options = context.channel.syncOptions
       try? options?.setOption(
         .tcpOption(NIOBSDSocket.Option(rawValue: 25)), value: numericCast(Self.unsentByteCount))
@@ -51,10 +51,10 @@
     }
 
     /// Stops waiting.
-    public func handlerRemoved(context: ChannelHandlerContext) { end() }
+    package func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     /// Stops waiting.
-    public func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
       end()
       context.fireChannelInactive()
     }
@@ -66,7 +66,7 @@
     }
 
     /// Notes the progress of a request.
-    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let now = context.eventLoop.now
       switch unwrapInboundIn(data) {
       case .head: deadline.receivedHead(at: now)
@@ -77,25 +77,25 @@
     }
 
     /// Notes that the received input is being processed.
-    public func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
       deadline.stoppedReading(at: context.eventLoop.now)
       context.fireChannelReadComplete()
     }
 
     /// Notes that the server wants to read more.
-    public func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
       deadline.wantsMore(at: context.eventLoop.now)
       context.read()
     }
 
     /// Closes a connection that keeps the server waiting, if connections are scarce.
-    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       guard event is OpenConnections.Scarcity else { return context.fireUserInboundEventTriggered(event) }
       if deadline.mustYield(at: context.eventLoop.now) { context.close(promise: nil) }
     }
 
     /// Counts the written bytes of an answer, and notes when the client has read its end.
-    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       switch unwrapOutboundIn(data) {
       case .head: context.write(data, promise: promise)
       case .body(let buffer):

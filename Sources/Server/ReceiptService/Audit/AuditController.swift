@@ -7,6 +7,7 @@
   internal import Hummingbird
   internal import NIOCore
   internal import ReceiptCodec
+  internal import ReceiptCrypto
   internal import TransparencyLog
 
   /// Answers the audit trail: entries, proofs and the files of the log.

@@ -79,7 +79,7 @@
     }
   }
 
-  extension AuditLog? {
+  extension Optional<AuditLog> {
     /// The trail.
     ///
     /// - Throws: ``Problem`` if the service has none.

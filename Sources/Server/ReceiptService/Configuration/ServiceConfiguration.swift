@@ -28,14 +28,14 @@
     /// A Boolean value that indicates whether the console is served, under `/console`.
     public var servesConsole = true
 
-    /// The number of days for which notifications and changes are kept, at least ``minimumRetentionDays``; 0 keeps them
+    /// The number of days for which notifications and changes are kept, at least 30; 0 keeps them
     /// forever.
     ///
     /// Changes still queued for a webhook, or given up, are kept.
     public var retentionDays = 0
 
     /// The minimum of ``retentionDays``: stores repeat notifications, and webhooks are retried, for several days.
-    public static let minimumRetentionDays = 30
+    package static let minimumRetentionDays = 30
 
     /// Creates a configuration with default values for everything except the apps.
     public init(apps: [AppConfiguration]) { self.apps = apps }
@@ -175,7 +175,7 @@
     }
 
     /// The name of the policy for requests that do not name one.
-    public static let defaultPolicy = "default"
+    package static let defaultPolicy = "default"
 
     fileprivate func validate() throws(ServiceConfigurationError) {
       for policy in policies.keys.sorted() where !Self.isName(policy) {
@@ -215,15 +215,15 @@
   /// (<https://github.com/standard-webhooks/standard-webhooks>).
   public struct WebhookEndpoint: Sendable {
     /// The name in lists and commands: 1 to 64 letters, digits, `-` and `_`.
-    public var name: String
+    package var name: String
     /// The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
-    public var url: String
+    package var url: String
     /// The signing secrets, each 24 to 64 bytes.
     ///
     /// During a change of secrets there are several, and each of them signs.
-    public var secrets: [[UInt8]]
+    package var secrets: [[UInt8]]
     /// A Boolean value that indicates whether the URL may lead to private networks and to this machine.
-    public var allowsPrivateNetworks: Bool
+    package var allowsPrivateNetworks: Bool
 
     /// Creates an endpoint.
     public init(name: String, url: String, secrets: [[UInt8]], allowsPrivateNetworks: Bool = false) {
@@ -263,7 +263,7 @@
     public let message: String
 
     /// Creates an error.
-    public init(_ setting: String, _ message: String) {
+    package init(_ setting: String, _ message: String) {
       self.setting = setting
       self.message = message
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  public import CoreMetrics
+  package import CoreMetrics
   internal import Synchronization
 
   /// Metrics in memory, with an export in Prometheus' text format, version 0.0.4
@@ -10,11 +10,11 @@
   /// Names of counters end in `_total`; timers are histograms in seconds; recorders are histograms of the recorded
   /// values. A series is kept as long as the process runs, so labels must have few values. ``maximumSeriesCount``
   /// limits the number of series.
-  public final class PrometheusMetrics: MetricsFactory {
+  package final class PrometheusMetrics: MetricsFactory {
     /// The maximum number of series.
     ///
     /// Values of further series are dropped, and `metrics_dropped_series_total` counts the attempts to add one.
-    public static let maximumSeriesCount = 10_000
+    package static let maximumSeriesCount = 10_000
     /// The upper bounds of the buckets of timers, in seconds.
     static let durationBounds: [Double] = [
       0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
@@ -45,17 +45,17 @@
     private let dropped = Atomic<Int>(0)
 
     /// Creates metrics without any series.
-    public init() {}
+    package init() {}
 
     /// Makes a counter.
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
       let key = Key(name: Self.name(label) + "_total", labels: Self.labels(dimensions))
       if case .counter(let counter) = find(key, or: { .counter(PrometheusCounter()) }) { return counter }
       return PrometheusCounter()
     }
 
     /// Makes a gauge, or a histogram if values are aggregated.
-    public func makeRecorder(
+    package func makeRecorder(
       label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
       let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
@@ -72,14 +72,14 @@
     }
 
     /// Makes a gauge that can be incremented and decremented.
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
       let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
       if case .gauge(let gauge) = find(key, or: { .gauge(PrometheusGauge()) }) { return gauge }
       return PrometheusGauge()
     }
 
     /// Makes a histogram in seconds.
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
       let key = Key(name: Self.name(label) + "_seconds", labels: Self.labels(dimensions))
       if case .histogram(let histogram) = find(
         key, or: { .histogram(PrometheusHistogram(bounds: Self.durationBounds)) })
@@ -90,13 +90,13 @@
     }
 
     /// Keeps the series, because other handlers may record in it.
-    public func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyCounter(_ handler: any CounterHandler) {}
     /// Keeps the series, because other handlers may record in it.
-    public func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
     /// Keeps the series, because other handlers may record in it.
-    public func destroyMeter(_ handler: any MeterHandler) {}
+    package func destroyMeter(_ handler: any MeterHandler) {}
     /// Keeps the series, because other handlers may record in it.
-    public func destroyTimer(_ handler: any TimerHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
 
     private func find(_ key: Key, or make: () -> Series) -> Series? {
       series.withLock { series in
@@ -112,7 +112,7 @@
     }
 
     /// The text of all series, sorted by name.
-    public func text() -> String {
+    package func text() -> String {
       let all = series.withLock { $0 }.sorted {
         ($0.key.name, $0.key.labels) < ($1.key.name, $1.key.labels)
       }

@@ -4,6 +4,7 @@
   internal import HTTPTypes
   public import Hummingbird
   public import Logging
+  public import NIOCore
   package import ReceiptCodec
   internal import ReceiptObservability
   public import ServiceLifecycle
@@ -160,6 +161,23 @@
             entitlements, apps: configuration.apps, days: configuration.retentionDays, logger: logger))
       }
       return services
+    }
+
+    /// Creates the handlers for one connection of the server.
+    ///
+    /// They answer `Expect: 100-continue`, close connections whose requests take longer than
+    /// ``ServiceLimits/requestDeadline``, and close each one when its last answer is on its way.
+    ///
+    /// - Parameter answeringVerdicts: `true` to answer requests for single verdicts before the router, whose middleware
+    ///   then does not see them.
+    /// - Returns: The handlers, in their order in the channel.
+    public func connectionHandlers(answeringVerdicts: Bool = true) -> [any RemovableChannelHandler] {
+      let handlers: [any RemovableChannelHandler] = [
+        ExpectContinueHandler(),
+        RequestDeadlineHandler(deadline: .seconds(Int64(configuration.limits.requestDeadline))),
+        GracefulCloseHandler(),
+      ]
+      return answeringVerdicts ? handlers + [VerificationHandler(self)] : handlers
     }
 
     /// Creates a key of the API.

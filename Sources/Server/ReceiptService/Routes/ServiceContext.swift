@@ -11,7 +11,7 @@
     /// The address of the peer, without its port.
     ///
     /// Behind a proxy, it is the proxy's address.
-    public let remoteAddress: String?
+    package let remoteAddress: String?
     /// The connection.
     let channel: any Channel
 

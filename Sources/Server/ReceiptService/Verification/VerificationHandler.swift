@@ -2,8 +2,8 @@
 
 #if Server
   internal import HTTPTypes
-  public import NIOCore
-  public import NIOHTTPTypes
+  package import NIOCore
+  package import NIOHTTPTypes
   internal import ReceiptCodec
 
   /// Answers `POST /v1/verify` before the router, because the router takes more time for a request than the verdict.
@@ -16,15 +16,15 @@
   /// error. Middleware of the router does not see the requests that it takes.
   ///
   /// Add it behind all handlers that look at requests and answers.
-  public final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  package final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
-    public typealias InboundIn = HTTPRequestPart
+    package typealias InboundIn = HTTPRequestPart
     /// Parts of requests.
-    public typealias InboundOut = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
     /// Parts of answers.
-    public typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundIn = HTTPResponsePart
     /// Parts of answers.
-    public typealias OutboundOut = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
 
     private struct Work {
       /// The verification, which occupies a place among the requests that are served at once.
@@ -44,7 +44,7 @@
     private var group: VerificationGroup?
 
     /// Creates a handler for one connection.
-    public init(_ api: ReceiptAPI) {
+    package init(_ api: ReceiptAPI) {
       verifications = api.earlyVerifications
       maximumBodyByteCount = min(
         Self.maximumBodyByteCount, api.configuration.limits.maximumBodyByteCount)
@@ -52,19 +52,19 @@
     }
 
     /// Joins the group of the event loop.
-    public func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
       self.context = context
       group = verifications.groups.group(on: context.eventLoop)
     }
 
     /// Gives up a running request.
-    public func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
       perform(requests.abandon(), context)
       self.context = nil
     }
 
     /// Gives up a running request.
-    public func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
       perform(requests.abandon(), context)
       requests.dropPending()
       context.fireChannelInactive()
@@ -73,7 +73,7 @@
     // MARK: Input
 
     /// Takes verification requests, and passes on all other input.
-    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       receive(.part(unwrapInboundIn(data)), context)
     }
 
@@ -113,23 +113,23 @@
     }
 
     /// Reads more input, unless input is being buffered.
-    public func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
       if requests.mayRead() { context.read() }
     }
 
     /// Notes the end of an answer of the router.
-    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       if case .end = unwrapOutboundIn(data) { requests.routerAnswered() }
       context.write(data, promise: promise)
     }
 
     /// Passes an event on, after the request before it.
-    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       receive(.event(event), context)
     }
 
     /// Passes an error on, after the request before it.
-    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
       receive(.failure(error), context)
     }
 

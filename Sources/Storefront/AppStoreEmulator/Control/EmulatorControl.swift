@@ -24,11 +24,11 @@ internal import ReceiptCodec
 /// member, and nothing changes.
 ///
 /// The article of the module lists the requests that control purchases.
-public struct EmulatorControl: Sendable {
+package struct EmulatorControl: Sendable {
   /// An error in a control request.
-  public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+  package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The description of the error.
-    public let description: String
+    package let description: String
 
     package init(_ description: String) { self.description = description }
   }
@@ -37,14 +37,14 @@ public struct EmulatorControl: Sendable {
   private let shutdown: @Sendable () -> Void
 
   /// Creates the controls of a store; `shutdown` ends the server.
-  public init(_ store: EmulatedAppStore, shutdown: @escaping @Sendable () -> Void = {}) {
+  package init(_ store: EmulatedAppStore, shutdown: @escaping @Sendable () -> Void = {}) {
     self.store = store
     self.shutdown = shutdown
   }
 
   /// Answers a request whose path begins with `/_emulator`; `nil` for any other request. Faults do not apply to such
   /// requests, and they are not counted.
-  public func respond(to request: EmulatorRequest) async -> RemoteResponse? {
+  package func respond(to request: EmulatorRequest) async -> RemoteResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do {
       return try await answer(request) ?? .json(.object([]))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 internal import ReceiptTesting
 internal import Storefront
 
@@ -26,7 +26,7 @@ internal import Storefront
 /// the purchases of `SampleReceipts`, dated so that the subscription is active. A subscription continues from its
 /// state in the seed: it renews, or expires, when that is due. A status that contradicts the dates is an error.
 /// Importing a seed sends no notifications.
-public struct EmulatorSeed: Sendable {
+package struct EmulatorSeed: Sendable {
   private let document: SeedDocument
   /// `true` if the seed contains `notificationURL`, even as `null`.
   private let setsNotificationURL: Bool
@@ -35,7 +35,7 @@ public struct EmulatorSeed: Sendable {
   /// Reads a seed.
   ///
   /// - Throws: ``EmulatorControl/Failure``.
-  public init(
+  package init(
     json: JSONValue, configuration: EmulatedAppStore.Configuration
   ) throws(EmulatorControl.Failure) {
     do throws(MalformedReceipt) { document = try SeedDocument(control: json.encoded()) } catch {
@@ -51,7 +51,7 @@ public struct EmulatorSeed: Sendable {
   /// Imports the seed into a store.
   ///
   /// - Throws: ``EmulatorControl/Failure`` that names the purchase or setting that cannot be imported.
-  public func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
+  package func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
     do {
       try await set(store)
       if document.sample { try await addSample(to: store.purchases) }

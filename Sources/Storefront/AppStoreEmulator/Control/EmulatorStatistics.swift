@@ -5,22 +5,22 @@ internal import ReceiptCrypto
 internal import Synchronization
 
 /// Counts of an emulated App Store's requests.
-public final class EmulatorStatistics: Sendable {
+package final class EmulatorStatistics: Sendable {
   /// The counts so far.
-  public struct Counts: Sendable, Hashable {
+  package struct Counts: Sendable, Hashable {
     /// Requests by endpoint: `GET /inApps/v1/transactions/{}`.
-    public var requests: [String: Int] = [:]
+    package var requests: [String: Int] = [:]
     /// The number of distinct bearer tokens, valid or not; counted up to 100,000.
-    public var distinctTokens = 0
+    package var distinctTokens = 0
     /// OCSP requests by serial number in hexadecimal.
-    public var ocspRequests: [String: Int] = [:]
+    package var ocspRequests: [String: Int] = [:]
     /// The number of open connections.
-    public var openConnections = 0
+    package var openConnections = 0
     /// The number of all connections so far.
-    public var connections = 0
+    package var connections = 0
 
     /// The number of requests to all endpoints.
-    public var totalRequests: Int { requests.values.reduce(0, +) }
+    package var totalRequests: Int { requests.values.reduce(0, +) }
   }
 
   private struct State: Sendable {
@@ -34,13 +34,13 @@ public final class EmulatorStatistics: Sendable {
   private let state = Mutex(State())
 
   /// Creates statistics with all counts 0.
-  public init() {}
+  package init() {}
 
   /// The counts so far.
-  public var counts: Counts { state.withLock { $0.counts } }
+  package var counts: Counts { state.withLock { $0.counts } }
 
   /// Resets all counts except that of open connections.
-  public func reset() {
+  package func reset() {
     state.withLock { state in
       let open = state.counts.openConnections
       state = State()
@@ -49,7 +49,7 @@ public final class EmulatorStatistics: Sendable {
   }
 
   /// Counts an opened connection.
-  public func connectionOpened() {
+  package func connectionOpened() {
     state.withLock {
       $0.counts.openConnections += 1
       $0.counts.connections += 1
@@ -57,7 +57,7 @@ public final class EmulatorStatistics: Sendable {
   }
 
   /// Counts a closed connection.
-  public func connectionClosed() { state.withLock { $0.counts.openConnections -= 1 } }
+  package func connectionClosed() { state.withLock { $0.counts.openConnections -= 1 } }
 
   package func count(_ endpoint: String, authorization: String?) {
     let token = authorization.map { Digest.hash(Array($0.utf8), using: .sha256) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The delivery of an answer on the wire: the steps that the server takes, in order.
-public struct EmulatorDelivery: Sendable, Hashable {
+package struct EmulatorDelivery: Sendable, Hashable {
   /// One step.
-  public enum Step: Sendable, Hashable {
+  package enum Step: Sendable, Hashable {
     /// Waits for a duration.
     case wait(milliseconds: Int)
     /// Sends bytes.
@@ -15,7 +15,7 @@ public struct EmulatorDelivery: Sendable, Hashable {
   }
 
   /// The state of the connection after the steps.
-  public enum End: String, Sendable, Hashable, CaseIterable {
+  package enum End: String, Sendable, Hashable, CaseIterable {
     /// It stays open for the next request.
     case keepOpen = "keep-open"
     /// It is closed.
@@ -25,22 +25,22 @@ public struct EmulatorDelivery: Sendable, Hashable {
   }
 
   /// The steps.
-  public var steps: [Step]
+  package var steps: [Step]
   /// The state of the connection after the steps.
-  public var end: End
+  package var end: End
   /// The status of the response, for a log.
   package private(set) var status: Int?
   /// The name of the fault, for a log.
   package private(set) var fault: String?
 
   /// Creates a delivery.
-  public init(_ steps: [Step], end: End) {
+  package init(_ steps: [Step], end: End) {
     self.steps = steps
     self.end = end
   }
 
   /// The delivery of a response without a fault.
-  public init(_ response: RemoteResponse) {
+  package init(_ response: RemoteResponse) {
     self.init([.send(response.serialized())], end: .keepOpen)
     status = response.status
   }

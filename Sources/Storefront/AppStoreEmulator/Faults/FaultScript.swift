@@ -13,17 +13,17 @@ public final class FaultScript: Sendable {
   /// Faults for some requests.
   public struct Rule: Sendable, Hashable {
     /// The faults, used cyclically, or chosen at random if there is a probability.
-    public var faults: [EmulatorFault]
+    package var faults: [EmulatorFault]
     /// The number of faulty requests; `nil` for no limit.
-    public var requests: Int?
+    package var requests: Int?
     /// The probability that a request is faulty, from 0 to 1; `nil` for all requests.
-    public var probability: Double?
+    package var probability: Double?
     /// The seed of the random numbers. The same seed gives the same faults.
-    public var seed: UInt64
+    package var seed: UInt64
     /// The prefix of the paths that the rule applies to; `nil` for all.
-    public var path: String?
+    package var path: String?
     /// The exact target, path and query, that the rule applies to; `nil` for all.
-    public var target: String?
+    package var target: String?
 
     /// Creates a rule. By default each fault applies to one request.
     public init(
@@ -70,10 +70,10 @@ public final class FaultScript: Sendable {
   private let rules = Mutex<[Running]>([])
 
   /// Creates a script without faults.
-  public init() {}
+  package init() {}
 
   /// Replaces all rules. The first rule applies that matches the request and is not used up.
-  public func replace(with rules: [Rule]) {
+  package func replace(with rules: [Rule]) {
     self.rules.withLock { $0 = rules.filter { !$0.faults.isEmpty }.map(Running.init) }
   }
 

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request to the emulator, from a server or directly from a test.
-public struct EmulatorRequest: Sendable, Hashable {
+package struct EmulatorRequest: Sendable, Hashable {
   /// A query item, decoded.
-  public struct QueryItem: Sendable, Hashable {
+  package struct QueryItem: Sendable, Hashable {
     /// The name.
-    public var name: String
+    package var name: String
     /// The value.
-    public var value: String
+    package var value: String
 
     /// Creates an item.
-    public init(name: String, value: String) {
+    package init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
   /// The method in upper case.
-  public var method: String
+  package var method: String
   /// The path and query as received. For a URL, the part after its authority.
-  public var target: String
+  package var target: String
   /// The segments of the path, percent-decoded.
-  public var path: [String]
+  package var path: [String]
   /// The query items, in order; names may repeat.
-  public var query: [QueryItem]
+  package var query: [QueryItem]
   /// The headers.
-  public var headers: [HTTPHeader]
+  package var headers: [HTTPHeader]
   /// The body, which may be empty.
-  public var body: [UInt8]
+  package var body: [UInt8]
 
   /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b`, or from an absolute URL (RFC
   /// 9112 section 3.2).
-  public init(_ method: String, target: String, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+  package init(_ method: String, target: String, headers: [HTTPHeader] = [], body: [UInt8] = []) {
     let target = Self.originForm(target)
     self.method = method
     self.target = target
@@ -50,7 +50,7 @@ public struct EmulatorRequest: Sendable, Hashable {
   }
 
   /// The value of the first header of this name, in any case.
-  public func header(_ name: String) -> String? {
+  package func header(_ name: String) -> String? {
     let name = name.lowercased()
     return headers.first { $0.name.lowercased() == name }?.value
   }

@@ -9,7 +9,7 @@ package import Storefront
 /// 72 hours of the store's time after the previous attempt, so there are at most six attempts.
 ///
 /// An attempt is recorded after its answer. If the process ends in between, the notification is sent again.
-public actor NotificationSender {
+package actor NotificationSender {
   /// The hours between attempts.
   package static let retryHours: [Double] = [1, 12, 24, 48, 72]
 

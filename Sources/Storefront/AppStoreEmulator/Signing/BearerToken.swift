@@ -6,11 +6,11 @@ public import ReceiptCrypto
 /// The public part of an App Store Connect key.
 public struct DeveloperKey: Sendable, Hashable {
   /// The key's identifier.
-  public var keyId: String
+  package var keyId: String
   /// The issuer's identifier, a UUID.
-  public var issuerId: String
+  package var issuerId: String
   /// The public key, on P-256.
-  public var publicKey: PublicKey
+  package var publicKey: PublicKey
 
   /// Creates a key.
   public init(keyId: String, issuerId: String, publicKey: PublicKey) {

@@ -11,7 +11,7 @@ internal import Synchronization
 /// ```swift
 /// signing.responder?.update { $0.revoke(chain[0], at: now, reason: .keyCompromise) }
 /// ```
-public final class EmulatedResponder: Sendable {
+package final class EmulatedResponder: Sendable {
   /// The error for an authority of the caller's own, which has no responder and no revocation lists.
   package static let absence =
     "An authority of your own has no OCSP responder and no revocation lists: its directory does not contain the "
@@ -28,7 +28,7 @@ public final class EmulatedResponder: Sendable {
   }
 
   /// Changes the answers.
-  public func update(_ change: (inout TestRevocationResponder) -> Void) {
+  package func update(_ change: (inout TestRevocationResponder) -> Void) {
     responder.withLock { change(&$0) }
   }
 

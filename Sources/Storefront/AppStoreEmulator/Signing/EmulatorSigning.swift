@@ -10,11 +10,11 @@ public struct EmulatorSigning: Sendable {
   /// The trust anchor of signed payloads (JWS).
   public let root: Certificate
   /// The trust anchor of app receipts.
-  public let appReceiptRoot: Certificate
+  package let appReceiptRoot: Certificate
 
   /// The OCSP responder of these certificates; `nil` for the caller's own identities, because their issuer's key is
   /// not available.
-  public let responder: EmulatedResponder?
+  package let responder: EmulatedResponder?
 
   /// Signs the store's transactions and notifications.
   let identity: SigningIdentity
@@ -34,7 +34,7 @@ public struct EmulatorSigning: Sendable {
   ///   - serverURL: The URL of the emulator, which serves both, such as `http://127.0.0.1:8080`.
   ///   - appReceipts: Signs app receipts; the test authority's identity by default.
   /// - Throws: `SigningError`, like the other initializer.
-  public init(serverURL: String, appReceipts: SigningIdentity? = nil) throws(SigningError) {
+  package init(serverURL: String, appReceipts: SigningIdentity? = nil) throws(SigningError) {
     let authority = try TestAuthority.es256()
     let identity = try authority.identity(
       ocspURL: "\(serverURL)/ocsp", crlURL: "\(serverURL)/crl/intermediate.crl",
@@ -53,7 +53,7 @@ public struct EmulatorSigning: Sendable {
   ///   - appReceipts: Signs app receipts; the test authority's identity by default.
   /// - Throws: `SigningError`: `unsuitable-key` unless the first key is on P-256 and the second is RSA, or
   ///   `chain-length` unless the chains have three certificates.
-  public init(jws: SigningIdentity, appReceipts: SigningIdentity? = nil) throws(SigningError) {
+  package init(jws: SigningIdentity, appReceipts: SigningIdentity? = nil) throws(SigningError) {
     let receipts = if let appReceipts { appReceipts } else { try TestAuthority.rsa().identity }
     try self.init(jws: jws, appReceipts: receipts, responder: nil)
   }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AppStoreServer
-public import ReceiptCodec
+package import ReceiptCodec
 internal import Synchronization
 
 /// The state of an emulated App Store besides purchases, customers and notifications.
-public struct EmulatorState: Sendable {
+package struct EmulatorState: Sendable {
   /// The developer's notification URL, if any.
-  public var notificationURL: String?
+  package var notificationURL: String?
   /// The number of status requests that are answered as pending for each asynchronous operation: test notification,
   /// mass extension or performance test.
-  public var pendingAnswers = 0
+  package var pendingAnswers = 0
   /// The state of uploaded images and messages: `PENDING`, `APPROVED` or `REJECTED`. The sandbox approves everything
   /// immediately.
-  public var stateOfUploads = "APPROVED"
+  package var stateOfUploads = "APPROVED"
   /// `true` if the developer's server passed a performance test, which production requires.
-  public var hasPassedPerformanceTest = true
+  package var hasPassedPerformanceTest = true
   var testNotifications: [String: TestNotification] = [:]
   var massExtensions: [String: MassExtension] = [:]
   var messaging = Messaging()
@@ -24,13 +24,13 @@ public struct EmulatorState: Sendable {
   /// The received reports, by identifier in lower case.
   var externalPurchaseReports: [String: ExternalPurchaseReport] = [:]
   /// The developer's requests to the Advanced Commerce API, as JSON.
-  public internal(set) var advancedCommerceRequests: [JSONValue] = []
+  package internal(set) var advancedCommerceRequests: [JSONValue] = []
 
   /// The initial notification URL, which a reset restores.
   let defaultNotificationURL: String?
 
   /// Creates an empty state with a notification URL.
-  public init(notificationURL: String? = nil) {
+  package init(notificationURL: String? = nil) {
     self.notificationURL = notificationURL
     defaultNotificationURL = notificationURL
   }
@@ -74,14 +74,15 @@ public struct EmulatorState: Sendable {
 }
 
 /// Holds the state of the endpoints besides purchases. Changes are atomic and do not overlap.
-public final class EmulatorStore: Sendable {
+package final class EmulatorStore: Sendable {
   private let state = Mutex(EmulatorState())
 
   /// Creates an empty store.
-  public init() {}
+  package init() {}
 
   /// Reads or changes the state. If the closure throws, its earlier changes are kept.
-  public func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result {
+  package func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result
+  {
     try state.withLock { state in try body(&state) }
   }
 }

@@ -9,14 +9,14 @@ public import ReceiptCrypto
 /// A service account. Its key obtains access tokens.
 public struct PlayServiceAccount: Sendable, Hashable {
   /// The account's e-mail address, the issuer of its assertions.
-  public var email: String
+  package var email: String
   /// The key's identifier, which assertions may contain as `kid`.
-  public var keyId: String
+  package var keyId: String
   /// The public key, which is RSA.
-  public var publicKey: PublicKey
+  package var publicKey: PublicKey
 
   /// Creates an account.
-  public init(email: String, keyId: String, publicKey: PublicKey) {
+  package init(email: String, keyId: String, publicKey: PublicKey) {
     self.email = email
     self.keyId = keyId
     self.publicKey = publicKey

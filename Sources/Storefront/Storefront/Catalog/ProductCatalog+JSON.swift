@@ -45,7 +45,7 @@ extension ProductCatalog {
   /// Validates identifiers, types, prices, periods, groups, offers and content.
   ///
   /// - Throws: ``CatalogError`` with the first fault and its path in our own format.
-  public func validate() throws(CatalogError) {
+  package func validate() throws(CatalogError) {
     try CatalogChecker(catalog: self).check()
   }
 

@@ -28,7 +28,7 @@ public struct ProductCatalog: Sendable, Hashable {
 
 extension CatalogProduct {
   /// `true` if a finished purchase can be restored; by default only non-consumables can.
-  public var isRestorable: Bool {
+  package var isRestorable: Bool {
     get { restorability ?? (type == .nonConsumable) }
     set { restorability = newValue }
   }

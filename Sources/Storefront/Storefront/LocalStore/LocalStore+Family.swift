@@ -10,7 +10,7 @@ extension LocalStore {
   /// - Returns: `SUBSCRIBED` or `ONE_TIME_CHARGE` for each shared purchase.
   /// - Throws: ``LocalStoreError`` with `refused` if the account is in a family, or the family has six members.
   @discardableResult
-  public func addToFamily(
+  package func addToFamily(
     _ account: String, of organizer: String
   ) throws(LocalStoreError) -> [SignedNotification] {
     try catchUp()
@@ -32,7 +32,7 @@ extension LocalStore {
   /// - Returns: `REVOKE` for each purchase that is no longer shared.
   /// - Throws: ``LocalStoreError`` with `refused` if the account is in no family.
   @discardableResult
-  public func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
+  package func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
     try catchUp()
     var lost: [StoreSaleRecord] = []
     for member in try read({ $0.family(of: account) }) + [account] {

@@ -63,7 +63,7 @@ extension LocalStore {
   }
 
   /// The date of the next due event, such as a renewal or the end of a grace period; `nil` if nothing is due.
-  public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().nextDueDate }
+  package func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().nextDueDate }
 
   /// Performs everything that is due up to an instant, each event at its own time. Every call performs what is due up
   /// to the present; use this one for simulated time. Receipts signed for a future time do not verify before it.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// A transaction in the purchase history of an account.
 public struct RecordedPurchase: Sendable, Hashable {
   /// The transaction at the time of the sale.
   public let transaction: StoreTransaction
   /// Its current state, such as refunded or revoked.
-  public let current: JWSTransaction
+  package let current: JWSTransaction
   /// `true` if the customer's queue finished it.
-  public let isFinished: Bool
+  package let isFinished: Bool
   /// `true` if it restores an earlier purchase.
-  public let isRestoration: Bool
+  package let isRestoration: Bool
   /// The charged amount, which is price times quantity, in thousandths of the transaction's currency. It is 0 for a
   /// repurchase and for a shared purchase.
-  public var charged: Int64 {
+  package var charged: Int64 {
     let (total, isTooGreat) = (current.price ?? 0).multipliedReportingOverflow(by: current.quantity ?? 1)
     return isTooGreat ? .max : total
   }
@@ -38,7 +38,7 @@ extension LocalStore {
   }
 
   /// One transaction; `nil` if the store does not know it.
-  public func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {
+  package func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {
     try currentSale(transactionIdentifier).map { (sale) throws(LocalStoreError) in try recorded(sale) }
   }
 
@@ -52,14 +52,14 @@ extension LocalStore {
   ///
   /// - Returns: The compact JWS.
   /// - Throws: ``LocalStoreError`` with `not-found`.
-  public func signedTransaction(_ transactionIdentifier: String) throws(LocalStoreError) -> String {
+  package func signedTransaction(_ transactionIdentifier: String) throws(LocalStoreError) -> String {
     var transaction = try knownSale(transactionIdentifier).transaction
     transaction.signedDate = SubscriptionEngine.later(than: transaction.signedDate, clock())
     return try sign(transaction)
   }
 
   /// The current state of the subscription with an original transaction.
-  public func subscription(
+  package func subscription(
     _ originalTransactionIdentifier: String
   ) throws(LocalStoreError) -> Subscription? {
     try catchUp()

@@ -34,7 +34,8 @@ extension LocalStore {
   /// - Returns: `REFUND_REVERSED`, and the notifications of sharing the purchase again.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
-  public func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
+  package func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification]
+  {
     try changePurchase(of: transactionIdentifier) { engine, purchase throws(SubscriptionError) in
       var events: [StoreEvent] = []
       for (sale, date) in purchase {
@@ -54,7 +55,8 @@ extension LocalStore {
   /// - Returns: `REFUND_DECLINED`.
   /// - Throws: ``LocalStoreError`` with `not-found`.
   @discardableResult
-  public func declineRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
+  package func declineRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification]
+  {
     try notify(.refundDeclined, about: transactionIdentifier)
   }
 
@@ -63,7 +65,7 @@ extension LocalStore {
   /// - Returns: `CONSUMPTION_REQUEST`.
   /// - Throws: ``LocalStoreError`` with `not-found`.
   @discardableResult
-  public func requestConsumption(
+  package func requestConsumption(
     _ transactionIdentifier: String, reason: ConsumptionRequestReason = .other
   ) throws(LocalStoreError) -> [SignedNotification] {
     try notify(.consumptionRequest, about: transactionIdentifier, reason: reason)

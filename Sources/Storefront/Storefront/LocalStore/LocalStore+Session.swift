@@ -7,7 +7,7 @@ extension LocalStore {
   public struct Session: Store {
     let store: LocalStore
     /// The customer.
-    public let account: String
+    package let account: String
 
     /// Looks products up. Products that are not for sale are returned as invalid identifiers.
     public func products(

@@ -23,9 +23,9 @@ public import ReceiptSigning
 /// The rules of subscriptions are in <doc:Subscriptions>.
 public actor LocalStore {
   /// The options of the store.
-  public nonisolated let options: Options
+  package nonisolated let options: Options
   /// The products to sell.
-  public nonisolated let catalog: ProductCatalog
+  package nonisolated let catalog: ProductCatalog
   let products: [String: CatalogProduct]
   let stored: StoredRecords
   let clock: @Sendable () -> Timestamp

@@ -83,7 +83,7 @@ extension PaymentTransaction {
   }
 
   /// The store's transaction: defined only in ``State/purchased`` and ``State/restored``.
-  public var storeTransaction: StoreTransaction? { outcome.sales.first }
+  package var storeTransaction: StoreTransaction? { outcome.sales.first }
 
   /// The store's identifier of the transaction (`transactionIdentifier`), unique per successful payment: defined only
   /// in ``State/purchased`` and ``State/restored``. Keep it for audits.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// An attempt to charge for a renewal.
-public struct BillingAttempt: Sendable, Hashable {
+package struct BillingAttempt: Sendable, Hashable {
   /// The account of the subscription.
-  public let account: String
+  package let account: String
   /// The original transaction of the subscription.
-  public let originalTransactionIdentifier: String
+  package let originalTransactionIdentifier: String
   /// The product of the renewed period.
-  public let productIdentifier: String
+  package let productIdentifier: String
   /// The price in thousandths.
-  public let price: Int64
+  package let price: Int64
   /// The number of the attempt: 0 for the renewal itself, then the number of the billing retry.
-  public let number: Int
+  package let number: Int
   /// The date of the attempt.
-  public let date: Timestamp
+  package let date: Timestamp
   /// A random number from 0 up to, but not including, 1, derived from the seed.
   package let chance: Double
 }
@@ -23,10 +23,10 @@ public struct BillingAttempt: Sendable, Hashable {
 /// Decides whether charges for renewals succeed.
 public struct BillingPolicy: Sendable {
   /// Returns `true` if an attempt succeeds.
-  public let accepts: @Sendable (BillingAttempt) -> Bool
+  package let accepts: @Sendable (BillingAttempt) -> Bool
 
   /// Creates a policy. It must give the same answer for the same attempt.
-  public init(accepts: @escaping @Sendable (BillingAttempt) -> Bool) { self.accepts = accepts }
+  package init(accepts: @escaping @Sendable (BillingAttempt) -> Bool) { self.accepts = accepts }
 
   /// Every attempt succeeds.
   public static let always = BillingPolicy { _ in true }

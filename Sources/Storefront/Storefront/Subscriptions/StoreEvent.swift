@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// An event of a purchase: the transaction and renewal information at that time, and the fields of its notification.
 /// ``StoreEventSigner`` signs the payloads that Apple's store would sign.
-public struct StoreEvent: Sendable, Hashable {
+package struct StoreEvent: Sendable, Hashable {
   /// 1, 2, 3 and so on, in the order of the store's events.
   package var number: Int64
   /// The account of the purchase.
-  public var account: String
+  package var account: String
   /// The application username of the payment for the subscription.
   package var applicationUsername: String?
   /// The date on which it happened and was signed. No two events of one original transaction share a millisecond, so
   /// the signed dates determine their order.
-  public var signedDate: Timestamp
+  package var signedDate: Timestamp
   /// The event.
-  public var type: NotificationType
+  package var type: NotificationType
   /// The subtype of the event.
-  public var subtype: NotificationSubtype?
+  package var subtype: NotificationSubtype?
   /// The identifier of the notification, the same for every attempt to deliver it.
   package var uuid: UUIDString
   /// The transaction concerned.
-  public var transaction: JWSTransaction
+  package var transaction: JWSTransaction
   /// The renewal information; subscriptions only.
-  public var renewalInfo: JWSRenewalInfo?
+  package var renewalInfo: JWSRenewalInfo?
   /// The state of the subscription; subscriptions only.
   package var status: SubscriptionStatus?
   /// The reason that the customer gave for requesting a refund.
@@ -37,5 +37,5 @@ public struct StoreEvent: Sendable, Hashable {
   package var replacedTransaction: JWSTransaction?
 
   /// The original transaction of the purchase.
-  public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
+  package var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
 }

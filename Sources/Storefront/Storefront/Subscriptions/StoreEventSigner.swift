@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
-public import ReceiptSigning
+package import ReceiptSigning
 
 /// A signed ``StoreEvent``.
-public struct SignedStoreEvent: Sendable, Hashable {
+package struct SignedStoreEvent: Sendable, Hashable {
   /// The signed transaction.
-  public let transaction: String
+  package let transaction: String
   /// The signed renewal information; subscriptions only.
-  public let renewalInfo: String?
+  package let renewalInfo: String?
   /// The signed notification that contains both: the `signedPayload` that is sent to a server.
-  public let notification: String
+  package let notification: String
 }
 
 /// Signs events: the transaction, the renewal information, and the notification that contains them.
 ///
 /// The same event gives the same payloads, byte for byte. Signatures differ, because ECDSA uses a random number.
-public struct StoreEventSigner: Sendable {
+package struct StoreEventSigner: Sendable {
   /// The app's identifier in notifications. Verifiers of production notifications may require it.
   package let appAppleId: Int64?
   private let signer: JWSSigner
@@ -27,7 +27,7 @@ public struct StoreEventSigner: Sendable {
   ///   - identity: A P-256 identity whose chain is leaf, intermediate, root.
   ///   - appAppleId: The app's identifier in notifications.
   /// - Throws: `SigningError` if the identity is unsuitable.
-  public init(identity: SigningIdentity, appAppleId: Int64? = nil) throws(SigningError) {
+  package init(identity: SigningIdentity, appAppleId: Int64? = nil) throws(SigningError) {
     self.signer = try JWSSigner(identity: identity)
     self.appAppleId = appAppleId
   }
@@ -36,7 +36,7 @@ public struct StoreEventSigner: Sendable {
   ///
   /// - Returns: The signed parts and the notification.
   /// - Throws: `SigningError` with `crypto-failure`.
-  public func sign(_ event: StoreEvent) throws(SigningError) -> SignedStoreEvent {
+  package func sign(_ event: StoreEvent) throws(SigningError) -> SignedStoreEvent {
     let transaction = try signer.sign(.transaction(event.transaction))
     let renewalInfo: String? =
       if let renewalInfo = event.renewalInfo { try signer.sign(.renewalInfo(renewalInfo)) } else { nil }

@@ -24,13 +24,13 @@ extension Subscription: Identifiable {
   /// The ``originalTransactionIdentifier``.
   public var id: String { originalTransactionIdentifier }
   /// The group.
-  public var groupIdentifier: String { transaction.subscriptionGroupIdentifier ?? "" }
+  package var groupIdentifier: String { transaction.subscriptionGroupIdentifier ?? "" }
   /// The product of the current period.
   public var productIdentifier: String { transaction.productId ?? "" }
   /// The end of the current period.
   public var expiresDate: Timestamp { transaction.expiresDate ?? Timestamp(millisecondsSince1970: 0) }
   /// `true` if a member of the family pays for it.
-  public var isFamilyShared: Bool { sharedFrom != nil }
+  package var isFamilyShared: Bool { sharedFrom != nil }
 
   /// The state of service at an instant, if no further event happens.
   public func status(at instant: Timestamp) -> Status {

@@ -3,7 +3,7 @@
 public import FoundationEssentials
 public import ReceiptCodec
 
-/// A change by a customer or the vendor, for ``LocalStore/perform(_:)`` and ``SubscriptionEngine/perform(_:at:)``.
+/// A change by a customer or the vendor, for ``LocalStore/perform(_:)``.
 ///
 /// A subscription is named by its original transaction. The change is refused if the subscription is unknown, has no
 /// service, or is paid for by another member of the family.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// Changes of subscriptions by customers and the vendor.
 extension SubscriptionEngine {
@@ -8,7 +8,7 @@ extension SubscriptionEngine {
   ///
   /// - Returns: The events.
   /// - Throws: ``SubscriptionError``; then only the due events have taken effect.
-  public mutating func perform(
+  package mutating func perform(
     _ change: SubscriptionChange, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)

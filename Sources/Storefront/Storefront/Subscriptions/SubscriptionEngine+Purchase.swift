@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// The result of a payment for an auto-renewable subscription.
-public struct SubscriptionPurchase: Sendable, Hashable {
+package struct SubscriptionPurchase: Sendable, Hashable {
   /// The transaction of the payment: a new one, or that of the current period if the payment only affects later
   /// periods.
-  public let transaction: JWSTransaction
+  package let transaction: JWSTransaction
   /// The events of the purchase.
-  public let events: [StoreEvent]
+  package let events: [StoreEvent]
 }
 
 extension SubscriptionEngine {
@@ -25,7 +25,7 @@ extension SubscriptionEngine {
   /// | active, any other product of the group | a change at the next renewal; the answer is the present transaction |
   ///
   /// A payment for the active product also cancels a downgrade. Its offer applies from the next renewal on.
-  public mutating func subscribe(
+  package mutating func subscribe(
     _ productIdentifier: String, account: String, applicationUsername: String? = nil,
     offer: PaymentOffer? = nil, at instant: Timestamp
   ) throws(StoreError) -> SubscriptionPurchase {

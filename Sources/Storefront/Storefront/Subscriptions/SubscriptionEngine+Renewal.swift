@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// Renewal, billing retry and expiry.
 extension SubscriptionEngine {
@@ -13,7 +13,7 @@ extension SubscriptionEngine {
   ///   - instant: The new time. An instant in the past has no effect.
   ///   - emit: Receives each event. If it throws, discard the engine, which has advanced further.
   /// - Throws: The error of `emit`.
-  public mutating func advance<Failure>(
+  package mutating func advance<Failure>(
     to instant: Timestamp, _ emit: (StoreEvent) throws(Failure) -> Void
   ) throws(Failure) {
     while true {

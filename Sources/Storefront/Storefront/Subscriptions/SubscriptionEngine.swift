@@ -5,7 +5,7 @@ public import ReceiptCodec
 public import ReceiptCrypto
 
 /// Simulates the life of purchases: renewals, billing failures, offers, upgrades, refunds and Family Sharing. It emits
-/// a ``StoreEvent`` for each notification that Apple's store would send.
+/// a `StoreEvent` for each notification that Apple's store would send.
 ///
 /// It is a value type without side effects: it reads no clock, does no I/O, and derives random numbers from its seed.
 /// The same operations at the same instants give the same events, byte for byte.
@@ -21,13 +21,13 @@ public struct SubscriptionEngine: Sendable {
   /// The app, the storefront and the billing rules.
   public struct Options: Sendable {
     /// The app's bundle identifier.
-    public var bundleIdentifier: String
+    package var bundleIdentifier: String
     /// The environment in transactions.
-    public var environment: ReceiptEnvironment
+    package var environment: ReceiptEnvironment
     /// The storefront in transactions: three letters of ISO 3166-1.
-    public var storefront: String
+    package var storefront: String
     /// The seed of the notification identifiers and of the decision which renewals fail.
-    public var seed: UInt64
+    package var seed: UInt64
     /// The calendar of periods.
     public var calendar: SubscriptionCalendar
     /// The grace period of a failed renewal in days, at most 6 for periods of a week or less; `nil` for no grace
@@ -56,7 +56,7 @@ public struct SubscriptionEngine: Sendable {
   }
 
   /// The app, the storefront and the billing rules.
-  public let options: Options
+  package let options: Options
   /// The state besides the subscriptions.
   package internal(set) var ledger = EngineLedger()
   let products: [String: CatalogProduct]
@@ -83,7 +83,7 @@ public struct SubscriptionEngine: Sendable {
   let source: EngineSource?
 
   /// Creates an engine without subscriptions.
-  public init(catalog: ProductCatalog, options: Options) {
+  package init(catalog: ProductCatalog, options: Options) {
     self.init(catalog: catalog, options: options, ledger: EngineLedger(), source: nil)
   }
 
@@ -104,10 +104,10 @@ public struct SubscriptionEngine: Sendable {
   }
 
   /// All subscriptions, in no particular order. For a stored engine, only those in memory.
-  public var subscriptions: some Collection<Subscription> { all.rows.values }
+  package var subscriptions: some Collection<Subscription> { all.rows.values }
 
   /// The subscriptions of an account, its own and shared ones, by original transaction.
-  public func subscriptions(of account: String) -> [Subscription] {
+  package func subscriptions(of account: String) -> [Subscription] {
     identifiers(of: account).compactMap { self[$0] }
   }
 
@@ -135,7 +135,7 @@ public struct SubscriptionEngine: Sendable {
   }
 
   /// The date of the next due event, if any.
-  public var nextDueDate: Timestamp? {
+  package var nextDueDate: Timestamp? {
     [due.first?.date, source?.firstDue(after: dueKey)?.entry.date].compactMap(\.self).min()
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-public import ReceiptCodec
+package import ReceiptCodec
 package import ReceiptSigning
 
 /// The address of an App Store Server API: Apple's for production or the sandbox, or a compatible server's.
@@ -12,7 +12,7 @@ public struct AppStoreServerAddress: Sendable, Hashable {
   package let url: RemoteURL
 
   /// Creates an address for a server of your own, such as an emulator.
-  public init(_ environment: ReceiptEnvironment.Category, at url: RemoteURL) {
+  package init(_ environment: ReceiptEnvironment.Category, at url: RemoteURL) {
     self.environment = environment
     self.url = url
   }

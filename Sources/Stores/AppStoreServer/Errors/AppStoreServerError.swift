@@ -60,13 +60,13 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     /// A sentence that describes the reason.
     public let message: String
     /// `true` if the part could not be checked now and may be later.
-    public let isRetryable: Bool
+    package let isRetryable: Bool
   }
 
   /// The endpoint of the call.
-  public let endpoint: AppStoreServerEndpoint
+  package let endpoint: AppStoreServerEndpoint
   /// The number of requests sent; 0 if the call failed before the first.
-  public let attempts: Int
+  package let attempts: Int
   /// The cause of the failure.
   public let cause: Cause
 
@@ -143,10 +143,10 @@ extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable 
 
 extension AppStoreServerErrorCode {
   /// The HTTP status of the code, which is its first three digits.
-  public var httpStatus: Int { Int(clamping: rawValue / 10_000) }
+  package var httpStatus: Int { Int(clamping: rawValue / 10_000) }
 
   /// `true` if Apple documents that the same request may succeed later.
-  public var isRetryable: Bool {
+  package var isRetryable: Bool {
     switch self {
     case .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable,
       .rateLimitExceeded, .generalInternalRetryable:

@@ -10,7 +10,7 @@ public struct PerformanceTestFailures: Sendable, Hashable {
   public var counts: [SendAttemptResult: Int64]
 
   /// Creates an object from its counts.
-  public init(counts: [SendAttemptResult: Int64] = [:]) { self.counts = counts }
+  package init(counts: [SendAttemptResult: Int64] = [:]) { self.counts = counts }
 }
 
 extension PerformanceTestFailures: JSONFieldValue {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
-public import ReceiptSigning
+package import ReceiptCodec
+package import ReceiptSigning
 
 extension RealtimeResponse {
   /// Returns the object as compact JSON; the fields are in the order of Apple's documentation, unknown ones last.
@@ -16,7 +16,7 @@ extension RealtimePromotionalOfferSignatureV1 {
   ///   - productId: The product that it covers.
   ///   - offerIdentifier: The offer that it covers.
   ///   - appAccountToken: The account that it covers; `nil` if it covers none.
-  public init(
+  package init(
     _ signature: PromotionalOfferSignature, productId: String, offerIdentifier: String,
     appAccountToken: UUIDString? = nil
   ) {

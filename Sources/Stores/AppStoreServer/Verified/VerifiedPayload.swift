@@ -10,7 +10,7 @@ public struct VerifiedPayload<Payload: Sendable & Hashable>: Sendable, Hashable 
   /// The verifier's result, with the signer and the signing time.
   public let receipt: VerifiedReceipt
   /// The part as received, a compact JWS; store it as proof.
-  public let compact: String
+  package let compact: String
 }
 
 /// The transaction and the renewal information of one purchase.

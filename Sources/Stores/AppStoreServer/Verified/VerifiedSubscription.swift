@@ -5,10 +5,9 @@ public import ReceiptCodec
 /// A subscription's status and its last purchase.
 public struct VerifiedSubscription: Sendable, Hashable {
   /// The group of the subscription.
-  public let subscriptionGroupIdentifier: String?
+  package let subscriptionGroupIdentifier: String?
   /// The status, which the App Store does not sign.
   ///
-  /// Use ``contradiction(at:)`` to compare it with the signed dates.
   public let status: SubscriptionStatus
   /// The identifier of the subscription's first transaction.
   public let originalTransactionId: String
@@ -34,7 +33,7 @@ public struct VerifiedSubscription: Sendable, Hashable {
   ///
   /// - Parameter instant: The instant at which the status was received.
   /// - Returns: A sentence with the status and the dates; `nil` also for a status unknown to this version.
-  public func contradiction(at instant: Timestamp) -> String? {
+  package func contradiction(at instant: Timestamp) -> String? {
     let revocation = purchase.transaction.payload.revocationDate
     let endsLater =
       revocation == nil

@@ -69,7 +69,7 @@ public struct GooglePlayClient: Sendable {
   }
 
   /// Returns this client for another app of the account, with the same access token.
-  public func calling(for packageName: String) -> GooglePlayClient {
+  package func calling(for packageName: String) -> GooglePlayClient {
     var client = self
     client.packageName = packageName
     return client

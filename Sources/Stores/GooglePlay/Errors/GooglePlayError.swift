@@ -45,13 +45,13 @@ public struct GooglePlayError: Error, Sendable, Hashable {
     /// The status of the response.
     public let httpStatus: Int
     /// The name of the error, such as `NOT_FOUND`, if the response states it.
-    public let status: String?
+    package let status: String?
     /// The reason in one word, such as `purchaseTokenNoLongerValid`, if the response states it.
-    public let reason: String?
+    package let reason: String?
     /// Google's message, as one line of bounded length.
     public let message: String?
     /// The time for the next attempt, if the response states it.
-    public let retryAfter: Timestamp?
+    package let retryAfter: Timestamp?
   }
 
   /// The cause of the failure.
@@ -78,9 +78,9 @@ public struct GooglePlayError: Error, Sendable, Hashable {
   }
 
   /// The endpoint of the call.
-  public let endpoint: GooglePlayEndpoint
+  package let endpoint: GooglePlayEndpoint
   /// The number of requests sent, without those for the access token; 0 if the call failed before the first.
-  public let attempts: Int
+  package let attempts: Int
   /// The cause of the failure.
   public let cause: Cause
 

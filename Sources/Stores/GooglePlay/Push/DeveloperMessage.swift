@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Entitlements
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// A message of Google Play that arrived with a verified token.
 public struct DeveloperMessage: Sendable, Hashable {
   /// The identifier of the message, the same for each delivery.
   public let messageId: String
   /// The time at which the message was published.
-  public let publishTime: Timestamp?
+  package let publishTime: Timestamp?
   /// The app, one of those that the receiver accepts.
   public let packageName: String
   /// The notification.
@@ -16,7 +16,7 @@ public struct DeveloperMessage: Sendable, Hashable {
   /// It is authentic, but only says that something changed; Google Play must be asked for the details.
   public let notification: DeveloperNotification
   /// The JSON of the notification as published.
-  public let json: [UInt8]
+  package let json: [UInt8]
 
   /// The purchase that the message is about.
   ///
@@ -40,7 +40,7 @@ public struct DeveloperMessage: Sendable, Hashable {
   /// The kind of event: the name of the notification's member that is set.
   ///
   /// If this version does not know the event, it is the member's name on the wire.
-  public var event: String {
+  package var event: String {
     if notification.subscriptionNotification != nil { return "subscriptionNotification" }
     if notification.oneTimeProductNotification != nil { return "oneTimeProductNotification" }
     if notification.voidedPurchaseNotification != nil { return "voidedPurchaseNotification" }
@@ -50,13 +50,13 @@ public struct DeveloperMessage: Sendable, Hashable {
   }
 
   /// The type of the event; `nil` if it has none.
-  public var eventType: Int64? {
+  package var eventType: Int64? {
     notification.subscriptionNotification?.notificationType?.rawValue
       ?? notification.oneTimeProductNotification?.notificationType?.rawValue
   }
 
   /// The time of the event.
-  public var eventTime: Timestamp? { notification.eventTime ?? publishTime }
+  package var eventTime: Timestamp? { notification.eventTime ?? publishTime }
 }
 
 /// The result of a message.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-public import ReceiptCodec
+package import ReceiptCodec
 internal import ReceiptCrypto
 
 /// Verifies the OIDC token that authenticates push requests of Cloud Pub/Sub.
@@ -23,11 +23,11 @@ public struct PushTokenVerifier: Sendable {
     /// The address of the service account.
     public let email: String
     /// The identifier of the service account (`sub`).
-    public let subject: String?
+    package let subject: String?
     /// The time at which the token was issued.
-    public let issuedAt: Timestamp
+    package let issuedAt: Timestamp
     /// The time at which the token expires.
-    public let expiresAt: Timestamp
+    package let expiresAt: Timestamp
   }
 
   /// The URL of Google's public keys.

@@ -9,11 +9,11 @@ package import ReceiptCrypto
 /// Play Console grants the access. The key is never printed.
 public struct ServiceAccount: Sendable {
   /// The account's address, as Play Console lists it (`client_email`).
-  public let email: String
+  package let email: String
   /// The identifier of the key (`private_key_id`).
-  public let keyId: String
+  package let keyId: String
   /// The URL that issues access tokens (`token_uri`).
-  public let tokenURL: RemoteURL
+  package let tokenURL: RemoteURL
 
   /// The audience of the assertions: `token_uri` as the file spells it.
   let audience: String

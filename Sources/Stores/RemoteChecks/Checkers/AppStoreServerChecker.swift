@@ -17,7 +17,7 @@ public struct AppStoreServerChecker: RemoteChecker {
   /// `app-store`.
   public let name = "app-store"
   /// The requirements.
-  public var requirements: PurchaseRequirements
+  package var requirements: PurchaseRequirements
   /// Checks receipts while the App Store cannot be reached; `nil` by default.
   ///
   /// Set it if `VerificationPolicy.offlineRule` accepts the signature alone in that case. A refusal by this checker

@@ -9,13 +9,13 @@ internal import ReceiptVerification
 /// itself.
 public struct PurchaseRequirements: Sendable, Hashable {
   /// Indicates whether a subscription that was upgraded to another is refused; `true` by default.
-  public var refusesUpgraded: Bool
+  package var refusesUpgraded: Bool
   /// The account that must own the purchase (`appAccountToken`); `nil` accepts any.
-  public var appAccountToken: UUIDString?
+  package var appAccountToken: UUIDString?
   /// Indicates whether a subscription must be active or in its grace period now.
   ///
   /// `false` by default, because a receipt proves a purchase and not a current period.
-  public var requiresCurrentSubscription: Bool
+  package var requiresCurrentSubscription: Bool
 
   /// Creates requirements.
   public init(

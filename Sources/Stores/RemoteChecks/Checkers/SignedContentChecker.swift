@@ -32,7 +32,7 @@ public struct SignedContentChecker: RemoteChecker {
   /// `signed-content`.
   public let name = "signed-content"
   /// The requirements.
-  public var requirements: PurchaseRequirements
+  package var requirements: PurchaseRequirements
   private let clock: @Sendable () -> Timestamp
 
   /// Creates a checker.

@@ -17,9 +17,9 @@ public struct VerifyReceiptChecker: RemoteChecker {
   /// The URLs of the environments.
   public struct Endpoints: Sendable, Hashable {
     /// The complete URL for production.
-    public var production: RemoteURL
+    package var production: RemoteURL
     /// The complete URL for the sandbox.
-    public var sandbox: RemoteURL
+    package var sandbox: RemoteURL
 
     /// Creates endpoints.
     public init(production: RemoteURL, sandbox: RemoteURL) {

@@ -9,7 +9,7 @@ public import ReceiptVerification
 /// is unreachable, so is the combination: a missing answer is never a confirmation.
 public struct CombinedChecker: RemoteChecker {
   /// The rule by which the answers are combined.
-  public enum Rule: String, Sendable, Hashable {
+  package enum Rule: String, Sendable, Hashable {
     /// Every checker must confirm. The first revocation or refusal decides; without one, a failure does.
     case allOf = "all-of"
     /// One confirmation is enough. A revocation decides too, because a source that knows of one knows more than the
@@ -46,7 +46,7 @@ public struct CombinedChecker: RemoteChecker {
   ///   - name: The combination's name in verdicts; by default the rule and the checkers' names, like
   ///     `all-of(app-store, ocsp)`.
   ///   - time: The clock.
-  public init(
+  package init(
     _ rule: Rule, _ checkers: [any RemoteChecker], order: Order, name: String? = nil,
     time: RemoteTime = .system
   ) {

@@ -16,7 +16,7 @@ public struct GooglePlayChecker: RemoteChecker {
   /// `google-play`.
   public let name = "google-play"
   /// The requirements; the account is compared with the one that the app stated (`obfuscatedExternalAccountId`).
-  public var requirements: PurchaseRequirements
+  package var requirements: PurchaseRequirements
   private let client: GooglePlayClient
   /// The largest number of purchases in a receipt; order lists have few, and each costs a request.
   private static let maximumPurchaseCount = 100

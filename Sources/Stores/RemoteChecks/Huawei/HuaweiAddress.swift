@@ -57,7 +57,7 @@ public struct HuaweiAddress: Sendable, Hashable {
   private static let tokenPath = ["oauth2", "v3", "token"]
 
   /// Creates the addresses of servers of your own.
-  public init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {
+  package init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {
     self.orders = orders
     self.subscriptions = subscriptions
     self.token = token

@@ -7,7 +7,7 @@ public import ReceiptVerification
 
 /// Checks with Huawei AppGallery that a purchase is known, paid for and not refunded.
 ///
-/// With ``PurchaseRequirements/requiresCurrentSubscription`` it also checks that a subscription is current.
+/// If ``PurchaseRequirements`` say so, it also checks that a subscription is current.
 ///
 /// The order service's answer contains the purchase and a signature like the receipt's own, which is verified with the
 /// keys of the policy. The subscription service documents no signature. Its answer is trusted as Google Play's is:
@@ -17,7 +17,7 @@ public struct HuaweiChecker: RemoteChecker {
   /// `huawei`.
   public let name = "huawei"
   /// The requirements; Huawei's purchases name no account.
-  public var requirements: PurchaseRequirements
+  package var requirements: PurchaseRequirements
   private let client: HuaweiClient
   private let verifier: ReceiptVerifier
 

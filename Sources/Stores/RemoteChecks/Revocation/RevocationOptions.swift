@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 /// The options of a ``RevocationChecker``.
 ///
@@ -45,7 +45,7 @@ public struct RevocationOptions: Sendable {
   /// An event about one certificate that is worth a line in a log.
   public struct Note: Sendable, Hashable, CustomStringConvertible {
     /// The kind of event.
-    public enum Subject: String, Sendable, Hashable, CaseIterable {
+    package enum Subject: String, Sendable, Hashable, CaseIterable {
       /// The certificate passed although its status could not be obtained.
       case softFailure = "soft-failure"
       /// The certificate passed because it names neither responder nor list.
@@ -59,9 +59,9 @@ public struct RevocationOptions: Sendable {
     }
 
     /// The kind of event.
-    public let subject: Subject
+    package let subject: Subject
     /// The certificate.
-    public let certificate: Certificate
+    package let certificate: Certificate
     /// A sentence that describes the event.
     public let message: String
 
@@ -80,24 +80,24 @@ public struct RevocationOptions: Sendable {
   /// A responder to ask about every certificate instead of the one it names; `nil` by default.
   ///
   /// Use it for tests and for mirrored responders.
-  public var responderURL: RemoteURL?
+  package var responderURL: RemoteURL?
   /// Indicates whether requests carry a nonce, which prevents the replay of an old response; `true` by default.
-  public var sendsNonce = true
+  package var sendsNonce = true
   /// Indicates whether a response must repeat the nonce; `false` by default.
   ///
   /// Responders that sign responses in advance, Apple's among them, do not repeat it.
-  public var requiresNonce = false
+  package var requiresNonce = false
   /// The hash that identifies certificates in requests; SHA-1 by default.
   ///
   /// Every responder understands SHA-1, and security does not depend on this hash.
-  public var identifierHash: DigestAlgorithm = .sha1
+  package var identifierHash: DigestAlgorithm = .sha1
   /// The retry policy for a responder; by default two attempts of 5 seconds each, 10 seconds in all.
   public var retryPolicy = RetryPolicy(
     maximumAttempts: 2, deadline: .seconds(10), attemptTimeout: .seconds(5))
   /// The longest time that a status is cached, even if its `nextUpdate` is later; 7 days by default.
-  public var maximumLifetime: Duration = .seconds(7 * 86_400)
+  package var maximumLifetime: Duration = .seconds(7 * 86_400)
   /// The time after a failure during which the same certificate is not asked about again; 5 seconds by default.
-  public var failureHold: Duration = .seconds(5)
+  package var failureHold: Duration = .seconds(5)
   /// Called for each ``RevocationOptions/Note``, on an arbitrary thread; `nil` by default.
   public var report: (@Sendable (Note) -> Void)?
 

@@ -17,7 +17,7 @@ public final class MemoryStorage: TrailStorage {
   private init(_ tables: MemoryTables?) { state = Mutex(tables) }
 
   /// A copy with the committed state, which is the state that would remain after a crash now.
-  public func copy() -> MemoryStorage { MemoryStorage(state.withLock { $0 }) }
+  package func copy() -> MemoryStorage { MemoryStorage(state.withLock { $0 }) }
 
   /// Reads a snapshot.
   ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCrypto
-public import ReceiptSigning
+package import ReceiptSigning
 
 extension TestAuthority {
   /// An identity whose leaf and intermediate have URLs for revocation checks. Each call creates new certificates.
@@ -13,7 +13,7 @@ extension TestAuthority {
   ///   - serialNumber: The serial number of the leaf.
   /// - Returns: The identity, with the chain leaf, intermediate, root.
   /// - Throws: `SigningError` if a URL or number is not valid in a certificate.
-  public func identity(
+  package func identity(
     ocspURL: String?, crlURL: String? = nil, rootCRLURL: String? = nil, serialNumber: [UInt8] = [0x07]
   ) throws(SigningError) -> SigningIdentity {
     func pointers(list: String?) -> [Certificate.Extension] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-public import ReceiptCodec
-public import ReceiptCrypto
+package import ReceiptCodec
+package import ReceiptCrypto
 
 /// The issuer's side of revocation, for tests. It answers OCSP requests about the certificates of a test identity, and
 /// creates revocation lists, correct or with a flaw.
@@ -14,9 +14,9 @@ public import ReceiptCrypto
 /// responder.revoke(identity.chain[0], at: now, reason: .keyCompromise)
 /// let response = try responder.response(to: requestBody, at: now)
 /// ```
-public struct TestRevocationResponder: Sendable {
+package struct TestRevocationResponder: Sendable {
   /// The signer of responses.
-  public enum Signer: Sendable, Hashable {
+  package enum Signer: Sendable, Hashable {
     /// The issuer of the certificate.
     case issuer
     /// A delegate that the issuer certified for OCSP.
@@ -24,7 +24,7 @@ public struct TestRevocationResponder: Sendable {
   }
 
   /// A flaw of a response, which verifiers must refuse.
-  public enum Flaw: String, Sendable, Hashable, CaseIterable {
+  package enum Flaw: String, Sendable, Hashable, CaseIterable {
     /// The response has the nonce of another request.
     case wrongNonce = "wrong-nonce"
     /// `nextUpdate` was an hour ago.
@@ -44,13 +44,13 @@ public struct TestRevocationResponder: Sendable {
   }
 
   /// The signer of responses; initially the issuer.
-  public var signer: Signer = .issuer
+  package var signer: Signer = .issuer
   /// The flaw of responses; initially `nil`.
-  public var flaw: Flaw?
+  package var flaw: Flaw?
   /// `true` if responses repeat the nonce; initially `true`.
-  public var repeatsNonce = true
+  package var repeatsNonce = true
   /// The seconds from `thisUpdate`, which is now, to `nextUpdate`; `nil` omits `nextUpdate`. Initially one hour.
-  public var lifetime: Int64? = 3600
+  package var lifetime: Int64? = 3600
 
   private let keys: TestAuthority.Keys
   private let chain: [Certificate]
@@ -61,18 +61,18 @@ public struct TestRevocationResponder: Sendable {
   /// - Parameters:
   ///   - authority: The authority of the identity.
   ///   - chain: The chain: leaf, intermediate, root.
-  public init(_ authority: TestAuthority, chain: [Certificate]) {
+  package init(_ authority: TestAuthority, chain: [Certificate]) {
     self.keys = authority.keys
     self.chain = chain
   }
 
   /// Revokes a certificate.
-  public mutating func revoke(_ certificate: Certificate, at instant: Timestamp, reason: CRLReason?) {
+  package mutating func revoke(_ certificate: Certificate, at instant: Timestamp, reason: CRLReason?) {
     standings[certificate] = .revoked(at: instant.wholeSecondsSince1970 ?? 0, reason: reason)
   }
 
   /// Sets the status of a certificate to unknown.
-  public mutating func forget(_ certificate: Certificate) { standings[certificate] = .unknown }
+  package mutating func forget(_ certificate: Certificate) { standings[certificate] = .unknown }
 
   /// Answers an OCSP request about one or more certificates of the chain, repeating the CertIDs of the request. The
   /// issuer of the first known certificate signs. Any other certificate has the status unknown.
@@ -82,7 +82,7 @@ public struct TestRevocationResponder: Sendable {
   ///   - now: The time.
   /// - Returns: The body of the HTTP response, of the type `application/ocsp-response`.
   /// - Throws: `OCSPError` with `malformed-request` if the body is not an OCSP request.
-  public func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
+  package func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
     let request = try ReceivedOCSPRequest(der: request)
     guard let issuer = request.identifiers.lazy.compactMap({ known($0)?.issuer }).first else {
       return OCSPResponseTemplate.refusal(.unauthorized)
@@ -101,7 +101,7 @@ public struct TestRevocationResponder: Sendable {
   }
 
   /// The revocation list of one issuer in the chain.
-  public func list(of issuer: Certificate, at now: Timestamp) throws(RevocationListError) -> [UInt8] {
+  package func list(of issuer: Certificate, at now: Timestamp) throws(RevocationListError) -> [UInt8] {
     let now = now.wholeSecondsSince1970 ?? 0
     var template = RevocationListTemplate(thisUpdate: now, nextUpdate: lifetime.map { now + $0 })
     template.extensions = [.authorityKeyIdentifier(of: issuer), .crlNumber(now)].compactMap(\.self)

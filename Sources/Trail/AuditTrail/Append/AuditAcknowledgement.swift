@@ -10,7 +10,7 @@ public struct AuditAcknowledgement: Sendable, Hashable {
   public let isRepeat: Bool
 
   /// Creates an acknowledgement, for tests and stand-ins.
-  public init(index: UInt64, isRepeat: Bool) {
+  package init(index: UInt64, isRepeat: Bool) {
     self.index = index
     self.isRepeat = isRepeat
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCrypto
-public import TransparencyLog
+package import TransparencyLog
 
 /// Checks a trail that was exported as static files, as an outsider would: with only the files, the public key and, if
 /// the outsider has one, an older checkpoint.
-public struct TileDirectoryChecker: Sendable {
+package struct TileDirectoryChecker: Sendable {
   private let directory: TileDirectory
   private let verifier: NoteVerifierKey
 
   /// Creates a checker.
-  public init(directory: TileDirectory, verifier: NoteVerifierKey) {
+  package init(directory: TileDirectory, verifier: NoteVerifierKey) {
     self.directory = directory
     self.verifier = verifier
   }
@@ -24,7 +24,7 @@ public struct TileDirectoryChecker: Sendable {
   ///
   /// - Throws: `NoteError` if no key of the trail has signed it, or the signature could not be checked;
   ///   `LogFormatError` if the file of keys is damaged; ``StorageError``.
-  public func verify(_ checkpoint: SignedCheckpoint) throws -> VerifiedCheckpoint {
+  package func verify(_ checkpoint: SignedCheckpoint) throws -> VerifiedCheckpoint {
     let proofs = try directory.successions()
     let chain = try KeyChain(verifier, proofs)
     if let verified = try verified(checkpoint, by: chain) { return verified }
@@ -56,7 +56,7 @@ public struct TileDirectoryChecker: Sendable {
   ///   - progress: Called periodically with the number of checked entries and the number of all entries.
   /// - Returns: The report.
   /// - Throws: ``StorageError`` if a file cannot be read for a reason that indicates no fault of the trail.
-  public func check(
+  package func check(
     continuing older: VerifiedCheckpoint? = nil,
     progress: (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> TrailCheckReport {

@@ -2,13 +2,13 @@
 
 internal import ReceiptBytes
 internal import ReceiptCrypto
-public import TransparencyLog
+package import TransparencyLog
 
 /// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.
 ///
 /// It starts from the entries, the trail's public key and the last published checkpoint, and trusts nothing else that
 /// is stored. It blocks, and uses all processors. The trail may be in use meanwhile.
-public struct TrailChecker: Sendable {
+package struct TrailChecker: Sendable {
   private let storage: any TrailStorage
   private let verifier: NoteVerifierKey
   private let checkpoints: any CheckpointStore
@@ -19,7 +19,7 @@ public struct TrailChecker: Sendable {
   ///   - storage: The storage of the trail.
   ///   - verifier: The trail's public key.
   ///   - checkpoints: The store of the last checkpoint.
-  public init(storage: any TrailStorage, verifier: NoteVerifierKey, checkpoints: any CheckpointStore) {
+  package init(storage: any TrailStorage, verifier: NoteVerifierKey, checkpoints: any CheckpointStore) {
     self.storage = storage
     self.verifier = verifier
     self.checkpoints = checkpoints
@@ -33,7 +33,7 @@ public struct TrailChecker: Sendable {
   ///   - progress: Called periodically with the number of checked entries and the number of all entries.
   /// - Returns: The report. It is clean only if the trail was read in full.
   /// - Throws: ``StorageError`` if the storage cannot be read for a reason that indicates no fault of the trail.
-  public func check(
+  package func check(
     allowsMissingKeys: Bool = false,
     progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> TrailCheckReport {

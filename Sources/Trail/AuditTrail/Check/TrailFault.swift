@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A fault of a trail: stored data that cannot be what was written.
-public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
+package struct TrailFault: Sendable, Hashable, CustomStringConvertible {
   /// The kind of a fault.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The configuration is missing, or not signed by the trail's key.
     case configuration
     /// The head does not match the entries.
@@ -48,13 +48,13 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The kind of fault.
-  public let code: Code
+  package let code: Code
   /// The entry that the fault concerns, or the first of several.
-  public let index: UInt64?
+  package let index: UInt64?
   /// The place of the fault: an entry, a tile or a row.
-  public let place: String
+  package let place: String
   /// A description of the fault, on one line.
-  public let message: String
+  package let message: String
 
   init(_ code: Code, entry index: UInt64, _ message: String) {
     self.init(code, index: index, at: "entry \(index)", message)
@@ -68,33 +68,33 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String { "\(code.rawValue) at \(place): \(message)" }
+  package var description: String { "\(code.rawValue) at \(place): \(message)" }
 }
 
 /// The result of checking a whole trail.
-public struct TrailCheckReport: Sendable, Hashable {
+package struct TrailCheckReport: Sendable, Hashable {
   /// The number of entries that were checked.
-  public internal(set) var entryCount: UInt64 = 0
+  package internal(set) var entryCount: UInt64 = 0
   /// The root hash that was computed from the entries, in base64.
-  public internal(set) var rootHash = ""
+  package internal(set) var rootHash = ""
   /// The number of entries that the newest published checkpoint covers.
-  public internal(set) var checkpointSize: UInt64?
+  package internal(set) var checkpointSize: UInt64?
   /// `true` if the trail holds the keys of erasable parts.
   ///
   /// Those parts and the index of customers are checked only with them.
-  public internal(set) var hasKeys = true
+  package internal(set) var hasKeys = true
   /// `true` if there are rows of a ``TrailReindexing`` that is in progress or was interrupted.
   ///
   /// They have no effect, and another reindexing removes them.
-  public internal(set) var hasUnfinishedIndex = false
+  package internal(set) var hasUnfinishedIndex = false
   /// The faults that were found, at most ``maximumFaults``.
-  public internal(set) var faults: [TrailFault] = []
+  package internal(set) var faults: [TrailFault] = []
 
   /// The maximum number of faults that are listed.
-  public static let maximumFaults = 100
+  package static let maximumFaults = 100
 
   /// `true` if no fault was found.
-  public var isClean: Bool { faults.isEmpty }
+  package var isClean: Bool { faults.isEmpty }
 
   mutating func add(_ found: some Sequence<TrailFault>) {
     for fault in found where faults.count < Self.maximumFaults { faults.append(fault) }

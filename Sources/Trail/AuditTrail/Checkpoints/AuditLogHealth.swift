@@ -9,13 +9,13 @@ public struct AuditLogHealth: Sendable, Hashable {
   /// Publishing is retried.
   public let publishingFault: AuditError?
   /// The number of consecutive attempts to publish that failed.
-  public let failedAttempts: Int
+  package let failedAttempts: Int
   /// The number of entries that no published checkpoint covers yet.
   ///
   /// They are durable, but an older copy of the trail without them would not be detected.
-  public let uncheckpointedCount: UInt64
+  package let uncheckpointedCount: UInt64
   /// The time for which there have been such entries; zero if there are no such entries.
-  public let uncheckpointedAge: Duration
+  package let uncheckpointedAge: Duration
 
   /// `true` if entries are stored and covered by checkpoints as they should be.
   public var isHealthy: Bool { stopped == nil && publishingFault == nil }

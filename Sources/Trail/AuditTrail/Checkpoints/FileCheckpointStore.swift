@@ -17,9 +17,9 @@ public struct FileCheckpointStore: CheckpointStore {
   }
 
   /// The path of the file.
-  public let path: String
+  package let path: String
   /// The time that ``replace(_:with:)`` waits for others.
-  public let lockTimeout: Duration
+  package let lockTimeout: Duration
 
   private let afterStep: @Sendable (Step) throws(StorageError) -> Void
 

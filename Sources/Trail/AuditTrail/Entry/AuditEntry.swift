@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 /// One entry of an audit trail: the leaf of its Merkle tree.
 ///
@@ -12,15 +12,15 @@ public struct AuditEntry: Sendable, Hashable {
   /// The recorded facts.
   public var facts: EntryFacts
   /// The index of the previous entry of the same original transaction; `nil` for the first.
-  public var previous: UInt64?
+  package var previous: UInt64?
   /// SHA-256 of the erasable part (``ErasablePart/encoded``); `nil` if the entry never had one.
-  public var commitment: SHA256Digest?
+  package var commitment: SHA256Digest?
 
   /// The maximum length of an entry in bytes, which must fit 16 bits in a bundle.
-  public static let maximumByteCount = 65535
+  package static let maximumByteCount = 65535
 
   /// Creates an entry.
-  public init(_ facts: EntryFacts, previous: UInt64? = nil, commitment: SHA256Digest? = nil) {
+  package init(_ facts: EntryFacts, previous: UInt64? = nil, commitment: SHA256Digest? = nil) {
     self.facts = facts
     self.previous = previous
     self.commitment = commitment
@@ -31,7 +31,7 @@ public struct AuditEntry: Sendable, Hashable {
   /// It accepts exactly what ``encoded()`` writes: each entry has only one spelling.
   ///
   /// - Throws: ``MalformedEntry``, with the line and the byte.
-  public init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
+  package init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
 
   /// Reads an entry that is part of a larger buffer.
   package init(parsing bytes: Span<UInt8>) throws(MalformedEntry) {
@@ -50,7 +50,7 @@ public struct AuditEntry: Sendable, Hashable {
   /// Returns the bytes of the entry.
   ///
   /// - Throws: ``MalformedEntry`` if no entry can hold the facts: `tooLong`, `outOfRange`, `emptyValue`.
-  public func encoded() throws(MalformedEntry) -> [UInt8] {
+  package func encoded() throws(MalformedEntry) -> [UInt8] {
     let records = [AuditRecord(facts)]
     var bytes: [UInt8] = []
     try Self.encode(
@@ -63,18 +63,18 @@ public struct AuditEntry: Sendable, Hashable {
 @dynamicMemberLookup
 public struct AuditRecord: Sendable, Hashable {
   /// The facts, which are recorded permanently.
-  public var facts: EntryFacts
+  package var facts: EntryFacts
   /// The receipt itself, without its wrapping.
   ///
   /// Erasable.
-  public var receiptBytes: [UInt8]?
+  package var receiptBytes: [UInt8]?
   /// The customer's identifier: `appAccountToken`, or the caller's own identifier.
   ///
   /// Erasable.
-  public var customerToken: String?
+  package var customerToken: String?
 
   /// Creates a record.
-  public init(_ facts: EntryFacts, receiptBytes: [UInt8]? = nil, customerToken: String? = nil) {
+  package init(_ facts: EntryFacts, receiptBytes: [UInt8]? = nil, customerToken: String? = nil) {
     self.facts = facts
     self.receiptBytes = receiptBytes
     self.customerToken = customerToken
@@ -84,5 +84,5 @@ public struct AuditRecord: Sendable, Hashable {
   public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
 
   /// `true` if the record has erasable data, so that the entry has a commitment.
-  public var hasErasablePart: Bool { receiptBytes != nil || customerToken != nil }
+  package var hasErasablePart: Bool { receiptBytes != nil || customerToken != nil }
 }

@@ -62,7 +62,7 @@ public struct RecordedCheck: Sendable, Hashable {
   public var answer: Answer
 
   /// Creates the answer of a checker.
-  public init(name: String, answer: Answer) {
+  package init(name: String, answer: Answer) {
     self.name = name
     self.answer = answer
   }

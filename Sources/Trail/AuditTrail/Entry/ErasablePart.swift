@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 /// The data of an entry that can be erased without breaking a proof: the receipt and the customer's token.
 ///
@@ -16,12 +16,12 @@ public import ReceiptCrypto
 /// forgetting that key.
 public struct ErasablePart: Sendable, Hashable {
   /// The length of a salt, in bytes.
-  public static let saltByteCount = 32
+  package static let saltByteCount = 32
   /// The maximum length of a customer token, in bytes of UTF-8.
-  public static let maximumTokenByteCount = 65535
+  package static let maximumTokenByteCount = 65535
 
   /// Random bytes that are unique to this part.
-  public let salt: [UInt8]
+  package let salt: [UInt8]
   /// The receipt.
   public let receipt: [UInt8]?
   /// The customer's token.
@@ -41,7 +41,7 @@ public struct ErasablePart: Sendable, Hashable {
   ///   - receipt: The receipt.
   ///   - customerToken: The customer's token, of at most 65,535 bytes.
   /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token.
-  public init(salt: [UInt8], receipt: [UInt8]?, customerToken: String?) throws(MalformedErasablePart) {
+  package init(salt: [UInt8], receipt: [UInt8]?, customerToken: String?) throws(MalformedErasablePart) {
     guard salt.count == Self.saltByteCount, customerToken?.utf8.count ?? 0 <= Self.maximumTokenByteCount
     else { throw MalformedErasablePart(.wrongLength, at: 0) }
     self.salt = salt
@@ -50,14 +50,14 @@ public struct ErasablePart: Sendable, Hashable {
   }
 
   /// The bytes of the part.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var bytes: [UInt8] = []
     Self.append(salt: salt.span, receipt: receipt, customerToken: customerToken, to: &bytes)
     return bytes
   }
 
   /// The commitment of the entry: SHA-256 of the encoding.
-  public var commitment: SHA256Digest { SHA256Digest(of: encoded) }
+  package var commitment: SHA256Digest { SHA256Digest(of: encoded) }
 
   /// Appends the bytes of a part, or nothing if there is no erasable data.
   ///
@@ -92,7 +92,7 @@ public struct ErasablePart: Sendable, Hashable {
   /// Reads the bytes of a part.
   ///
   /// - Throws: ``MalformedErasablePart``.
-  public static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart {
+  package static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart {
     let token = try tokenRange(in: bytes.span)
     let flags = bytes[flagsIndex]
     let end = token?.upperBound ?? flagsIndex + 1
@@ -127,11 +127,11 @@ public struct ErasablePart: Sendable, Hashable {
 }
 
 /// Bytes that are not an erasable part.
-public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
+package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of an error.
   ///
   /// The raw values are stable.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes end too early.
     case truncated
     /// The first byte or the flags are unknown.
@@ -145,9 +145,9 @@ public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConv
   }
 
   /// The kind of the error.
-  public let code: Code
+  package let code: Code
   /// The offset of the error, in bytes.
-  public let offset: Int
+  package let offset: Int
 
   init(_ code: Code, at offset: Int) {
     self.code = code
@@ -155,5 +155,5 @@ public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConv
   }
 
   /// The code and the offset.
-  public var description: String { "The erasable part is malformed: \(code.rawValue) at byte \(offset)." }
+  package var description: String { "The erasable part is malformed: \(code.rawValue) at byte \(offset)." }
 }

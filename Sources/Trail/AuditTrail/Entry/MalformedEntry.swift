@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An error for bytes that are not an entry, or facts that no entry can hold, with its place.
-public struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
+package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of an error.
   ///
   /// The raw values are stable.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The first line is not that of this version of the format.
     case version
     /// The bytes end in the middle of a line, or before a line that every entry has.
@@ -23,13 +23,13 @@ public struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible
   }
 
   /// The kind of the error.
-  public let code: Code
+  package let code: Code
   /// The number of the line, starting at 1; 0 if the error concerns no single line.
-  public let line: Int
+  package let line: Int
   /// The offset of the error, in bytes.
-  public let offset: Int
+  package let offset: Int
   /// A message for people.
-  public let message: String
+  package let message: String
 
   init(_ code: Code, line: Int = 0, offset: Int = 0, _ message: String) {
     self.code = code
@@ -39,7 +39,7 @@ public struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible
   }
 
   /// The message with its place.
-  public var description: String {
+  package var description: String {
     line == 0 ? message : "\(message) (line \(line), byte \(offset))"
   }
 }

@@ -12,14 +12,14 @@
 ///     receiptkit.dev/audit-trail-keys@v1
 ///
 /// followed by the rows of the table `keys` in order, each of 4,096 bytes.
-public struct ErasureKeyBackup: Sendable {
+package struct ErasureKeyBackup: Sendable {
   private static let header = Array("receiptkit.dev/audit-trail-keys@v1\n".utf8)
   private let rows: [[UInt8]]
 
   /// Copies the keys that a trail holds.
   ///
   /// - Throws: ``AuditError/Code/keysMissing`` if it holds no keys; ``StorageError``.
-  public init(reading reader: any StorageReader) throws {
+  package init(reading reader: any StorageReader) throws {
     var rows: [[UInt8]] = []
     try reader.forEach(.keys, in: 0...Int64.max) { _, row in
       rows.append(row)
@@ -32,7 +32,7 @@ public struct ErasureKeyBackup: Sendable {
   /// Reads the contents of a file.
   ///
   /// - Throws: ``AuditError/Code/invalidRecord`` if it is not such a file, or is incomplete.
-  public init(parsing file: [UInt8]) throws(AuditError) {
+  package init(parsing file: [UInt8]) throws(AuditError) {
     let body = file.dropFirst(Self.header.count)
     guard file.starts(with: Self.header), !body.isEmpty, body.count.isMultiple(of: WrappingKeys.rowByteCount)
     else {
@@ -46,7 +46,7 @@ public struct ErasureKeyBackup: Sendable {
   }
 
   /// The contents of a file.
-  public var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
+  package var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
 
   /// Puts the keys into a trail that holds none.
   ///
@@ -55,7 +55,7 @@ public struct ErasureKeyBackup: Sendable {
   /// - Throws: ``AuditError/Code/alreadyExists`` if the trail holds keys; ``AuditError/Code/wrongKey`` if these are not
   ///   the keys that it was copied without: they do not open its rows, lack the key of a part that nobody erased, or
   ///   open a part whose erasure an entry of the trail records; ``StorageError``.
-  public func restore(to storage: any TrailStorage) throws {
+  package func restore(to storage: any TrailStorage) throws {
     try storage.write { writer in
       guard try !ErasureKeys.arePresent(in: writer) else {
         throw AuditError(.alreadyExists, at: "keys", "The trail holds keys already; nothing was changed.")

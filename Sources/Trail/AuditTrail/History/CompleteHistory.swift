@@ -3,16 +3,16 @@
 internal import ReceiptBytes
 
 /// An entry that is proven to be in a trail at this index.
-public struct ProvenEntry: Sendable, Hashable {
+package struct ProvenEntry: Sendable, Hashable {
   /// The index that was proven.
-  public let index: UInt64
+  package let index: UInt64
   /// The entry that was proven.
-  public let entry: AuditEntry
+  package let entry: AuditEntry
 
   /// Pairs an entry with its index.
   ///
   /// The caller must know that both were proven.
-  public init(index: UInt64, entry: AuditEntry) {
+  package init(index: UInt64, entry: AuditEntry) {
     self.index = index
     self.entry = entry
   }
@@ -23,15 +23,15 @@ public struct ProvenEntry: Sendable, Hashable {
 /// Each entry of an original transaction names the one before it. So all entries can be reached from the newest, and
 /// none in between can be omitted. An anchor states which entry is the newest. The anchor is an entry itself: the trail
 /// commits to it, and any reader of the whole trail can contradict it.
-public struct CompleteHistory: Sendable, Hashable {
+package struct CompleteHistory: Sendable, Hashable {
   /// The original transaction.
-  public let original: String
+  package let original: String
   /// Its entries before the anchor, oldest first.
-  public let entries: [ProvenEntry]
+  package let entries: [ProvenEntry]
   /// The anchor.
-  public let anchor: ProvenEntry
+  package let anchor: ProvenEntry
   /// The number of entries of the whole trail that the anchor covers.
-  public let size: UInt64
+  package let size: UInt64
 
   /// Checks that the entries are all entries of their original transaction.
   ///
@@ -39,7 +39,7 @@ public struct CompleteHistory: Sendable, Hashable {
   ///
   /// - Parameter proven: Entries whose proofs were checked against one trail, in any order.
   /// - Throws: ``IncompleteHistory``.
-  public init(_ proven: [ProvenEntry]) throws(IncompleteHistory) {
+  package init(_ proven: [ProvenEntry]) throws(IncompleteHistory) {
     let anchors = proven.filter { $0.entry.kind == .anchor }
     guard let anchor = anchors.max(by: { $0.index < $1.index }), let original = anchor.entry.original,
       let size = anchor.entry.size, let count = anchor.entry.count
@@ -72,7 +72,7 @@ public struct CompleteHistory: Sendable, Hashable {
 }
 
 /// The reason that entries are not, or are not shown to be, all entries of their original transaction.
-public enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertible {
+package enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertible {
   /// The entries contain no anchor of an original transaction.
   case noAnchor
   /// An entry that others lead to is missing.
@@ -81,7 +81,7 @@ public enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertibl
   case contradiction(index: UInt64)
 
   /// The reason, and what to do, on one line.
-  public var description: String {
+  package var description: String {
     switch self {
     case .noAnchor: "No anchor is among the entries; it says which entry is the newest."
     case .missing(let index): "Entry \(index) is missing; its proof is needed too."

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The entries of an original transaction, newest first.
-public struct EntryHistory: AsyncSequence, Sendable {
+package struct EntryHistory: AsyncSequence, Sendable {
   private let reader: Reader
   private let original: String
 
@@ -11,10 +11,10 @@ public struct EntryHistory: AsyncSequence, Sendable {
   }
 
   /// Starts with the newest entry.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, original: original) }
+  package func makeAsyncIterator() -> Iterator { Iterator(reader: reader, original: original) }
 
   /// Reads the entries in pages.
-  public struct Iterator: AsyncIteratorProtocol {
+  package struct Iterator: AsyncIteratorProtocol {
     /// The number of entries in a page.
     private static let pageCount = 100
 
@@ -31,7 +31,7 @@ public struct EntryHistory: AsyncSequence, Sendable {
     /// Returns the next entry.
     ///
     /// - Throws: ``AuditError``: ``AuditError/Code/tampered`` if the entry is not what was recorded.
-    public mutating func next() async throws -> RecordedEntry? {
+    package mutating func next() async throws -> RecordedEntry? {
       if page.isEmpty, let before {
         page = try await reader.read { [original] view in
           try view.history(original: original, before: before, limit: Self.pageCount)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-public import TransparencyLog
+package import TransparencyLog
 
 /// The keys of a trail, in order.
 ///
@@ -11,17 +11,17 @@ public import TransparencyLog
 ///
 /// The file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another. The checkpoint of
 /// each proof is signed by the replaced key, and ends with the entry.
-public struct KeyChain: Sendable, Hashable {
+package struct KeyChain: Sendable, Hashable {
   /// The trusted key.
-  public let first: NoteVerifierKey
+  package let first: NoteVerifierKey
   /// The keys that replaced it, in order.
-  public private(set) var successions: [KeySuccession] = []
+  package private(set) var successions: [KeySuccession] = []
 
   /// The maximum length of a chain that is read.
   static let maximumCount = 1024
 
   /// Creates a chain of one key.
-  public init(_ first: NoteVerifierKey) { self.first = first }
+  package init(_ first: NoteVerifierKey) { self.first = first }
 
   /// Creates the chain of keys that follows from a trusted key.
   ///
@@ -30,7 +30,7 @@ public struct KeyChain: Sendable, Hashable {
   ///   - proofs: The entries by which keys were replaced. Those from before `first` came into use are skipped, and so
   ///     is every proof that the key in use has not signed.
   /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
-  public init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) throws(NoteError) {
+  package init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) throws(NoteError) {
     self.first = first
     for proof in proofs {
       if let succession = try KeySuccession(proof, by: current) { successions.append(succession) }
@@ -41,18 +41,18 @@ public struct KeyChain: Sendable, Hashable {
   ///
   /// - Throws: `LogFormatError` if it is not such a file; `NoteError.Code.internalFailure` if OpenSSL could not check a
   ///   signature.
-  public init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws {
+  package init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws {
     try self.init(first, Self.proofs(in: file))
   }
 
   /// The key that signs now.
-  public var current: NoteVerifierKey { successions.last?.key ?? first }
+  package var current: NoteVerifierKey { successions.last?.key ?? first }
 
   /// All keys, in order.
-  public var keys: [NoteVerifierKey] { [first] + successions.map(\.key) }
+  package var keys: [NoteVerifierKey] { [first] + successions.map(\.key) }
 
   /// The file of the chain; empty for a chain of one key.
-  public var encoded: [UInt8] { successions.flatMap(\.proof.encoded) }
+  package var encoded: [UInt8] { successions.flatMap(\.proof.encoded) }
 
   /// Returns `true` if a key's signature vouches for a tree of `size` entries.
   func isTrusted(_ key: NoteVerifierKey, forSize size: UInt64) -> Bool {
@@ -63,7 +63,7 @@ public struct KeyChain: Sendable, Hashable {
   /// Verifies a checkpoint with the key that signs now, or with a replaced key as far as it is trusted.
   ///
   /// - Throws: `NoteError`; if no key verifies the checkpoint, the error for the key that signs now.
-  public func verify(_ checkpoint: SignedCheckpoint) throws(NoteError) -> VerifiedCheckpoint {
+  package func verify(_ checkpoint: SignedCheckpoint) throws(NoteError) -> VerifiedCheckpoint {
     let refusal: NoteError
     do throws(NoteError) { return try checkpoint.verified(by: current) } catch { refusal = error }
     guard refusal.code != .internalFailure else { throw refusal }
@@ -79,7 +79,7 @@ public struct KeyChain: Sendable, Hashable {
   /// Verifies that the trail contains an entry.
   ///
   /// - Throws: `LogProofError`.
-  public func verify(_ proof: LogProof, entry: [UInt8]) throws(LogProofError) -> VerifiedProof {
+  package func verify(_ proof: LogProof, entry: [UInt8]) throws(LogProofError) -> VerifiedProof {
     let key: NoteVerifierKey
     do throws(NoteError) { key = try verify(proof.checkpoint).logKey } catch { throw .checkpoint(error) }
     return try proof.verify(entry: entry, by: key)
@@ -108,11 +108,11 @@ public struct KeyChain: Sendable, Hashable {
 }
 
 /// A proven entry by which one key of a trail took over from the key before it.
-public struct KeySuccession: Sendable, Hashable {
+package struct KeySuccession: Sendable, Hashable {
   /// The key that signs from then on.
-  public let key: NoteVerifierKey
+  package let key: NoteVerifierKey
   /// The index of the entry.
-  public let index: UInt64
+  package let index: UInt64
   let proof: LogProof
 
   /// The largest number of entries that the replaced key vouches for: those up to this one.

@@ -79,7 +79,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
   public let message: String
 
   /// Creates an error.
-  public init(_ code: Code, at place: String = "", _ message: String) {
+  package init(_ code: Code, at place: String = "", _ message: String) {
     self.code = code
     self.place = place
     self.message = message

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptVerification
-public import TransparencyLog
+package import TransparencyLog
 
 extension AuditLog {
   /// Appends records in one transaction, and waits until they are as safe as `mode` requires.
@@ -46,7 +46,7 @@ extension AuditLog {
   /// it. A request that is a replay according to the rules is recorded as invalid, `checker-refused` by `replay`.
   ///
   /// - Parameters:
-  ///   - requests: The requests, at most ``Options/maximumWaiting`` at a time.
+  ///   - requests: The requests, at most 16,384 at a time.
   ///   - mode: The condition that the records meet when this returns.
   /// - Returns: One decision for each request, in order.
   /// - Throws: ``AuditError``: as ``append(_:acknowledgement:)->[AuditAcknowledgement]``. If this throws, grant
@@ -68,7 +68,7 @@ extension AuditLog {
   /// - Returns: The acknowledgement of the statement.
   /// - Throws: ``AuditError/Code/tampered`` if one of the entries is not what was recorded.
   @discardableResult
-  public func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
+  package func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
     try await anchors.enter(original)
   }
 
@@ -100,7 +100,7 @@ extension AuditLog {
   /// - Returns: The acknowledgement of the erasure.
   /// - Throws: As ``erase(entries:progress:)``.
   @discardableResult
-  public func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
+  package func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
     try await erase(entries: [index])[0]
   }
 
@@ -115,7 +115,7 @@ extension AuditLog {
   }
 
   /// The keys of the trail: the trusted key, and those that took over from it.
-  public var keys: KeyChain { context.keys.chain }
+  package var keys: KeyChain { context.keys.chain }
 
   /// Replaces the trail's key by another one.
   ///
@@ -131,7 +131,7 @@ extension AuditLog {
   /// - Returns: The entry, with its proof.
   /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` if the key has another name or was in use before.
   @discardableResult
-  public func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
+  package func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
     try await keyRotation.rotate(to: new)
   }
 }

@@ -65,7 +65,7 @@ extension AuditLog {
   ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if it is not as new as the last checkpoint;
   ///   ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, ``StorageError``.
   @discardableResult
-  public static func importTrail(
+  package static func importTrail(
     from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
     signer: NoteSignerKey, checkpoints: any CheckpointStore,
     progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }

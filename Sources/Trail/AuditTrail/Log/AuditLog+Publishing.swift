@@ -11,11 +11,11 @@ extension AuditLog {
   /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` if a published
   ///   checkpoint contradicts the trail, which then stops.
   @discardableResult
-  public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint { try publisher.publish() }
+  package func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint { try publisher.publish() }
 
   /// Signs and publishes a checkpoint of all entries, unless it exists already.
   ///
-  /// - Throws: As ``publishCheckpoint()``.
+  /// - Throws: ``AuditError``.
   @discardableResult
   public func checkpoint() async throws(AuditError) -> VerifiedCheckpoint {
     try await BlockingWork.run(publisher.publish)
@@ -29,7 +29,7 @@ extension AuditLog {
   /// - Returns: The checkpoint with the cosignatures, which meet the quorum.
   /// - Throws: ``AuditError``: ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
   ///   reasons; the cosignatures that were given are kept. ``AuditError/Code/noWitnesses`` if no witnesses are
-  ///   configured, and the errors of ``publishCheckpoint()``.
+  ///   configured, and the errors of ``checkpoint()``.
   @discardableResult
   public func collectCosignatures() async throws(AuditError) -> VerifiedCheckpoint {
     try await askWitnesses().cosigned.get()
@@ -37,8 +37,8 @@ extension AuditLog {
 
   /// Does the same as ``collectCosignatures()``, and also returns every refusal, even if the quorum was met.
   ///
-  /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and the errors of ``publishCheckpoint()``.
-  public func askWitnesses() async throws(AuditError) -> WitnessRound {
+  /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and the errors of ``checkpoint()``.
+  package func askWitnesses() async throws(AuditError) -> WitnessRound {
     try await rounds.required().join(asksAll: true)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCrypto
-public import TransparencyLog
+package import ReceiptCrypto
+package import TransparencyLog
 
 extension AuditLog {
   /// Reads a snapshot of the trail.
@@ -27,12 +27,12 @@ extension AuditLog {
   ///
   /// - Parameter original: The original transaction's identifier.
   /// - Returns: The entries.
-  public func history(original: String) -> EntryHistory { EntryHistory(reader, original: original) }
+  package func history(original: String) -> EntryHistory { EntryHistory(reader, original: original) }
 
   /// Returns the size of the trail.
   ///
   /// - Throws: ``AuditError``, ``StorageError``.
-  public func statistics() throws -> TrailStatistics { try reader.statistics() }
+  package func statistics() throws -> TrailStatistics { try reader.statistics() }
 
   /// Exports the trail as static files, as far as its newest checkpoint covers it.
   ///
@@ -57,7 +57,7 @@ extension AuditLog {
   ///   erased after the newest checkpoint, so that the export could not record the erasure. Any other ``AuditError``,
   ///   ``StorageError``.
   @discardableResult
-  public func export(
+  package func export(
     to directory: TileDirectory, includingErasableParts: Bool = false,
     progress: (_ written: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> VerifiedCheckpoint {
@@ -71,7 +71,8 @@ extension AuditLog {
 extension AuditLog: AuditLookup {
   /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
   /// newest.
-  public func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]
+  package func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws
+    -> [EarlierEntry]
   {
     try await read {
       EarlierEntry.oldestFirst(try $0.entries(transaction: transaction, in: scope, limit: limit))
@@ -80,17 +81,17 @@ extension AuditLog: AuditLookup {
 
   /// Returns the entries in a scope of an original transaction, oldest first; if there are more than `limit`, the
   /// newest.
-  public func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
+  package func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
     try await read { EarlierEntry.oldestFirst(try $0.history(original: original, in: scope, limit: limit)) }
   }
 
   /// Returns the entries about a receipt, oldest first; if there are more than `limit`, the newest.
-  public func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
+  package func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
     try await read { EarlierEntry.oldestFirst(try $0.entries(receipt: receipt, limit: limit)) }
   }
 
   /// Returns the customer of an entry; `nil` if no customer was recorded, or it was erased.
-  public func customer(at index: UInt64) async throws -> String? {
+  package func customer(at index: UInt64) async throws -> String? {
     try await read { try $0.erasablePart(at: index)?.customerToken }
   }
 }

@@ -20,12 +20,12 @@ public final class AuditLog: Sendable {
     ///
     /// An append that is accepted may exceed this limit, so that a large one is not refused forever while small ones
     /// keep coming.
-    public var maximumWaiting = 16384
+    package var maximumWaiting = 16384
     /// The size in bytes of the records, including receipts, that may wait to be stored before an append is refused as
     /// ``AuditError/Code/overloaded``; 256 MiB by default.
-    public var maximumWaitingByteCount = 256 << 20
+    package var maximumWaitingByteCount = 256 << 20
     /// The maximum number of records in one transaction.
-    public var maximumBatch = 1024
+    package var maximumBatch = 1024
     /// The clock that gives the times of erasures and anchors.
     public var clock: @Sendable () -> Timestamp = SystemClock.now
     /// The longest time that entries may be without a published checkpoint while publishing fails, before appends are
@@ -48,7 +48,7 @@ public final class AuditLog: Sendable {
   }
 
   /// The configuration that was chosen when the trail was created.
-  public var configuration: TrailConfiguration { context.keys.configuration }
+  package var configuration: TrailConfiguration { context.keys.configuration }
   let storage: any TrailStorage
   let context: TrailContext
   let writer: TrailWriter

@@ -22,11 +22,11 @@ public struct TrailConfiguration: Sendable, Hashable {
   public enum OnceWindow: Sendable, Hashable {
     /// As long as the trail exists.
     case forever
-    /// This number of seconds after the entry; at least 1, and at most ``longest``.
+    /// This number of seconds after the entry; at least 1, and at most `Int64.max / 1000`.
     case seconds(Int64)
 
     /// The maximum number of seconds in a window; in milliseconds it fits into 64 bits.
-    public static let longest = Int64.max / 1000
+    package static let longest = Int64.max / 1000
 
     /// Returns `true` if an entry of the time `earlier` is in the window of a record of `time`, both in milliseconds
     /// since 1970.
@@ -51,7 +51,7 @@ public struct TrailConfiguration: Sendable, Hashable {
   /// Creates a configuration.
   ///
   /// - Throws: ``AuditError/Code/invalidRecord`` if the window is shorter than a second or longer than
-  ///   ``OnceWindow/longest``.
+  ///   `Int64.max / 1000`.
   public init(origin: String, once: OnceWindow = .forever) throws(AuditError) {
     try self.init(origin: origin, once: once, indexKey: Random.bytes(16))
   }

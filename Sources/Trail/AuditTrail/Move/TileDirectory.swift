@@ -18,12 +18,12 @@ internal import TransparencyLog
 /// After an export, all its files have the contents of this export, whatever they had before. The folders `tile` and
 /// `erasable` contain nothing else, except narrower versions of tiles that are still partial, which a log must continue
 /// to serve according to C2SP tlog-tiles. Other files in the folder are left alone.
-public struct TileDirectory: Sendable {
+package struct TileDirectory: Sendable {
   /// The path of the folder.
-  public let path: String
+  package let path: String
 
   /// Creates a value for a folder, which need not exist.
-  public init(path: String) { self.path = path }
+  package init(path: String) { self.path = path }
 
   static let maximumFileByteCount = 1 << 30
 

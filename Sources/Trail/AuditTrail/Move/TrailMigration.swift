@@ -3,7 +3,7 @@
 internal import FingerprintIndex
 internal import ReceiptCodec
 internal import ReceiptVerification
-public import TransparencyLog
+package import TransparencyLog
 
 /// Moves a trail into another storage: for example, from a file to a server when it outgrows a machine, or back.
 ///
@@ -15,7 +15,7 @@ public import TransparencyLog
 /// A migration that was interrupted continues where it stopped if it is started again with the same target. Parts that
 /// were erased in the source meanwhile are erased in the target too, before it gets the checkpoint. Until then an
 /// unfinished target holds everything that was copied: remove it, or complete the migration.
-public struct TrailMigration: Sendable {
+package struct TrailMigration: Sendable {
   private let source: any TrailStorage
   private let checkpoints: any CheckpointStore
   private let signer: NoteSignerKey
@@ -29,7 +29,7 @@ public struct TrailMigration: Sendable {
   ///   - source: The storage of the trail.
   ///   - checkpoints: The store of the trail's last checkpoint.
   ///   - signer: The trail's private key, which signs the heads of the copy.
-  public init(from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey) {
+  package init(from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey) {
     self.init(from: source, checkpoints: checkpoints, signer: signer, batchByteCount: 4 << 20)
   }
 
@@ -58,7 +58,7 @@ public struct TrailMigration: Sendable {
   ///   not match its checkpoint, or the copy is not the same; ``AuditError/Code/storageUnavailable`` if another process
   ///   published a checkpoint meanwhile; ``AuditError/Code/wrongKey``; ``StorageError``.
   @discardableResult
-  public func run(
+  package func run(
     to target: any TrailStorage, checkpoints newCheckpoints: any CheckpointStore,
     progress: (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> VerifiedCheckpoint {

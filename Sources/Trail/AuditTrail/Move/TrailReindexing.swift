@@ -3,7 +3,7 @@
 internal import FingerprintIndex
 internal import ReceiptCodec
 internal import ReceiptVerification
-public import TransparencyLog
+package import TransparencyLog
 
 /// Rebuilds the index of a trail from its entries, each verified against the signed tree.
 ///
@@ -13,7 +13,7 @@ public import TransparencyLog
 /// the old index removed. Others can read and write meanwhile. A reindexing that is interrupted changes nothing. Start
 /// it again, which also removes the rows that the first attempt left. Erasing removes them too, since they may name
 /// customers.
-public struct TrailReindexing: Sendable {
+package struct TrailReindexing: Sendable {
   private let storage: any TrailStorage
   private let checkpoints: any CheckpointStore
   private let context: TrailContext
@@ -26,7 +26,7 @@ public struct TrailReindexing: Sendable {
   ///   - checkpoints: The store of the trail's last checkpoint.
   ///   - signer: The trail's private key, which signs the root of the new index.
   /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
-  public init(
+  package init(
     _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey
   ) throws {
     try self.init(storage, checkpoints: checkpoints, signer: signer, sliceCount: TrailLimits.flushInterval)
@@ -57,7 +57,7 @@ public struct TrailReindexing: Sendable {
   ///   which the customers are read with; ``AuditError/Code/storageUnavailable`` if another reindexing interfered, or
   ///   entries were erased again and again; the errors of the storage.
   @discardableResult
-  public func run(
+  package func run(
     progress: (_ indexed: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws(AuditError) -> UInt64 {
     do { return try makeIndex(progress) } catch { throw AuditError(error) }

@@ -168,7 +168,7 @@ public struct TrailView {
   ///   - limit: The maximum number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
-  public func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
+  package func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
     try entries(receipt: digest, before: before, limit: limit) { _ in true }
@@ -221,7 +221,7 @@ public struct TrailView {
   /// Returns the entries of a customer whose parts were not erased, newest first.
   ///
   /// - Parameters:
-  ///   - token: The token that was recorded as ``AuditRecord/customerToken``.
+  ///   - token: The token that was recorded as the customer.
   ///   - before: Only entries with a smaller index, for the next page.
   ///   - limit: The maximum number of results.
   /// - Returns: The entries.
@@ -250,7 +250,7 @@ public struct TrailView {
   /// - Parameter indexes: The entries whose receipts and customers are searched for.
   /// - Returns: The other entries, in ascending order.
   /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
-  public func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
+  package func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
     try entriesSharing(indexes, part: erasablePart)
   }
 
@@ -406,12 +406,12 @@ public struct TrailView {
   }
 
   /// Returns a proof that the tree of `size` entries continues the tree of the first `oldSize` entries.
-  public func consistencyProof(from oldSize: UInt64, to size: UInt64) throws -> [TreeHash] {
+  package func consistencyProof(from oldSize: UInt64, to size: UInt64) throws -> [TreeHash] {
     try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles, cache: context.nodes)
   }
 
   /// Returns the root of the tree of the first `size` entries.
-  public func root(size: UInt64) throws -> TreeHash {
+  package func root(size: UInt64) throws -> TreeHash {
     try MerkleTree.root(size: size, reader: tiles, cache: context.nodes)
   }
 }

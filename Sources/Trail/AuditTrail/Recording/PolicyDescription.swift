@@ -15,14 +15,14 @@ extension SHA256Digest {
 /// Entries refer to it by its digest.
 ///
 /// A trail keeps the text of each policy (``AuditLog/keep(policy:)``), so that an entry can be read years later.
-public struct PolicyDescription: Sendable, Hashable {
+package struct PolicyDescription: Sendable, Hashable {
   /// The text: lines of a key, a space and a value, as in an entry.
   ///
   /// The format is described in <doc:Recording>.
-  public let text: String
+  package let text: String
 
   /// Describes a policy.
-  public init(_ policy: VerificationPolicy) {
+  package init(_ policy: VerificationPolicy) {
     var lines = PolicyLines()
     switch policy.bundleIds {
     case .any: lines.add("bundle-rule", "any")

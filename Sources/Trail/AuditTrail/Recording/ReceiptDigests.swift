@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 /// The digests by which entries name a receipt, computed only from its bytes: no signature is checked.
 public struct ReceiptDigests: Sendable, Hashable {
   /// SHA-256 of the bytes that a signature of the receipt covers, which is the same for every spelling of the receipt
   /// (`VerifiedReceipt.identity`); `nil` if the bytes are not a receipt.
-  public let identity: SHA256Digest?
+  package let identity: SHA256Digest?
   /// SHA-256 of the receipt without base64, JSON or white space around it.
   ///
   /// If the bytes are not a receipt, SHA-256 of all of them.
-  public let encoding: SHA256Digest
+  package let encoding: SHA256Digest
 
   /// Computes the digests of a receipt in any of the wrappings that a verifier accepts.
   public init(of bytes: [UInt8]) {
@@ -26,7 +26,7 @@ public struct ReceiptDigests: Sendable, Hashable {
   ///
   /// A file that contains only the bytes which a genuine receipt's signature covers has that receipt's identity as the
   /// digest of its bytes. An entry about such a file is not about the receipt.
-  public func areNamed(in facts: EntryFacts) -> Bool {
+  package func areNamed(in facts: EntryFacts) -> Bool {
     guard let receipt = facts.receipt else { return false }
     return receipt == encoding || receipt == identity && facts.encoding != receipt
   }

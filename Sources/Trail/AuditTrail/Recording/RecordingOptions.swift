@@ -3,15 +3,15 @@
 /// The options for data that is kept in addition to the facts, in the erasable part.
 public struct RecordingOptions: Sendable, Hashable {
   /// `true` if the receipt itself is kept, so that it can be verified again years later; `true` by default.
-  public var keepsReceipt: Bool
+  package var keepsReceipt: Bool
   /// The maximum length, in bytes, of a kept receipt whose signature was not found valid.
   ///
   /// Anyone can send such receipts, and they must not fill the disk. 65,536 by default; of a longer receipt, only the
   /// digest is recorded.
-  public var maximumUnverifiedByteCount: Int
+  package var maximumUnverifiedByteCount: Int
   /// The customer's identifier, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken`
   /// that the receipt states.
-  public var customer: String?
+  package var customer: String?
 
   /// The maximum length of a kept receipt: a trail accepts no longer one.
   static let maximumReceiptByteCount = 15 << 20
@@ -27,7 +27,7 @@ public struct RecordingOptions: Sendable, Hashable {
 
   /// Returns the only spelling in which a customer is recorded and looked up: a UUID in lower case, as the App Store
   /// writes it; any other text unchanged.
-  public static func canonicalCustomer(_ text: String) -> String {
+  package static func canonicalCustomer(_ text: String) -> String {
     let dashes = [8, 13, 18, 23]
     var index = 0
     for byte in text.utf8 {

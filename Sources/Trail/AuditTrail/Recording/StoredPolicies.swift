@@ -4,8 +4,8 @@ public import ReceiptCrypto
 internal import ReceiptVerification
 
 extension TrailView {
-  /// Returns the text of the policy that entries name by this digest (``EntryFacts/policy``), as in
-  /// ``PolicyDescription/text``; `nil` if the trail never had it.
+  /// Returns the text of the policy that entries name by this digest (``EntryFacts/policy``); `nil` if the
+  /// trail never had it.
   ///
   /// - Throws: ``AuditError/Code/tampered`` if another text is in its place, or the text was kept and is missing;
   ///   ``StorageError``.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 /// The record of an earlier presentation of a purchase.
-public struct EarlierEntry: Sendable, Hashable {
+package struct EarlierEntry: Sendable, Hashable {
   /// The entry's index; the first one of the trail is 0.
-  public let index: UInt64
+  package let index: UInt64
   /// The entry.
-  public let entry: AuditEntry
+  package let entry: AuditEntry
 
   /// Creates an earlier entry.
-  public init(index: UInt64, entry: AuditEntry) {
+  package init(index: UInt64, entry: AuditEntry) {
     self.index = index
     self.entry = entry
   }
@@ -24,7 +24,7 @@ public struct EarlierEntry: Sendable, Hashable {
 ///
 /// Identifiers are compared byte for byte, and are unique only within their scope: return only entries that the scope
 /// may contain (``PurchaseScope/mayContain(_:)``).
-public protocol AuditLookup: Sendable {
+package protocol AuditLookup: Sendable {
   /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
   /// newest.
   func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry]

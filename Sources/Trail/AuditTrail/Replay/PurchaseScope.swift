@@ -47,7 +47,7 @@ public struct PurchaseScope: Sendable, Hashable {
   }
 
   /// Creates the scope of an entry's purchases.
-  public init(of entry: AuditEntry) {
+  package init(of entry: AuditEntry) {
     let facts = entry.facts
     store = facts.format.flatMap(ReceiptKind.init(rawValue:)).map(Store.init)
     bundle = facts.bundle
@@ -55,7 +55,7 @@ public struct PurchaseScope: Sendable, Hashable {
   }
 
   /// Returns `true` if an entry may be in this scope, because no value that both state differs.
-  public func mayContain(_ entry: AuditEntry) -> Bool {
+  package func mayContain(_ entry: AuditEntry) -> Bool {
     let other = PurchaseScope(of: entry)
     if let bundle, let stated = other.bundle, !UTF8Text.isIdentical(bundle, stated) { return false }
     return Self.mayBeEqual(store, other.store) && Self.mayBeEqual(environment, other.environment)

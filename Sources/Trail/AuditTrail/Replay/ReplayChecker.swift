@@ -22,7 +22,7 @@ public import ReceiptVerification
 /// answer.
 public struct ReplayChecker: RemoteChecker {
   /// The maximum number of entries of one transaction or receipt that are examined.
-  public static let maximumEntryCount = 4096
+  package static let maximumEntryCount = 4096
 
   /// The checker's name in verdicts: `replay`.
   public let name = "replay"
@@ -36,11 +36,17 @@ public struct ReplayChecker: RemoteChecker {
   /// - Parameters:
   ///   - trail: The trail that records earlier verdicts.
   ///   - rules: The rules by which a receipt is a replay.
-  ///   - customer: The customer who presents the receipt, as it is recorded (``RecordingOptions/customer``); by default
+  ///   - customer: The customer who presents the receipt, as it is recorded; by default
   ///     the `appAccountToken` that the receipt states. Without either, ``ReplayRule/anotherCustomer`` finds nothing.
   ///   - consumables: Products that are consumables, for receipts that do not say so: transaction receipts, and app
   ///     receipts of some years.
   public init(
+    _ trail: AuditLog, rules: Set<ReplayRule>, customer: String? = nil, consumables: Set<String> = []
+  ) {
+    self.init(trail as any AuditLookup, rules: rules, customer: customer, consumables: consumables)
+  }
+
+  package init(
     _ trail: any AuditLookup, rules: Set<ReplayRule>, customer: String? = nil, consumables: Set<String> = []
   ) {
     self.trail = trail
@@ -131,5 +137,5 @@ public struct ReplayRule: RawRepresentable, Sendable, Hashable {
   public static let consumableAgain = ReplayRule(rawValue: "consumable-again")
 
   /// All rules.
-  public static let all: [ReplayRule] = [.anotherCustomer, .sameReceipt, .consumableAgain]
+  package static let all: [ReplayRule] = [.anotherCustomer, .sameReceipt, .consumableAgain]
 }

@@ -160,5 +160,5 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   /// The keys that values may have.
   ///
   /// Any key may be read.
-  public var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }
+  package var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }
 }

@@ -18,11 +18,11 @@ public struct CheckpointWitness: Sendable {
     /// The log's keys; any of them may sign.
     ///
     /// The name of each is the log's origin.
-    public let keys: [NoteVerifierKey]
+    package let keys: [NoteVerifierKey]
     /// The store of the last cosigned checkpoint.
     ///
     /// If it is lost, the witness cosigns any history again.
-    public let checkpoints: any CheckpointStore
+    package let checkpoints: any CheckpointStore
 
     /// Describes a log.
     public init(keys: [NoteVerifierKey], checkpoints: any CheckpointStore) {
@@ -42,12 +42,12 @@ public struct CheckpointWitness: Sendable {
   }
 
   /// The maximum length of a request, in bytes.
-  public static let maximumRequestByteCount = SignedNote.maximumByteCount + 4096
+  package static let maximumRequestByteCount = SignedNote.maximumByteCount + 4096
 
   /// The witness's key, which signs nothing else.
-  public let key: NoteSignerKey
+  package let key: NoteSignerKey
   /// The logs that the witness knows.
-  public let logs: [KnownLog]
+  package let logs: [KnownLog]
 
   private let clock: @Sendable () -> Timestamp
 

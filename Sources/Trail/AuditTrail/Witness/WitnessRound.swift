@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TransparencyLog
+package import TransparencyLog
 
 /// The result of asking all witnesses once.
-public struct WitnessRound: Sendable {
+package struct WitnessRound: Sendable {
   /// The checkpoint with its cosignatures.
   ///
   /// If they do not meet the quorum, ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
   /// reasons. ``AuditError/Code/internalFailure`` if OpenSSL could not check them.
-  public let cosigned: Result<VerifiedCheckpoint, AuditError>
+  package let cosigned: Result<VerifiedCheckpoint, AuditError>
   /// The refusals of the witnesses that were asked and have not cosigned.
-  public let refusals: [WitnessRefusal]
+  package let refusals: [WitnessRefusal]
 
   init(
     _ signed: SignedCheckpoint, refusals: [WitnessRefusal], policy: WitnessPolicy, logKey: NoteVerifierKey

@@ -10,16 +10,16 @@ public struct Witnesses: Sendable {
   /// The witnesses with their keys and URLs, and the number of them that are needed.
   ///
   /// The trail's own key need not be listed.
-  public let policy: WitnessPolicy
+  package let policy: WitnessPolicy
   /// The transport that sends the requests.
-  public let transport: any WitnessTransport
+  package let transport: any WitnessTransport
   /// The time that all witnesses together have to answer; 10 seconds by default.
-  public var timeout: Duration
+  package var timeout: Duration
   /// The time to wait for the other witnesses once the quorum is met; a tenth of a second by default.
   public var gracePeriod: Duration = .milliseconds(100)
 
   /// The maximum length of an answer that is read, in bytes; a hundred signature lines fit.
-  public static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount
+  package static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount
 
   /// Creates the witnesses of a trail.
   public init(

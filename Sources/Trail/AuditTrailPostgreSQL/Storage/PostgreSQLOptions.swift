@@ -6,24 +6,24 @@
     /// The schema that holds the trail and nothing else: `a` to `z`, digits and `_`.
     ///
     /// If it is `nil`, the URL's parameter `schema` applies, and without that parameter, `receiptkit`.
-    public var schema: String?
+    package var schema: String?
 
     /// The maximum number of connections that one storage opens: one for writing, the others for reading. At least 2.
-    public var maximumConnections: Int
+    package var maximumConnections: Int
 
     /// The time a writer waits for others, and a reader for a free connection, before `StorageError.Code.busy` is
     /// thrown.
-    public var lockTimeout: Duration
+    package var lockTimeout: Duration
 
     /// The time a writer may be silent within a write before the server ends its connection.
     ///
     /// This prevents a stopped process or an unreachable machine from blocking all other writers.
-    public var writerTimeout: Duration
+    package var writerTimeout: Duration
 
     /// Indicates whether to use a server that runs with `fsync = off`, for tests.
     ///
     /// Such a server may lose or damage acknowledged data in a power failure.
-    public var allowsServerWithoutFsync: Bool
+    package var allowsServerWithoutFsync: Bool
 
     /// Creates options.
     public init(

@@ -82,7 +82,7 @@
     /// Changes are sent without waiting, so their errors may appear only with a later change or at the end.
     ///
     /// - Throws: `StorageError`, and any error from `body`. `StorageError.Code.busy` if others wrote for longer than
-    ///   ``PostgreSQLOptions/lockTimeout``. If `StorageError.Code.unavailable` has a message that the connection was
+    ///   the lock timeout of its options. If `StorageError.Code.unavailable` has a message that the connection was
     ///   lost during a commit, it is unknown whether the write took place: read the stored state again. The next use
     ///   reconnects.
     public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
@@ -134,7 +134,7 @@
     /// recycled (a checkpoint is requested if the user may do so), its archive, backups and standbys.
     ///
     /// - Throws: `StorageError.Code.busy` if a transaction that began before the erasure does not end within
-    ///   ``PostgreSQLOptions/lockTimeout``, and `StorageError.Code.inputOutput` if the user does not own the tables.
+    ///   the lock timeout of its options, and `StorageError.Code.inputOutput` if the user does not own the tables.
     ///   Call it again later to complete the scrubbing.
     public func scrub() throws {
       try pool.checkOpen()

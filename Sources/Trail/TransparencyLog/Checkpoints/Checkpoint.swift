@@ -15,7 +15,7 @@ public struct Checkpoint: Sendable {
   /// The root of the tree of those entries.
   public let root: TreeHash
   /// Additional lines, without their newlines. They are signed too, but have no meaning for monitors and witnesses.
-  public let extensionLines: [String]
+  package let extensionLines: [String]
 
   /// Creates a checkpoint.
   ///
@@ -72,7 +72,7 @@ public struct Checkpoint: Sendable {
   }
 
   /// The signed text: all lines, each with its newline.
-  public var text: [UInt8] {
+  package var text: [UInt8] {
     let lines = [origin, String(size), root.base64] + extensionLines
     return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] }
   }

@@ -17,7 +17,7 @@ public struct Cosignature: Sendable, Hashable {
   public let timestamp: UInt64
 
   /// The latest time that a cosignature can state: 2^63 - 1.
-  public static let maximumTimestamp = UInt64(Int64.max)
+  package static let maximumTimestamp = UInt64(Int64.max)
 
   static func message(timestamp: UInt64, text: [UInt8]) -> [UInt8] {
     Array("cosignature/v1\ntime \(timestamp)\n".utf8) + text
@@ -50,7 +50,7 @@ extension Checkpoint {
   /// - Returns: The signature line.
   /// - Throws: ``LogFormatError/Code/malformedNumber`` if `timestamp` is 0 (which would make no statement about other
   ///   checkpoints) or beyond 2^63 - 1; `CryptoError` if OpenSSL cannot sign.
-  public func cosigned(by key: NoteSignerKey, timestamp: UInt64) throws -> NoteSignature {
+  package func cosigned(by key: NoteSignerKey, timestamp: UInt64) throws -> NoteSignature {
     guard 1...Cosignature.maximumTimestamp ~= timestamp else {
       throw LogFormatError(
         .malformedNumber, .none,
@@ -70,7 +70,7 @@ extension SignedCheckpoint {
   /// - Returns: One cosignature for each witness that gave one.
   /// - Throws: ``NoteError/Code/invalidSignature`` if a line names a known key and is not its cosignature,
   ///   ``NoteError/Code/internalFailure`` if a signature could not be checked.
-  public func cosignatures(by keys: [NoteVerifierKey]) throws(NoteError) -> [Cosignature] {
+  package func cosignatures(by keys: [NoteVerifierKey]) throws(NoteError) -> [Cosignature] {
     var found: [Cosignature] = []
     for signature in note.signatures {
       for key in keys where key.kind == .cosignature && key.isNamed(by: signature) {

@@ -8,7 +8,7 @@ public import ReceiptCrypto
 /// ``verified(by:origin:)`` or ``WitnessPolicy/verify(_:logKey:)`` turns it into a ``VerifiedCheckpoint``.
 public struct SignedCheckpoint: Sendable, Hashable {
   /// The signed note that contains the checkpoint.
-  public let note: SignedNote
+  package let note: SignedNote
   /// The claimed checkpoint. Do not rely on it before it is verified.
   public let unverifiedCheckpoint: Checkpoint
 
@@ -34,8 +34,7 @@ public struct SignedCheckpoint: Sendable, Hashable {
   ///
   /// Lines that it already has are not added again.
   ///
-  /// - Throws: ``LogFormatError/Code/tooMany`` if the result has more than ``SignedNote/maximumSignatureCount``
-  ///   lines.
+  /// - Throws: ``LogFormatError/Code/tooMany`` if the result has more than 100 lines.
   public func adding(_ signatures: [NoteSignature]) throws(LogFormatError) -> SignedCheckpoint {
     SignedCheckpoint(note: try note.adding(signatures), checkpoint: unverifiedCheckpoint)
   }
@@ -43,7 +42,7 @@ public struct SignedCheckpoint: Sendable, Hashable {
   /// Verifies that the log with this key signed the checkpoint.
   ///
   /// - Parameters:
-  ///   - key: The log's key, of ``NoteVerifierKey/Kind/ed25519``.
+  ///   - key: The log's key, which is no cosigner's.
   ///   - origin: The log's origin, if it differs from the name of the key.
   /// - Returns: The verified checkpoint.
   /// - Throws: ``NoteError``: `notSigned`, `invalidSignature`, `wrongOrigin` or `internalFailure`.

@@ -8,11 +8,11 @@ internal import ReceiptCrypto
 /// The line is not verified.
 public struct NoteSignature: Sendable, Hashable {
   /// The name of the key.
-  public let name: String
+  package let name: String
   /// The ID of the key.
-  public let keyID: UInt32
+  package let keyID: UInt32
   /// The signature; its format depends on the type of the key.
-  public let signature: [UInt8]
+  package let signature: [UInt8]
 
   init(key: NoteVerifierKey, signature: [UInt8]) {
     name = key.name
@@ -23,7 +23,7 @@ public struct NoteSignature: Sendable, Hashable {
   /// Parses a signature line, without its newline.
   ///
   /// - Throws: ``LogFormatError``: `malformedSignatureLine`, `malformedName`, `notUTF8`.
-  public init(line: String) throws(LogFormatError) {
+  package init(line: String) throws(LogFormatError) {
     try self.init(line: Array(line.utf8)[...], .none)
   }
 
@@ -40,7 +40,7 @@ public struct NoteSignature: Sendable, Hashable {
   }
 
   /// The line, without its newline.
-  public var line: String {
+  package var line: String {
     "\(Self.prefix)\(name) \(Base64.encodeToString(keyID.bigEndianBytes + signature))"
   }
 

@@ -16,7 +16,7 @@ public struct NoteSignerKey: Sendable {
   ///
   /// - Throws: ``LogFormatError/Code/malformedName`` if the name is empty or has white space, a plus or a control
   ///   character.
-  public init(name: String, privateKey: Ed25519PrivateKey) throws(LogFormatError) {
+  package init(name: String, privateKey: Ed25519PrivateKey) throws(LogFormatError) {
     try NoteName.check(name, .none)
     self.name = name
     self.privateKey = privateKey

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-public import ReceiptCrypto
+package import ReceiptCrypto
 
 /// A key that verifies the signatures of a name in notes (C2SP signed-note, "verifier keys").
 ///
@@ -12,7 +12,7 @@ public import ReceiptCrypto
 /// verified.
 public struct NoteVerifierKey: Sendable {
   /// The messages that the key signs, and the algorithm.
-  public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+  package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
     /// Ed25519 over the text of the note.
     case ed25519 = 0x01
     /// Ed25519 over a checkpoint and a time: a witness's cosignature (C2SP tlog-cosignature).
@@ -22,17 +22,17 @@ public struct NoteVerifierKey: Sendable {
   /// The name, by convention a URL without a scheme. For a log, it is the origin.
   public let name: String
   /// The first four bytes of SHA-256 over name, newline, type and public key.
-  public let keyID: UInt32
+  package let keyID: UInt32
   /// The type of the key.
-  public let kind: Kind
+  package let kind: Kind
   /// The public key.
-  public let publicKey: Ed25519PublicKey
+  package let publicKey: Ed25519PublicKey
 
   /// Creates a verifier key from a public key.
   ///
   /// - Throws: ``LogFormatError/Code/malformedName`` if the name is empty or has white space, a plus or a control
   ///   character.
-  public init(name: String, kind: Kind, publicKey: Ed25519PublicKey) throws(LogFormatError) {
+  package init(name: String, kind: Kind, publicKey: Ed25519PublicKey) throws(LogFormatError) {
     try NoteName.check(name, .none)
     self.init(checkedName: name, kind: kind, publicKey: publicKey)
   }

@@ -10,22 +10,22 @@ internal import ReceiptCrypto
 ///     — example.com/signer Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
 ///
 /// ``verified(by:)`` turns it into a ``VerifiedNote``.
-public struct SignedNote: Sendable, Hashable {
+package struct SignedNote: Sendable, Hashable {
   /// The longest note that can be read, in bytes.
-  public static let maximumByteCount = 1_000_000
+  package static let maximumByteCount = 1_000_000
   /// The maximum number of signature lines.
-  public static let maximumSignatureCount = 100
+  package static let maximumSignatureCount = 100
 
   /// The signed text, with its final newline and without the empty line after it.
-  public let text: [UInt8]
+  package let text: [UInt8]
   /// The signature lines, in order; at least one.
-  public let signatures: [NoteSignature]
+  package let signatures: [NoteSignature]
 
   /// Parses a note.
   ///
   /// - Throws: ``LogFormatError``, with the line number if it is known: `tooLarge`, `notUTF8`, `controlCharacter`,
   ///   `noSignatures`, `truncated`, `malformedSignatureLine`, `malformedName`, `tooMany`.
-  public init(parsing bytes: [UInt8]) throws(LogFormatError) { try self.init(parsing: bytes[...]) }
+  package init(parsing bytes: [UInt8]) throws(LogFormatError) { try self.init(parsing: bytes[...]) }
 
   init(parsing bytes: ArraySlice<UInt8>) throws(LogFormatError) {
     let end = try Self.checkText(bytes)
@@ -77,7 +77,7 @@ public struct SignedNote: Sendable, Hashable {
   ///
   /// - Throws: ``LogFormatError`` if the text does not end in a newline, is not UTF-8 or has other control
   ///   characters, or if there are no signers; `CryptoError` if OpenSSL cannot sign.
-  public static func sign(_ text: [UInt8], by signers: [NoteSignerKey]) throws -> SignedNote {
+  package static func sign(_ text: [UInt8], by signers: [NoteSignerKey]) throws -> SignedNote {
     guard text.last == ASCII.newline else {
       throw LogFormatError(.truncated, .none, "the text of a note ends in a newline")
     }
@@ -87,14 +87,14 @@ public struct SignedNote: Sendable, Hashable {
   }
 
   /// The note as bytes. Encoding a parsed note returns the same bytes.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     signatures.reduce(into: text + [ASCII.newline]) { $0 += Array($1.line.utf8) + [ASCII.newline] }
   }
 
   /// Returns the note with additional signature lines. Lines that it already has are not added again.
   ///
   /// - Throws: ``LogFormatError/Code/tooMany`` if the result has more than ``maximumSignatureCount`` lines.
-  public func adding(_ further: [NoteSignature]) throws(LogFormatError) -> SignedNote {
+  package func adding(_ further: [NoteSignature]) throws(LogFormatError) -> SignedNote {
     var all = signatures
     for signature in further where !all.contains(signature) { all.append(signature) }
     guard all.count <= Self.maximumSignatureCount else {

@@ -3,11 +3,11 @@
 internal import ReceiptCrypto
 
 /// A text that at least one known key has signed. Only ``SignedNote/verified(by:)`` creates one.
-public struct VerifiedNote: Sendable, Hashable {
+package struct VerifiedNote: Sendable, Hashable {
   /// The text, with its final newline.
-  public let text: [UInt8]
+  package let text: [UInt8]
   /// The known keys that signed it, each once, in the order of the signature lines.
-  public let signers: [NoteVerifierKey]
+  package let signers: [NoteVerifierKey]
 }
 
 extension SignedNote {
@@ -19,7 +19,7 @@ extension SignedNote {
   /// - Throws: ``NoteError/Code/invalidSignature`` if a line names a known key and is not its signature,
   ///   ``NoteError/Code/notSigned`` if no line names a known key, ``NoteError/Code/internalFailure`` if a signature
   ///   could not be checked.
-  public func verified(by keys: [NoteVerifierKey]) throws(NoteError) -> VerifiedNote {
+  package func verified(by keys: [NoteVerifierKey]) throws(NoteError) -> VerifiedNote {
     var signers: [NoteVerifierKey] = []
     for signature in signatures {
       for key in keys where key.kind == .ed25519 && key.isNamed(by: signature) {

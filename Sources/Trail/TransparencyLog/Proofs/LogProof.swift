@@ -21,11 +21,11 @@ public import ReceiptCrypto
 /// ``VerifiedProof``.
 public struct LogProof: Sendable, Hashable {
   /// Bytes for the application, which are not authenticated; `nil` without any.
-  public let extra: [UInt8]?
+  package let extra: [UInt8]?
   /// The index of the entry.
   public let index: UInt64
   /// The hashes on the path from the entry to the root.
-  public let inclusionProof: [TreeHash]
+  package let inclusionProof: [TreeHash]
   /// The head of the log, which is not verified yet.
   public let checkpoint: SignedCheckpoint
 

@@ -7,7 +7,7 @@ public struct VerifiedProof: Sendable, Hashable {
   /// The index of the entry.
   public let index: UInt64
   /// The hash of the entry.
-  public let leafHash: TreeHash
+  package let leafHash: TreeHash
 }
 
 /// An error that indicates that a proof does not verify, because of its signatures or its hashes.
@@ -49,7 +49,7 @@ extension LogProof {
   ///   - origin: The log's origin, if it differs from the name of the key.
   /// - Returns: The verified proof.
   /// - Throws: ``LogProofError``.
-  public func verify(
+  package func verify(
     leafHash: TreeHash, by key: NoteVerifierKey, origin: String? = nil
   ) throws(LogProofError) -> VerifiedProof {
     try verify(leafHash) { () throws(NoteError) in try checkpoint.verified(by: key, origin: origin) }
@@ -66,7 +66,7 @@ extension LogProof {
   /// the checkpoint.
   ///
   /// - Throws: ``LogProofError``.
-  public func verify(leafHash: TreeHash, policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {
+  package func verify(leafHash: TreeHash, policy: WitnessPolicy) throws(LogProofError) -> VerifiedProof {
     try verify(leafHash) { () throws(NoteError) in try policy.verify(checkpoint) }
   }
 

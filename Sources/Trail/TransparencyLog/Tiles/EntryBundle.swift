@@ -9,9 +9,9 @@ internal import ReceiptBytes
 ///     00 05 h e l l o  00 02 h i
 public struct EntryBundle: Sendable, Hashable {
   /// The maximum length of an entry, in bytes.
-  public static let maximumEntryByteCount = 65_535
+  package static let maximumEntryByteCount = 65_535
   /// The maximum number of entries in a bundle.
-  public static let maximumCount = TileCoordinates.fullWidth
+  package static let maximumCount = TileCoordinates.fullWidth
 
   /// The entries, 1 to 256.
   public let entries: [[UInt8]]
@@ -36,7 +36,7 @@ public struct EntryBundle: Sendable, Hashable {
   ///   - bytes: The bundle, with nothing after it.
   ///   - width: The number of entries that it must have; if `nil`, any number from 1 to 256.
   /// - Throws: ``LogFormatError``, with the offset in bytes: `truncated`, `wrongCount`.
-  public init(parsing bytes: [UInt8], width: Int? = nil) throws(LogFormatError) {
+  package init(parsing bytes: [UInt8], width: Int? = nil) throws(LogFormatError) {
     var entries: [[UInt8]] = []
     var position = 0
     while position < bytes.count {
@@ -74,5 +74,5 @@ public struct EntryBundle: Sendable, Hashable {
   }
 
   /// The leaf hashes of the entries: the level 0 tile that corresponds to the bundle.
-  public var leafHashes: [TreeHash] { entries.map { TreeHash.leaf($0) } }
+  package var leafHashes: [TreeHash] { entries.map { TreeHash.leaf($0) } }
 }

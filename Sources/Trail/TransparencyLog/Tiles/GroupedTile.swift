@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The hashes of a tile, with the roots of the complete subtrees over each ``groupWidth`` of them.
+/// The hashes of a tile, with the roots of the complete subtrees over each 32 of them.
 ///
 /// If these roots are stored too, a proof from a full tile computes about thirty hashes instead of two hundred and
 /// fifty.
 public struct GroupedTile: Sendable, Hashable {
   /// The number of hashes in a group.
-  public static let groupWidth = 32
+  package static let groupWidth = 32
   /// The number of groups in a full tile.
-  public static let groupCount = TileCoordinates.fullWidth / groupWidth
+  package static let groupCount = TileCoordinates.fullWidth / groupWidth
 
   /// The hashes of the tile.
   public let hashes: [TreeHash]
   /// The root of each full group, in order; empty if they are not known.
-  public let groupRoots: [TreeHash]
+  package let groupRoots: [TreeHash]
 
   /// Creates a tile.
   ///
   /// - Parameters:
   ///   - hashes: The hashes of the tile.
   ///   - groupRoots: The root of each full group, if they are known.
-  public init(hashes: [TreeHash], groupRoots: [TreeHash] = []) {
+  package init(hashes: [TreeHash], groupRoots: [TreeHash] = []) {
     self.hashes = hashes
     self.groupRoots = groupRoots
   }

@@ -11,7 +11,7 @@ public struct TileCoordinates: Sendable, Hashable {
   /// The number of hashes in a full tile, and of entries in a full bundle.
   public static let fullWidth = 256
   /// The highest level that a path can have.
-  public static let maximumLevel = 63
+  package static let maximumLevel = 63
 
   /// The level: 0 for leaf hashes. Each level has one tile for every 256 tiles of the level below.
   public let level: Int
@@ -33,13 +33,13 @@ public struct TileCoordinates: Sendable, Hashable {
   }
 
   /// Indicates whether the tile holds all 256 hashes.
-  public var isFull: Bool { width == Self.fullWidth }
+  package var isFull: Bool { width == Self.fullWidth }
 
   /// The coordinates of the same tile at full width.
   public var full: TileCoordinates { TileCoordinates(level, number, Self.fullWidth) }
 
   /// Creates the coordinates of a tile in a tree of `size` entries; `nil` if that tree has no such tile.
-  public init?(level: Int, number: UInt64, inTreeOfSize size: UInt64) {
+  package init?(level: Int, number: UInt64, inTreeOfSize size: UInt64) {
     guard (0..<8).contains(level) else { return nil }
     let hashes = size >> (8 * UInt64(level))
     guard number <= hashes >> 8 else { return nil }
@@ -83,7 +83,7 @@ extension TileCoordinates: CustomStringConvertible {
 
 extension TileCoordinates {
   /// Parses a path in the format of ``path``; `nil` for any other text.
-  public init?(path: String) {
+  package init?(path: String) {
     guard path.utf8.count <= Self.maximumPathLength, path.hasPrefix("tile/") else { return nil }
     let rest = path.dropFirst("tile/".count)
     guard let slash = rest.firstIndex(of: "/"), let level = Int(rest[..<slash]) else { return nil }
@@ -92,7 +92,7 @@ extension TileCoordinates {
   }
 
   /// Parses a path in the format of ``entryBundlePath``; `nil` for any other text.
-  public init?(entryBundlePath path: String) {
+  package init?(entryBundlePath path: String) {
     guard path.utf8.count <= Self.maximumPathLength, path.hasPrefix("tile/entries/") else { return nil }
     self.init(level: 0, numberPath: path.dropFirst("tile/entries/".count))
     guard UTF8Text.isIdentical(entryBundlePath, path) else { return nil }

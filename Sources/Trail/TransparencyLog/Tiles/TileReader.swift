@@ -35,12 +35,12 @@ public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of error.
   public let code: Code
   /// The tile.
-  public let coordinates: TileCoordinates
+  package let coordinates: TileCoordinates
   /// The number of hashes found, or of bytes for ``Code/wrongLength``.
-  public let found: Int
+  package let found: Int
 
   /// Creates an error.
-  public init(code: Code, coordinates: TileCoordinates, found: Int) {
+  package init(code: Code, coordinates: TileCoordinates, found: Int) {
     self.code = code
     self.coordinates = coordinates
     self.found = found

@@ -4,7 +4,7 @@ extension MerkleTree {
   /// Checks that the entry with `leafHash` is number `index` of the tree of `size` entries with `root`.
   ///
   /// - Throws: ``ProofError``, which describes the mismatch.
-  public static func verifyInclusion(
+  package static func verifyInclusion(
     leafHash: TreeHash, index: UInt64, size: UInt64, root: TreeHash, proof: [TreeHash]
   ) throws(ProofError) {
     guard index < size else {
@@ -30,7 +30,7 @@ extension MerkleTree {
   /// If `oldSize` is 0, the proof must be empty and `oldRoot` must be the hash of the empty tree.
   ///
   /// - Throws: ``ProofError``, which describes the mismatch.
-  public static func verifyConsistency(
+  package static func verifyConsistency(
     from oldSize: UInt64, oldRoot: TreeHash, to size: UInt64, root: TreeHash, proof: [TreeHash]
   ) throws(ProofError) {
     guard oldSize <= size else {

@@ -3,15 +3,15 @@
 /// Computes roots and proofs of a tree from the hashes of a ``TileReader``, and verifies proofs without a reader (RFC
 /// 6962 section 2.1).
 ///
-/// Each call reads a tile at most once, and at most two tiles per level. To make many proofs of one tree, use
-/// ``TreeProver``. To share nodes between calls, pass a ``TileNodeCache``.
+/// Each call reads a tile at most once, and at most two tiles per level. To share nodes between calls, pass a
+/// ``TileNodeCache``.
 public enum MerkleTree {
   /// The maximum number of entries in a tree: 2^63 - 1.
-  public static let maximumSize = UInt64(Int64.max)
+  package static let maximumSize = UInt64(Int64.max)
 
   /// The root of the tree of the first `size` entries.
   ///
-  /// - Throws: ``MerkleTreeError``, ``TileError``, and any error from the reader.
+  /// - Throws: ``TileError``, an error if the tree has no such index or size, and any error from the reader.
   public static func root(
     size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> TreeHash {
@@ -23,7 +23,7 @@ public enum MerkleTree {
   ///
   /// This is PATH(m, D[n]) of RFC 6962 section 2.1.1.
   ///
-  /// - Throws: ``MerkleTreeError``, ``TileError``, and any error from the reader.
+  /// - Throws: ``TileError``, an error if the tree has no such index or size, and any error from the reader.
   public static func inclusionProof(
     index: UInt64, size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> [TreeHash] {
@@ -35,7 +35,7 @@ public enum MerkleTree {
   ///
   /// This is PROOF(m, D[n]) of RFC 6962 section 2.1.2. It is empty if `oldSize` is 0 or equals `size`.
   ///
-  /// - Throws: ``MerkleTreeError``, ``TileError``, and any error from the reader.
+  /// - Throws: ``TileError``, an error if the tree has no such index or size, and any error from the reader.
   public static func consistencyProof(
     from oldSize: UInt64, to size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> [TreeHash] {
@@ -45,9 +45,9 @@ public enum MerkleTree {
 }
 
 /// An error that indicates that a request makes no sense for a tree.
-public struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable identifier of the error.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no entry of this index in a tree of this size.
     case indexOutOfRange = "index-out-of-range"
     /// The older tree is the larger one.
@@ -57,9 +57,9 @@ public struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertibl
   }
 
   /// The kind of error.
-  public let code: Code
+  package let code: Code
   /// A description of the error with the numbers.
-  public let message: String
+  package let message: String
 
   init(_ code: Code, _ message: String) {
     self.code = code
@@ -67,5 +67,5 @@ public struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertibl
   }
 
   /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
+  package var description: String { "\(code.rawValue): \(message)" }
 }

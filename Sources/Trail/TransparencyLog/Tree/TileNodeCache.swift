@@ -5,7 +5,7 @@ internal import Synchronization
 /// A cache of the tile nodes that many proofs of a growing tree share.
 ///
 /// It holds the tiles above the lowest level and the tiles of the right edge, so that their nodes are hashed only
-/// once. Share one cache among all ``TreeProver`` values of a tree.
+/// once. Share one cache among all proofs of a tree.
 ///
 /// A cached tile is not read again, so a stored tile that is altered later has no effect on proofs while it is
 /// cached. Each tile takes 16 KiB.

@@ -21,7 +21,7 @@ public struct TreeFrontier: Sendable, Hashable {
   ///
   /// The tiles are not verified: compare ``root`` with a known root.
   ///
-  /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` if `size` is 2^63 or more, ``TileError/Code/tooShort``, and any
+  /// - Throws: An error if `size` is 2^63 or more, ``TileError/Code/tooShort``, and any
   ///   error from the reader.
   public init(size: UInt64, reader: some TileReader) throws {
     guard size <= MerkleTree.maximumSize else {

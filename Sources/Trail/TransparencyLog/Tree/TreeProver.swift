@@ -4,9 +4,9 @@
 ///
 /// The tiles that were read are kept for the lifetime of the value, at 16 KiB each. For a single proof, use
 /// ``MerkleTree``.
-public struct TreeProver<Reader: TileReader> {
+package struct TreeProver<Reader: TileReader> {
   /// The number of entries of the tree.
-  public let size: UInt64
+  package let size: UInt64
 
   private let reader: Reader
   private let cache: TileNodeCache?
@@ -19,7 +19,7 @@ public struct TreeProver<Reader: TileReader> {
   ///   - reader: The reader of the tree's tiles.
   ///   - cache: A cache to share among provers of this tree at any size.
   /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` if `size` is 2^63 or more.
-  public init(size: UInt64, reader: Reader, cache: TileNodeCache? = nil) throws(MerkleTreeError) {
+  package init(size: UInt64, reader: Reader, cache: TileNodeCache? = nil) throws(MerkleTreeError) {
     guard size <= MerkleTree.maximumSize else {
       throw MerkleTreeError(.sizeTooLarge, "a tree of \(size) entries is beyond 2^63 - 1")
     }
@@ -31,14 +31,14 @@ public struct TreeProver<Reader: TileReader> {
   /// The root of the tree.
   ///
   /// - Throws: ``TileError``, and any error from the reader.
-  public mutating func root() throws -> TreeHash { try edge(from: 0) }
+  package mutating func root() throws -> TreeHash { try edge(from: 0) }
 
   /// The proof that entry `index` is in the tree, from the leaf's sibling up.
   ///
   /// This is PATH(m, D[n]) of RFC 6962 section 2.1.1.
   ///
   /// - Throws: ``MerkleTreeError/Code/indexOutOfRange``, ``TileError``, and any error from the reader.
-  public mutating func inclusionProof(index: UInt64) throws -> [TreeHash] {
+  package mutating func inclusionProof(index: UInt64) throws -> [TreeHash] {
     guard index < size else {
       throw MerkleTreeError(.indexOutOfRange, "a tree of \(size) entries has no entry \(index)")
     }
@@ -50,7 +50,7 @@ public struct TreeProver<Reader: TileReader> {
   /// This is PROOF(m, D[n]) of RFC 6962 section 2.1.2. It is empty if `oldSize` is 0 or equals `size`.
   ///
   /// - Throws: ``MerkleTreeError/Code/sizesInWrongOrder``, ``TileError``, and any error from the reader.
-  public mutating func consistencyProof(from oldSize: UInt64) throws -> [TreeHash] {
+  package mutating func consistencyProof(from oldSize: UInt64) throws -> [TreeHash] {
     guard oldSize <= size else {
       throw MerkleTreeError(.sizesInWrongOrder, "a tree does not grow from \(oldSize) to \(size) entries")
     }

@@ -18,14 +18,14 @@ public import ReceiptCrypto
 ///     — example.com/behind-the-sofa Az3grlgtzPICa5OS…
 public struct AddCheckpointRequest: Sendable, Hashable {
   /// The maximum number of hashes in a consistency proof.
-  public static let maximumHashCount = 63
+  package static let maximumHashCount = 63
 
   /// The size of the last checkpoint that the witness cosigned; 0 if it has not cosigned any.
-  public let oldSize: UInt64
+  package let oldSize: UInt64
   /// The consistency proof from `oldSize` to the checkpoint.
-  public let consistencyProof: [TreeHash]
+  package let consistencyProof: [TreeHash]
   /// The checkpoint, which is not verified yet.
-  public let checkpoint: SignedCheckpoint
+  package let checkpoint: SignedCheckpoint
 
   /// Creates a request.
   ///

@@ -21,7 +21,7 @@ public enum AddCheckpointResponse: Sendable, Hashable {
   case other(status: Int)
 
   /// The content type of a conflict's body.
-  public static let sizeContentType = "text/x.tlog.size"
+  package static let sizeContentType = "text/x.tlog.size"
 
   /// The response to a request that cannot be parsed.
   package init(refusing error: LogFormatError) {
@@ -34,7 +34,7 @@ public enum AddCheckpointResponse: Sendable, Hashable {
   ///   - status: The HTTP status.
   ///   - body: The body; used only for 200 and 409.
   /// - Throws: ``LogFormatError`` if the body is not valid for the status.
-  public init(status: Int, body: [UInt8]) throws(LogFormatError) {
+  package init(status: Int, body: [UInt8]) throws(LogFormatError) {
     switch status {
     case 200:
       guard body.count <= SignedNote.maximumByteCount else {

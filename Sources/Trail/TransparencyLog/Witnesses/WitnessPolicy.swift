@@ -15,44 +15,44 @@ internal import ReceiptBytes
 /// Names have a meaning only within the policy. They are bytes and need not be UTF-8.
 public struct WitnessPolicy: Sendable, Hashable {
   /// A log whose checkpoints are accepted.
-  public struct Log: Sendable, Hashable {
+  package struct Log: Sendable, Hashable {
     /// The log's key, whose name is the log's origin.
-    public let key: NoteVerifierKey
+    package let key: NoteVerifierKey
     /// The log's URL; `nil` if the policy has none.
-    public let url: [UInt8]?
+    package let url: [UInt8]?
   }
 
   /// A witness that may count for the quorum.
-  public struct Witness: Sendable, Hashable {
+  package struct Witness: Sendable, Hashable {
     /// The witness's name in the policy.
-    public let name: [UInt8]
+    package let name: [UInt8]
     /// The witness's key.
-    public let key: NoteVerifierKey
+    package let key: NoteVerifierKey
     /// The witness's URL, by convention its submission prefix; `nil` if the policy has none.
-    public let url: [UInt8]?
+    package let url: [UInt8]?
   }
 
   /// A group of witnesses and other groups, with the number of members that must have cosigned a checkpoint.
-  public struct Group: Sendable, Hashable {
+  package struct Group: Sendable, Hashable {
     /// The group's name in the policy.
-    public let name: [UInt8]
+    package let name: [UInt8]
     /// The number of members that are needed, at least 1.
-    public let threshold: Int
+    package let threshold: Int
     /// The names of witnesses and of groups defined earlier. A name can be a member of one group only.
-    public let members: [[UInt8]]
+    package let members: [[UInt8]]
   }
 
   /// The longest policy that can be read, in bytes.
-  public static let maximumByteCount = 1_000_000
+  package static let maximumByteCount = 1_000_000
 
   /// The logs; may be empty if the log is known from elsewhere.
-  public let logs: [Log]
+  package let logs: [Log]
   /// The witnesses.
-  public let witnesses: [Witness]
+  package let witnesses: [Witness]
   /// The groups. Each follows its members.
-  public let groups: [Group]
+  package let groups: [Group]
   /// The witness or group that must have cosigned; `nil` if no cosignature is needed (`quorum none`).
-  public let quorum: [UInt8]?
+  package let quorum: [UInt8]?
 
   init(logs: [Log], witnesses: [Witness], groups: [Group], quorum: [UInt8]?) {
     self.logs = logs
@@ -84,7 +84,7 @@ public struct WitnessPolicy: Sendable, Hashable {
   }
 
   /// Returns `true` if cosignatures by these keys make up the quorum.
-  public func isSatisfied(by keys: some Collection<NoteVerifierKey>) -> Bool {
+  package func isSatisfied(by keys: some Collection<NoteVerifierKey>) -> Bool {
     guard let quorum else { return true }
     let keys = Set(keys)
     var satisfied = Set(witnesses.filter { keys.contains($0.key) }.map(\.name))

@@ -17,9 +17,9 @@ public struct WitnessRules: Sendable {
   }
 
   /// The witness's key.
-  public let key: NoteSignerKey
+  package let key: NoteSignerKey
   /// The keys of the known logs. The name of each key is the log's origin; a log may have several keys.
-  public let logs: [NoteVerifierKey]
+  package let logs: [NoteVerifierKey]
 
   /// Creates the rules of a witness.
   public init(key: NoteSignerKey, logs: [NoteVerifierKey]) {
@@ -36,7 +36,7 @@ public struct WitnessRules: Sendable {
   /// - Returns: The action to take.
   /// - Throws: Any error from `latest`; `CryptoError` if OpenSSL cannot sign; ``NoteError/Code/internalFailure`` if
   ///   it cannot check the log's signature; ``LogFormatError`` if `timestamp` is 0 or beyond 2^63 - 1.
-  public func decide(
+  package func decide(
     body: [UInt8], latest: (_ origin: String) throws -> Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {
     let request: AddCheckpointRequest

@@ -18,7 +18,7 @@ extension CatalogProduct {
   ///   - preferredLocales: The languages that the customer reads, best first.
   ///   - storefrontLocale: The locale in which the customer's store writes prices; see ``StorefrontRegion/locale``.
   /// - Returns: The product.
-  public func localized(preferredLocales: [Locale], storefrontLocale: Locale) -> Product {
+  package func localized(preferredLocales: [Locale], storefrontLocale: Locale) -> Product {
     let languages = preferredLocales.compactMap { LanguageTag($0) }
     let best = LanguageMatch.index(of: languages, among: localizations.map { LanguageTag($0.locale) })
       .map { localizations[$0] }

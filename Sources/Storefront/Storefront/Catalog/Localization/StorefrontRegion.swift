@@ -11,7 +11,7 @@ internal import FoundationInternationalization
 /// this.
 public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
   /// Three capital letters, such as `USA`.
-  public let countryCode: String
+  package let countryCode: String
   /// Two capital letters, such as `US`.
   package let regionCode: String
 
@@ -50,7 +50,7 @@ public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
   package func locale(language: String) -> Locale { Locale(identifier: "\(language)_\(regionCode)") }
 
   /// The region's currency (ISO 4217); `USD` if the region has none.
-  public var currency: String {
+  package var currency: String {
     let code = Locale(identifier: "en_\(regionCode)").currency?.identifier.uppercased()
     // `XXX` means no currency (ISO 4217).
     return code.flatMap { $0 == "XXX" || $0.utf8.count != 3 ? nil : $0 } ?? "USD"

@@ -9,7 +9,7 @@ public struct ProductIdentifierList: Sendable, Hashable {
   /// The identifiers in the order of the list, without duplicates.
   public let identifiers: [String]
   /// Identifiers that occur more than once in the list, which is a harmless error.
-  public let duplicates: [String]
+  package let duplicates: [String]
 
   /// The greatest number of identifiers: 100,000.
   package static let maximumCount = 100_000

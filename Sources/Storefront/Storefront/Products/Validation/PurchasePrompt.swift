@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// The question to a customer before a purchase is authorised. Outside production it names the environment as StoreKit
 /// does: `[Environment: Sandbox]`.
@@ -10,7 +10,7 @@ public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
   /// The quantity.
   public let quantity: Int
   /// The environment of the purchase.
-  public let environment: ReceiptEnvironment
+  package let environment: ReceiptEnvironment
 
   /// Creates a prompt.
   package init(product: Product, quantity: Int = 1, environment: ReceiptEnvironment) {

@@ -60,9 +60,9 @@ public struct BundleRequest: Sendable {
 /// The complete content of an item, with a verified digest (`CalStoreCalendarBundle`).
 public struct ContentBundle: Sendable, Hashable {
   /// The identifier of the content.
-  public let identifier: String
+  package let identifier: String
   /// Its version.
-  public let version: String
+  package let version: String
   /// Its bytes.
   public let bytes: [UInt8]
 }
