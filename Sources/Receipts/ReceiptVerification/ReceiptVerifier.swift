@@ -35,9 +35,9 @@ public struct ReceiptVerifier: Sendable {
   /// The requirements that a receipt must meet.
   public var policy: VerificationPolicy { evaluator.policy }
   /// The issuers' certificates that receipts do not embed: transaction receipts carry only their leaf.
-  package var intermediates: [Certificate] { authenticator.resolver.intermediates }
+  public var intermediates: [Certificate] { authenticator.resolver.intermediates }
   /// The bounds on size and nesting.
-  package var limits: ReceiptLimits { recognizer.limits }
+  public var limits: ReceiptLimits { recognizer.limits }
 
   /// Creates a verifier.
   ///

@@ -36,7 +36,7 @@ public struct Certificate: Sendable {
   /// The contents octets of the serial number's INTEGER, most significant first, exactly as in the certificate.
   ///
   /// If the first bit of the number is set, a zero octet precedes it.
-  package var serialNumber: [UInt8] {
+  public var serialNumber: [UInt8] {
     let encoded = unsafe OpenSSLBytes.encoded {
       unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(backing.certificate), $0)
     }
@@ -44,7 +44,7 @@ public struct Certificate: Sendable {
   }
 
   /// The serial number in lower-case hexadecimal, two digits for each octet, without a leading zero octet.
-  package var serialNumberHex: String {
+  public var serialNumberHex: String {
     let octets = serialNumber
     return Hexadecimal.encode(octets.count > 1 && octets[0] == 0 ? octets[1...] : octets[...])
   }

@@ -64,7 +64,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
   }
 
   /// The endpoint of the call.
-  package let endpoint: AppStoreServerEndpoint
+  public let endpoint: AppStoreServerEndpoint
   /// The number of requests sent; 0 if the call failed before the first.
   package let attempts: Int
   /// The cause of the failure.

@@ -5,7 +5,7 @@ public import ReceiptCodec
 /// A subscription's status and its last purchase.
 public struct VerifiedSubscription: Sendable, Hashable {
   /// The group of the subscription.
-  package let subscriptionGroupIdentifier: String?
+  public let subscriptionGroupIdentifier: String?
   /// The status, which the App Store does not sign.
   ///
   public let status: SubscriptionStatus

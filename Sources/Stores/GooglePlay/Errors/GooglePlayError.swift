@@ -51,7 +51,7 @@ public struct GooglePlayError: Error, Sendable, Hashable {
     /// Google's message, as one line of bounded length.
     public let message: String?
     /// The time for the next attempt, if the response states it.
-    package let retryAfter: Timestamp?
+    public let retryAfter: Timestamp?
   }
 
   /// The cause of the failure.
@@ -78,7 +78,7 @@ public struct GooglePlayError: Error, Sendable, Hashable {
   }
 
   /// The endpoint of the call.
-  package let endpoint: GooglePlayEndpoint
+  public let endpoint: GooglePlayEndpoint
   /// The number of requests sent, without those for the access token; 0 if the call failed before the first.
   package let attempts: Int
   /// The cause of the failure.

@@ -80,13 +80,13 @@ public struct RevocationOptions: Sendable {
   /// A responder to ask about every certificate instead of the one it names; `nil` by default.
   ///
   /// Use it for tests and for mirrored responders.
-  package var responderURL: RemoteURL?
+  public var responderURL: RemoteURL?
   /// Indicates whether requests carry a nonce, which prevents the replay of an old response; `true` by default.
-  package var sendsNonce = true
+  public var sendsNonce = true
   /// Indicates whether a response must repeat the nonce; `false` by default.
   ///
   /// Responders that sign responses in advance, Apple's among them, do not repeat it.
-  package var requiresNonce = false
+  public var requiresNonce = false
   /// The hash that identifies certificates in requests; SHA-1 by default.
   ///
   /// Every responder understands SHA-1, and security does not depend on this hash.
@@ -95,9 +95,9 @@ public struct RevocationOptions: Sendable {
   public var retryPolicy = RetryPolicy(
     maximumAttempts: 2, deadline: .seconds(10), attemptTimeout: .seconds(5))
   /// The longest time that a status is cached, even if its `nextUpdate` is later; 7 days by default.
-  package var maximumLifetime: Duration = .seconds(7 * 86_400)
+  public var maximumLifetime: Duration = .seconds(7 * 86_400)
   /// The time after a failure during which the same certificate is not asked about again; 5 seconds by default.
-  package var failureHold: Duration = .seconds(5)
+  public var failureHold: Duration = .seconds(5)
   /// Called for each ``RevocationOptions/Note``, on an arbitrary thread; `nil` by default.
   public var report: (@Sendable (Note) -> Void)?
 

@@ -20,10 +20,10 @@ public final class AuditLog: Sendable {
     ///
     /// An append that is accepted may exceed this limit, so that a large one is not refused forever while small ones
     /// keep coming.
-    package var maximumWaiting = 16384
+    public var maximumWaiting = 16384
     /// The size in bytes of the records, including receipts, that may wait to be stored before an append is refused as
     /// ``AuditError/Code/overloaded``; 256 MiB by default.
-    package var maximumWaitingByteCount = 256 << 20
+    public var maximumWaitingByteCount = 256 << 20
     /// The maximum number of records in one transaction.
     package var maximumBatch = 1024
     /// The clock that gives the times of erasures and anchors.

@@ -30,7 +30,7 @@ extension MerkleTree {
   /// If `oldSize` is 0, the proof must be empty and `oldRoot` must be the hash of the empty tree.
   ///
   /// - Throws: ``ProofError``, which describes the mismatch.
-  package static func verifyConsistency(
+  public static func verifyConsistency(
     from oldSize: UInt64, oldRoot: TreeHash, to size: UInt64, root: TreeHash, proof: [TreeHash]
   ) throws(ProofError) {
     guard oldSize <= size else {
