@@ -114,7 +114,7 @@ let package = Package(
     .target(
       name: "ReceiptObservability",
       dependencies: [
-        "AuditTrail", "Entitlements", "GooglePlay", "ReceiptCodec", "ReceiptVerification", "Storefront",
+        "AuditTrail", "Entitlements", "GooglePlay", "ReceiptCodec", "ReceiptVerification",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftNIO"])),
         .product(

@@ -44,7 +44,9 @@
   /// ReceiptObservability.
   func serve(log: AuditLog, store: LocalStore, server: any Service, logger: Logger) async throws {
     let group = ServiceGroup(
-      services: [ClosingService { try log.close() }, StoreService(store), server],
+      services: [
+        ClosingService { try log.close() }, ClosingService(running: store.run) { try store.close() }, server,
+      ],
       gracefulShutdownSignals: [.sigterm], logger: logger)
     try await group.run()
   }
