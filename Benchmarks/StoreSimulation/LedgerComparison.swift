@@ -5,8 +5,8 @@ package import Entitlements
 package import Storefront
 
 extension EntitlementLedger {
-  /// What a ledger, folded from a store's notifications, says otherwise than the store's engine; nothing where they
-  /// agree on every subscription.
+  /// Lists the differences between a ledger, folded from a store's notifications, and the store's engine. The list is
+  /// empty if they agree on every subscription.
   ///
   /// - Parameters:
   ///   - engine: Knows the truth.
@@ -24,7 +24,7 @@ extension EntitlementLedger {
     }
   }
 
-  /// What the ledger says otherwise than the engine about one subscription.
+  /// Lists the differences between the ledger and the engine about one subscription.
   package func disagreements(
     with subscription: Subscription, lastSigned: Timestamp?, bundleIdentifier: String, at instant: Timestamp
   ) -> [String] {
@@ -32,7 +32,8 @@ extension EntitlementLedger {
       environment: .sandbox, bundleId: bundleIdentifier, originalTransactionId: subscription.id)
     guard let entitlement = self[id] else { return ["\(subscription.id): the ledger does not know it"] }
     var found: [String] = []
-    // What was signed a little later than asked, because it came at once with something else, is asked for then.
+    // The last event may be signed a little after `instant`, because it came at once with another. Then both are asked
+    // at its time.
     let last = lastSigned ?? instant
     let instant = max(instant, last)
     let status = subscription.status(at: instant)

@@ -66,7 +66,7 @@ package struct SimulatedYear: ~Copyable {
     }
   }
 
-  /// What a customer does who changes their mind. What the rules refuse is left.
+  /// Makes a random change, as a customer who changes their mind does. Changes that the rules refuse are skipped.
   private mutating func change(_ id: String, at now: Timestamp) throws {
     guard let subscription = engine[id] else { return }
     let choice = Int.random(in: 0..<8, using: &random)

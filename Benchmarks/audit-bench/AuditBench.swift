@@ -60,9 +60,9 @@ enum AuditBench {
       checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
   }
 
-  /// Appends in batches of 1,024, of which each client has one under way, so that one is prepared while another is
-  /// stored. The raw probe runs in between, so that both see the same disk. The column "processor" is the time that
-  /// all processors together spend on an entry.
+  /// Appends in batches of 1,024. Each client has one batch under way, so that one is prepared while another is stored.
+  /// The raw probe runs in between, so that both see the same disk. The column "processor" is the time that all
+  /// processors together spend on an entry.
   private static func append(directory: String, entries: Int) async throws {
     let log = try create(directory)
     let probe = try RawProbe(path: directory + "/bench.raw")

@@ -83,7 +83,7 @@ struct ErasureMeasurement {
     func set() { value.store(true, ordering: .relaxed) }
   }
 
-  /// What the disk takes to have as many batches as there are transactions of an erasing.
+  /// Measures the time that the disk takes to store as many batches as an erasure has transactions.
   private func raw(batches: Int) throws {
     let probe = try RawProbe(path: directory + "/bench.raw")
     try probe.run(batches: batches)

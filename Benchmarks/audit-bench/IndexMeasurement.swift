@@ -66,7 +66,7 @@ enum IndexMeasurement {
     )
   }
 
-  /// What this process has had written to disks (proc(5), `write_bytes`).
+  /// Returns the number of bytes that this process has had written to disks (proc(5), `write_bytes`).
   private static func writtenBytes() -> Int {
     guard let file = unsafe fopen("/proc/self/io", "r") else { return 0 }
     defer { unsafe fclose(file) }

@@ -3,8 +3,8 @@
 import Glibc
 import Measuring
 
-/// How long the disk takes to read a page at a random place of a file, past the system's cache: what a lookup takes at
-/// least where its pages are not cached.
+/// Reads pages at random places of a file, past the system's cache. A lookup takes at least as long if its pages are
+/// not cached.
 @safe
 final class RandomReadProbe {
   private static let pageByteCount = 16384

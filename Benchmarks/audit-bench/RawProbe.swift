@@ -4,8 +4,8 @@ import Glibc
 import Measuring
 import ReceiptCrypto
 
-/// What a disk and a processor can do at most: records are hashed, written one after the other, and synced by
-/// batches. It has a file beside the trail's.
+/// Measures the most that a disk and a processor can do: hashes records, writes them one after the other, and syncs
+/// them in batches. Its file is beside the trail's.
 final class RawProbe {
   private let descriptor: Int32
   private var batch: [UInt8]

@@ -14,7 +14,7 @@ struct Workload {
     (0..<430).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
   }
   private(set) var made = 0
-  /// Whether records name customers, who have ten records each.
+  /// `true` if records name customers, who have ten records each.
   var namesCustomers = false
 
   static let longHistory = "100000000000000"

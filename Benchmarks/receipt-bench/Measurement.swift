@@ -24,7 +24,7 @@ struct Subject {
   let name: String
   /// The subject that this one is compared with, by name.
   let reference: String?
-  /// How many threads run it side by side.
+  /// The number of threads that run it side by side.
   let threads: Int
   let work: @Sendable () -> Int
 }

@@ -60,7 +60,7 @@ enum ReceiptBench {
     }
   }
 
-  /// What the first receipt of a process costs, its chain and all that libcrypto sets up included.
+  /// Measures the first receipt of a process, including its chain and everything that libcrypto sets up.
   private static func measureFirst(root: String, receipt: String) throws {
     let start = Clock.seconds()
     let verifier = try makeVerifier(root: root)

@@ -8,8 +8,8 @@ import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
 
-/// What asking about revocation adds to a verdict once the answers are kept: signed transactions verified
-/// without checkers, and with a checker that knows their certificates, in turn.
+/// Measures the time that revocation checks add to a verdict once their answers are cached. It verifies signed
+/// transactions without checkers, and with a checker that knows their certificates, in turn.
 struct RevocationMeasurement: Sendable {
   private let verifier: ReceiptVerifier
   private let checker: RevocationChecker

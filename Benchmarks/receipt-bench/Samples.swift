@@ -8,7 +8,7 @@ import ReceiptVerification
 /// Receipts of every kind, signed here, in the sizes that stores have.
 struct Samples {
   static let bundleId = "com.example.bench"
-  /// How many receipts are verified in turn, or together.
+  /// The number of receipts that are verified in turn, or together.
   static let count = 64
 
   let elliptic: SigningIdentity

@@ -35,7 +35,7 @@ enum SimulationMeasurement {
   }
 
   /// Verifies the notifications as a server does that trusts the store's root, folds them in three random orders, and
-  /// compares what came of it with what the engine knows.
+  /// compares each resulting ledger with the engine.
   private static func fold(
     _ tally: Tally, trusting identity: SigningIdentity, into engine: SubscriptionEngine, seed: UInt64
   ) throws {

@@ -3,7 +3,7 @@
 import Glibc
 import Measuring
 
-/// What a disk can do at most: a page written behind the one before, and synced.
+/// Measures the most that a disk can do: writes a page behind the one before, and syncs it.
 final class SyncProbe {
   private let descriptor: Int32
   private var page = [UInt8](repeating: 0x5a, count: 4096)
@@ -19,7 +19,7 @@ final class SyncProbe {
 
   deinit { close(descriptor) }
 
-  /// How many seconds it took.
+  /// Writes and syncs a page, and returns the seconds that it took.
   func writeAndSync() throws -> Double {
     page[0] &+= 1
     let start = Clock.seconds()

@@ -17,7 +17,7 @@ enum Worker {
     let store = try NotingStore(path: directory + "/charges")
     let storage = try SQLiteRecordStorage(at: directory + "/worker.queue", busyTimeout: .seconds(30))
     let queue = try PaymentQueue(store: store, storage: storage)
-    // What the process before left.
+    // Finish the purchases that the previous process left.
     for transaction in await queue.transactions where transaction.transactionState == .purchased {
       try await finish(transaction.id, in: queue)
     }

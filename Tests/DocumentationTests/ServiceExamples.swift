@@ -19,7 +19,7 @@
   @Suite struct ServiceExamples {
     let logger = Logger(label: "example")
 
-    /// What the article makes of a verifier: routes and a router.
+    /// Makes routes and a router from a verifier, as the article does.
     func routes(_ verifier: ReceiptVerifier, _ path: String) async throws -> (
       ReceiptAPI, Router<ServiceContext>
     ) {

@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StorefrontQueueExamples {
   private struct NotCheckedYet: Error {}
 
-  /// What a hosted product comes with, and who serves it.
+  /// The bytes of a hosted product, the transport that serves them, and their description.
   private static let bytes = Array("level 2".utf8)
   private static let transport = AnsweringTransport { _ in RemoteResponse(status: 200, body: bytes) }
   private static let content = DownloadableContent(

@@ -2,8 +2,9 @@
 
 import Storefront
 
-/// What an app and its store read: catalogues in our own format, Xcode's `.storekit` files, lists of product
-/// identifiers. What is read is valid, and a catalogue that is written again says the same; what is refused says where.
+/// Fuzzes the files that an app and its store read: catalogues in our own format, Xcode's `.storekit` files, lists of
+/// product identifiers. A file that is read is valid, and a catalogue that is written again says the same. An error
+/// names a place in the file.
 func fuzzCatalog(_ bytes: [UInt8]) {
   do throws(CatalogError) {
     check(try ProductCatalog(json: bytes))

@@ -35,7 +35,7 @@ func fuzzDetached(_ bytes: [UInt8]) {
   }
 }
 
-/// What was read is written so that it reads the same.
+/// Requires that a receipt that can be read is written so that it reads the same.
 private func read(_ bytes: [UInt8]) {
   guard case .detached(let receipt)? = try? UnverifiedReceipt(parsing: bytes) else { return }
   let again = mustSucceed("what was unwrapped does not parse") {
@@ -55,7 +55,7 @@ private func read(_ bytes: [UInt8]) {
   require(isSigned, "a forged receipt is accepted")
 }
 
-/// What was decoded is written so that it decodes to the same.
+/// Requires that content that can be decoded is encoded so that it decodes to the same.
 private func decode(_ bytes: [UInt8]) {
   guard let content = try? DetachedContent(decoding: bytes) else { return }
   _ = content.transactions

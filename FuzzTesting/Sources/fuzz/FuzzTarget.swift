@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// What is fuzzed, by the name that `scripts/fuzz` and `scripts/fuzz-seeds` know it by.
+/// The fuzz targets, by the names that `scripts/fuzz` and `scripts/fuzz-seeds` know them by.
 enum FuzzTarget: String, CaseIterable {
   case appReceipt = "app-receipt"
   case asn1 = "asn1"

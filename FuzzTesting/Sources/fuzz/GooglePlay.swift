@@ -3,8 +3,9 @@
 import GooglePlay
 import ReceiptCodec
 
-/// What Google Play and Cloud Pub/Sub send. The first byte says what the rest is: 0 a push request, 1 a set of keys, 2 a
-/// subscription, 3 a one-time purchase, 4 voided purchases, 5 an access token, 6 an error.
+/// Fuzzes the messages and answers of Google Play and Cloud Pub/Sub. The first byte says what the rest is: 0 a push
+/// request, 1 a set of keys, 2 a subscription, 3 a one-time purchase, 4 voided purchases, 5 an access token, 6 an
+/// error.
 func fuzzGooglePlay(_ bytes: [UInt8]) {
   let body = Array(bytes.dropFirst())
   switch bytes.first {
@@ -24,7 +25,7 @@ func fuzzGooglePlay(_ bytes: [UInt8]) {
   }
 }
 
-/// What was read and written is read again, and written the same.
+/// Requires that a value that can be read is written so that it reads again, and is then written the same.
 private func requireRoundTrip<Value: JSONObject>(_ json: [UInt8], _ type: Value.Type) {
   guard let value = try? Value(json: json, part: "answer", limits: .standard) else { return }
   let written = value.encodedJSON()

@@ -4,7 +4,7 @@ import ReceiptCodec
 import ReceiptCrypto
 import ReceiptInspection
 
-/// What is shown of a receipt that nobody verified. The first byte says what the rest is:
+/// Fuzzes the description of a receipt that nobody verified. The first byte says what the rest is:
 /// - 0: a receipt as it comes;
 /// - 1: a certificate in DER or PEM, whose extensions are described.
 func fuzzInspect(_ bytes: [UInt8]) {

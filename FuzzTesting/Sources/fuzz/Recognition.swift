@@ -7,7 +7,7 @@ func fuzzRecognition(_ bytes: [UInt8]) {
   guard let receipt = try? UnverifiedReceipt(parsing: bytes) else { return }
   _ = try? receipt.kind()
 
-  // What was found inside is a receipt by itself, and the same one.
+  // The receipt that was found inside is recognized by itself, as the same receipt.
   let inner: [UInt8]
   switch receipt {
   case .jws(let jws):

@@ -3,7 +3,7 @@
 import ReceiptCrypto
 import TransparencyLog
 
-/// What is signed here, with keys that are the same in every run.
+/// Proofs signed here, with keys that are the same in every run.
 enum SignedProofs {
   static let log = signer("example.com/log", 1)
   static let witness = signer("example.com/witness", 2)

@@ -37,7 +37,7 @@ private func check(answer body: [UInt8], _ mode: UInt8) async {
   case 0: _ = try? await store.products(for: ["a"], preferredLocales: [])
   case 1:
     guard let outcome = try? await store.purchase(request) else { return }
-    // What was read is what the other half writes for it.
+    // The outcome that was read is the same after the other half writes it and this half reads it again.
     let again = try? await over(Joined(SilentStore(outcome: outcome))).purchase(request)
     require(again == outcome, "the outcome changed")
   case 2: _ = try? await store.unfinishedTransactions(after: nil, limit: 100)

@@ -36,8 +36,8 @@ struct ReplayTests {
       .sorted { $0.path < $1.path }
   }
 
-  /// Whether the target comes to its end with this input, within the time that `scripts/fuzz` tells libFuzzer, too. A
-  /// target that does not is left behind on its thread.
+  /// Returns `true` if the target ends with this input, within the time that `scripts/fuzz` gives libFuzzer, too. A
+  /// target that does not end is left behind on its thread.
   private func passesInTime(_ target: FuzzTarget, _ bytes: [UInt8]) async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {

@@ -3,7 +3,7 @@
 import ReceiptBytes
 import Testing
 
-/// What a reader throws in these tests.
+/// The error that a reader throws in these tests.
 struct ReadFailure: Error, Hashable {
   let fault: ASN1Fault
   let offset: Int

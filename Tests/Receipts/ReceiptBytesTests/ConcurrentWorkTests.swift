@@ -71,7 +71,7 @@ import Testing
   }
 }
 
-/// How often each element was made.
+/// The number of times that each element was made.
 private final class Made: Sendable {
   private let state: Mutex<[Int]>
 

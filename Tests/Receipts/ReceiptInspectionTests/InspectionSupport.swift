@@ -17,7 +17,7 @@ extension Inspection {
     try self.init(of: Array(compact.utf8))
   }
 
-  /// What ``write(to:)`` writes, read again.
+  /// Returns the output of ``write(to:)``, parsed.
   func json() throws -> JSONValue {
     var object = JSONWriter(type: "inspection")
     write(to: &object)

@@ -51,7 +51,7 @@ private func removeTree(_ path: String) {
   }
 }
 
-/// Permission bits of a file; `nil` where there is none.
+/// Permission bits of a file; `nil` if the file does not exist.
 func permissions(_ path: String) -> UInt32? {
   var status = stat()
   guard unsafe stat(path, &status) == 0 else { return nil }

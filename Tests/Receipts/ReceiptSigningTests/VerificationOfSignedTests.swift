@@ -7,7 +7,8 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// What the signers make, the verifier accepts; what a flawed identity signs, it refuses for the right reason.
+/// The verifier accepts everything that the signers make. It refuses everything that a flawed identity signs, for the
+/// right reason.
 @Suite struct VerificationOfSignedTests {
   private let clock = FixedClock(SampleReceipts.signedAt.addingSeconds(10))
 

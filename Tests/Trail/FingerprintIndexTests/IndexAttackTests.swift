@@ -81,11 +81,11 @@ private enum Edit: CaseIterable {
       #expect(state.root == genuine.root)
       if try !isSound(MemoryIndex(state), opened, sought, victim) { noticed[edit, default: 0] += 1 }
     }
-    // What is not noticed is in rows that nothing reads any more.
+    // The edits that go unnoticed are in rows that nothing reads any more.
     for edit in Edit.allCases { #expect(noticed[edit, default: 0] > 0, "\(edit)") }
   }
 
-  /// Whether all that can be done with the index succeeds. Each answer that it gives is expected to be right.
+  /// Returns `true` if every operation on the index succeeds. Each answer that it gives is expected to be right.
   private func isSound(
     _ storage: MemoryIndex, _ opened: IndexEngine, _ sought: [IndexModel.Sought], _ victim: Victim
   ) throws -> Bool {

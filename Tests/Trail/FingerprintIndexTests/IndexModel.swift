@@ -17,7 +17,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// What an index must answer, in the simplest way.
+/// A model of an index. It gives the answers that an index must give, in the simplest way.
 struct IndexModel {
   struct Sought: Hashable {
     let kind: IndexKind
@@ -83,7 +83,7 @@ extension IndexSnapshot {
   }
 }
 
-/// Where the sums are evaluated in tests.
+/// Returns the points at which tests evaluate the sums.
 func points() throws -> MultisetHash.Points {
   guard let points = MultisetHash.Points((0..<MultisetHash.Points.byteCount).map { UInt8($0 * 5) }) else {
     throw MemoryIndex.Fault()

@@ -19,7 +19,7 @@ import Testing
       let records = entries.map { IndexRecord(fingerprint: fingerprints[$0], index: UInt64($0)) }
       return try storage.change(&index) { try $0.remove(.customer, records, in: $1) }
     }
-    /// Whether any row has the fingerprint as a number, or its bytes.
+    /// Returns `true` if any row has the fingerprint as a number, or its bytes.
     func isStored(_ entry: Int) throws -> Bool {
       let run = try #require(try storage.read { try IndexCatalogue($1, in: $0) }.runs.first)
       let resident = try storage.read { try ResidentRun(run, in: $0) }

@@ -33,7 +33,7 @@ final class MemoryIndex: IndexStorage, Sendable {
   /// Lets so many operations of writes succeed, then fails all; the commit counts as one.
   func fail(after count: Int) { remaining.withLock { $0 = count } }
 
-  /// How many pages were read.
+  /// The number of pages that were read.
   var pageReads: Int { reads.withLock { $0 } }
 
   fileprivate func countRead(_ table: IndexTable) { if table != .runs { reads.withLock { $0 += 1 } } }

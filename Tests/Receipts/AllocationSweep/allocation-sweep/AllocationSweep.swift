@@ -18,7 +18,7 @@ import TransparencyLog
 /// STRIDE looks at every so-manieth allocation only; 1 by default.
 @main
 struct AllocationSweep {
-  /// How much of the work a verifier has done before.
+  /// The amount of work that a verifier has done before.
   enum Mode: String, CaseIterable {
     case cold, warm, table, batch
   }
@@ -138,7 +138,7 @@ struct AllocationSweep {
           }
           if mode == .cold { warm = try verifier() }
           let live = AllocationFaults_live()
-          // What libcrypto sets up once stays; what grows with every failure is a leak.
+          // libcrypto sets up some memory once and keeps it. Memory that grows with every failure is a leak.
           if live > before { growth += 1 }
           before = live
           if count < number { break }
@@ -194,7 +194,7 @@ struct AllocationSweep {
   }
 }
 
-/// What a responder, an issuer or a log has signed.
+/// A statement that a responder, an issuer or a log has signed.
 private struct SignedStatement {
   enum Outcome {
     case accepted, refused, undetermined

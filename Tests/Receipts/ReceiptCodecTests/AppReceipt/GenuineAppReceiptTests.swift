@@ -100,7 +100,7 @@ struct GenuineAppReceiptTests {
 }
 
 extension ArraySlice<UInt8> {
-  /// Whether the bytes occur in this slice.
+  /// Returns `true` if the bytes occur in this slice.
   fileprivate func contains(_ other: ArraySlice<UInt8>) -> Bool {
     guard !other.isEmpty, other.count <= count else { return false }
     return indices.dropLast(other.count - 1).contains { self[$0..<($0 + other.count)] == other }

@@ -53,7 +53,7 @@ enum GenuineReceiptFolder {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       file = try container.decode(String.self, forKey: .file)
       kind = try container.decode(String.self, forKey: .kind)
-      // What is expected of JWS has other types; their tests read it.
+      // The expected values of JWS have other types; their tests read them.
       expected =
         kind.hasPrefix("jws") ? Expected() : try container.decode(Expected.self, forKey: .expected)
     }

@@ -48,7 +48,8 @@ struct FixedKeyDifferentialTests {
         sample.signature.span, forDigest: sample.digest.span, using: .ecdsaP256SHA256)
       #expect(ordinary == sample.isValid, "\(sample.testDescription)")
 
-      // Between two that are out of range, and two of which nothing is known but that they are in range.
+      // The sample in a batch, between signatures that are out of range and signatures that are known only to be in
+      // range.
       let zero = [UInt8](repeating: 0, count: 64)
       let ones = [UInt8](repeating: 1, count: 64)
       let signatures = [zero, ones, sample.signature, ones, zero].flatMap { $0 }

@@ -5,7 +5,7 @@ import ReceiptCrypto
 
 /// A signature, good or not, with the message that it is said to be of.
 struct FixedKeySample {
-  /// How a genuine signature was changed.
+  /// The change that was made to a genuine signature.
   enum Change: CaseIterable {
     case nothing, otherMessage, lowBitOfR, highBitOfR, lowBitOfS, highBitOfS, anyBit, edgeR, edgeS, edges
     case swapped

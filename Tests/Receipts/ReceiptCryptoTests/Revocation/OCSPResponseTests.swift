@@ -207,8 +207,8 @@ import Testing
         for _ in 0..<4 {
           var damaged = response
           damaged[position] ^= UInt8(truncatingIfNeeded: generator.next() % 255 + 1)
-          // What is not covered by a signature: the unsigned parameters and the delegate's own certificate's
-          // encoding. A damaged response that passes says what the whole one says.
+          // A damaged response passes only if no signature covers the damaged byte: it is in the unsigned parameters,
+          // or in the encoding of the delegate's own certificate. It then states the same as the whole response.
           if let status = try? fixture.status(in: damaged) {
             passed += 1
             #expect(status == (try fixture.status(in: response)))

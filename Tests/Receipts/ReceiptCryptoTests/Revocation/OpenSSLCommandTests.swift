@@ -5,7 +5,7 @@ import ReceiptCrypto
 import ReceiptTesting
 import Testing
 
-/// What `openssl` makes we read as it was meant, and what we make `openssl` verifies.
+/// We read the output of `openssl` as it was meant, and `openssl` verifies ours.
 @Suite(.enabled(if: OpenSSLCommand.isAvailable, "there is no openssl command"))
 struct OpenSSLCommandTests {
   private let fixture: RevocationFixture

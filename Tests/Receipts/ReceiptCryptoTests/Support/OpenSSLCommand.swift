@@ -4,7 +4,7 @@ import Foundation
 
 /// The `openssl` command, as the other opinion in tests.
 struct OpenSSLCommand {
-  /// Whether there is one. Says so on standard error where there is not.
+  /// `true` if the command is in PATH. Standard error says so if it is not.
   static let isAvailable: Bool = {
     if path != nil { return true }
     FileHandle.standardError.write(Data("SKIPPED: there is no openssl command in PATH\n".utf8))
@@ -17,7 +17,7 @@ struct OpenSSLCommand {
       .first { FileManager.default.isExecutableFile(atPath: $0.path) }
   }()
 
-  /// Where its files are.
+  /// The folder of its files.
   let folder: URL
 
   /// Makes a folder, which the caller removes.
@@ -38,7 +38,7 @@ struct OpenSSLCommand {
     [UInt8](try Data(contentsOf: folder.appending(path: name)))
   }
 
-  /// What the command prints, both streams together.
+  /// Runs the command and returns its output, both streams together.
   @discardableResult func run(_ arguments: String...) throws -> String {
     let process = Process()
     process.executableURL = Self.path

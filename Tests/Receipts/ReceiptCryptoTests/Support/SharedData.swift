@@ -14,7 +14,7 @@ enum SharedData {
 
   static let explanation: String = "published vectors; set RECEIPTKIT_SHARED to the folder that holds them"
 
-  /// Whether `folder` is there. Says so on standard error where it is not.
+  /// Returns `true` if `folder` exists. Standard error says so if it does not.
   static func has(_ folder: String) -> Bool {
     if FileManager.default.fileExists(atPath: root.appending(path: folder).path) { return true }
     FileHandle.standardError.write(

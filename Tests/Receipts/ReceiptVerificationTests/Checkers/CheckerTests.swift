@@ -5,7 +5,7 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// How the answers of remote checkers combine with the local verdict.
+/// The combination of remote checkers' answers with the local verdict.
 @Suite struct CheckerTests {
   private static let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed))
   private static let refused = CheckerAnswer.response(CheckerResponse(.refused(message: "unknown")))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ReceiptVerification
 
-/// What a verifier remembers: genuine signers, no more of them than fit, and nothing that a forger made.
+/// The signers that a verifier remembers: genuine ones only, no more than fit, and none that a forger made.
 @Suite struct KnownSignersTests {
   @Test("a signer is cached once, however many receipts it signs")
   func once() throws {

@@ -6,7 +6,7 @@ import ReceiptVerification
 import Synchronization
 import Testing
 
-/// What the diagnostics callback and the descriptions say.
+/// The texts of the diagnostics callback and of descriptions.
 @Suite struct DiagnosticTests {
   private final class Recorder: Sendable {
     private let recorded = Mutex<[VerificationDiagnostic]>([])

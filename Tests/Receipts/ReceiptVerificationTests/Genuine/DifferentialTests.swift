@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  // Where we are stricter than CMS_verify: what it accepts as a signature, and we refuse as a receipt.
+  // We are stricter than CMS_verify: we refuse as receipts some messages whose signatures it accepts.
 
   @Test("stricter: other digests than SHA-1 and SHA-256, several signers, another content type, no content")
   func stricter() throws {

@@ -5,7 +5,7 @@ import ReceiptCrypto
 import ReceiptVerification
 import Testing
 
-/// What Google Play and Huawei signed, and what became of some of it.
+/// Receipts that Google Play and Huawei signed, and altered versions of some of them.
 @Suite(.enabled(if: !OtherStoreSamples.all.isEmpty, GenuineReceipts.absence))
 struct GenuineDetachedTests {
   @Test("every sample has its stated verdict", arguments: OtherStoreSamples.all)

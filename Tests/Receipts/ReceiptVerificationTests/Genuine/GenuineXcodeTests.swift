@@ -5,7 +5,7 @@ import ReceiptCrypto
 import ReceiptVerification
 import Testing
 
-/// What Xcode signed: valid only where its certificate is pinned, and said to be so.
+/// Receipts that Xcode signed. They are valid only if Xcode's certificate is pinned, and the verdict says so.
 @Suite(.enabled(if: GenuineReceipts.isPresent, GenuineReceipts.absence)) struct GenuineXcodeTests {
   private func pinning(_ certificates: [Certificate]) -> ReceiptVerifier {
     GenuineReceipts.verifier([.xcode]) { $0.selfSignedTesting = .pinned(certificates: certificates) }

@@ -251,7 +251,7 @@ import Testing
         $0.maximumAge = 5
       } _: { _ in
       }, .tooOld)
-    // Where the parts date the notification, they age it.
+    // If the notification has no date of its own, the dates of its parts decide its age.
     expectInvalid(
       try verdict {
         $0.maximumAge = 60

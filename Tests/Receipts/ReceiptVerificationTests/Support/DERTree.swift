@@ -39,7 +39,7 @@ struct DERTree {
 
   var headerLength: Int { encoded.count - body.count }
 
-  /// Where the value at the end of a path of child indices begins.
+  /// Returns the offset of the value at the end of a path of child indices.
   func offset(of path: ArraySlice<Int>) -> Int {
     guard let index = path.first else { return 0 }
     let before = children[..<index].reduce(0) { $0 + $1.encoded.count }

@@ -7,8 +7,7 @@ import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
 
-/// A chain leaf, intermediate, root, one certificate of which breaks RFC 5280 under its issuer's genuine
-/// signature.
+/// A chain of leaf, intermediate and root. One certificate breaks RFC 5280 under its issuer's genuine signature.
 struct ForgedChain {
   let root: Certificate
   let leafKey: PrivateKey

@@ -25,8 +25,8 @@ struct Sweep: Sendable {
   struct Accepted: Sendable, Hashable {
     var byte: Int
     var bit: Int
-    /// What the verdict reports instead of what the sample says; `nil` where it is the same. Flips in a certificate that
-    /// is not needed are accepted by the ten thousand: a receipt kept for each takes gigabytes.
+    /// The receipt of the verdict; `nil` if it is the same as the sample's. Tens of thousands of flips in a certificate
+    /// that is not needed are accepted: a receipt kept for each would take gigabytes.
     var change: VerifiedReceipt?
   }
 
@@ -83,7 +83,7 @@ struct Sweep: Sendable {
 
   private static let cases = Mutex(0)
 
-  /// Where all cases are asked for, says how many there were.
+  /// Prints the number of cases, if all cases are asked for.
   static func count(_ cases: Int, accepted: Int, _ test: String = Test.current?.name ?? "") {
     guard isFull else { return }
     let total = Self.cases.withLock { total in

@@ -11,12 +11,12 @@ import Testing
 /// Of an app receipt's container some bytes are neither signed nor reported. Flips in these are accepted, and
 /// change nothing; flips anywhere else are not.
 @Suite struct AppReceiptSweepTests {
-  /// Where the flips that may be accepted stand.
+  /// The ranges in which flips may be accepted.
   private struct Unsigned {
     var ranges: [(name: String, range: Range<Int>)] = []
 
-    /// The version of the SignedData, of which 3, 4 and 5 are read as well as 1; and of the embedded
-    /// certificates the root, where it is at hand: another certificate beside it does no harm.
+    /// Finds the version of the SignedData: versions 3, 4 and 5 are read as well as 1. If the verifier has the root at
+    /// hand, it also finds the embedded root: an altered copy of it does no harm.
     init(_ receipt: [UInt8], rootAtHand: Bool) throws {
       let signedData = try UnverifiedAppReceipt(parsing: receipt).signedData
       let version = try #require(receipt.firstRange(of: [0x02, 0x01, 0x01, 0x31]))

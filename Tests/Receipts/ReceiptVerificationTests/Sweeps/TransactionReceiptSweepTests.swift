@@ -37,7 +37,7 @@ import Testing
     #expect(await Sweep(verifier: verifier, sample: sample).acceptedFlips() == [])
   }
 
-  /// Where the values of `signature` and `purchase-info` stand.
+  /// Returns the ranges of the values of `signature` and `purchase-info`.
   private func signedRanges(of sample: [UInt8]) throws -> [Range<Int>] {
     let list = try PropertyList(parsing: sample)
     return try ["signature", "purchase-info"].map { key in
@@ -50,7 +50,7 @@ import Testing
 }
 
 extension VerifiedReceipt {
-  /// Whether all but the environment, which a transaction receipt only claims, is the same.
+  /// Returns `true` if everything is the same but the environment, which a transaction receipt only claims.
   func hasSameSignedParts(as other: VerifiedReceipt) -> Bool {
     content == other.content && kind == other.kind && bundleId == other.bundleId
       && appAppleId == other.appAppleId && signedAt == other.signedAt && signer == other.signer

@@ -7,8 +7,8 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// Two intermediates of one name and key, of which each is valid for a time, as Apple's of 2008 and 2013: which
-/// of them counts is decided by the time rule.
+/// Two intermediates with one name and key, each valid for a time, as Apple's of 2008 and 2013. The time rule decides
+/// which one counts.
 @Suite struct RenewedIntermediateTests {
   private static let renewal: Int64 = 1_700_000_000
   private static let end: Int64 = 1_750_000_000

@@ -107,7 +107,7 @@
       }
       #expect(!head.headers.contains(name: "expect"))
       try channel.writeInbound(HTTPServerRequestPart.end(nil))
-      // What comes behind it is not read.
+      // The channel reads nothing behind this request.
       try channel.writeInbound(Self.old(.http1_1))
       try channel.writeInbound(HTTPServerRequestPart.end(nil))
       _ = try channel.readInbound(as: HTTPServerRequestPart.self)

@@ -29,7 +29,7 @@
       let channel = try Self.channel()
       try channel.writeInbound(HTTPRequestPart.end(nil))
       Self.answer(channel)
-      // What a graceful shutdown does at the end of an answer.
+      // A graceful shutdown closes the channel at the end of an answer.
       channel.close(promise: nil)
       #expect(channel.isActive)
       channel.flush()

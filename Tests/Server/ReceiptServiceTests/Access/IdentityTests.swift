@@ -8,7 +8,7 @@
   import ReceiptTesting
   import Testing
 
-  /// What a key allows: its scopes, and the app that it is confined to.
+  /// The rights of a key: its scopes, and the app that it is confined to.
   @Suite struct IdentityTests {
     /// The identity of a service with the apps `shop` and `other`, a key for all apps, and one for `shop`.
     private static func withIdentity(

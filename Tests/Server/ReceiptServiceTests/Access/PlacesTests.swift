@@ -6,7 +6,7 @@
   @testable import ReceiptService
   import Testing
 
-  /// Who gets a place, and who keeps nobody out.
+  /// The limits on requests and batches that are open at once: no app and no address keeps the others out.
   @Suite struct PlacesTests {
     @Test func placesAreTakenAndGivenBack() throws {
       let places = RequestPlaces(maximum: 2)

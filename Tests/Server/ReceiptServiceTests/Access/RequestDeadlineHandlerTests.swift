@@ -10,7 +10,7 @@
 
   /// For how long clients may keep the server waiting. The time is the test's.
   @Suite struct RequestDeadlineHandlerTests {
-    /// What stands for the socket: it takes bytes when it is flushed, one write at a time.
+    /// Stands for the socket: takes bytes when it is flushed, one write at a time.
     private final class Encoder: ChannelOutboundHandler {
       typealias OutboundIn = HTTPResponsePart
       typealias OutboundOut = ByteBuffer

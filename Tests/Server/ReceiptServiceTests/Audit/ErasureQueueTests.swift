@@ -85,7 +85,7 @@
         // The process that began it may still be at it.
         #expect(try await api.erasures.resume() == 0)
         service.clock.now = F.day(0).addingSeconds(ErasureQueue.lease + 1)
-        // What could not be entered was not accepted, and is to be sent again.
+        // If the erasure could not be queued (step 0), it was not accepted, and the caller has to repeat it.
         #expect(try await api.erasures.resume() == (step == 0 ? 0 : 1))
         #expect(try await Self.isErased(service, log) == (step > 0))
         #expect(try await Self.acts(service).map(\.act) == (step == 0 ? [] : ["customer.erase"]))

@@ -6,7 +6,7 @@
   import ReceiptVerification
   import Testing
 
-  /// What of a configuration cannot take effect.
+  /// Settings that are refused because they cannot take effect.
   @Suite struct ServiceConfigurationTests {
     private static func app(_ name: String, _ bundles: VerificationPolicy.BundleRule) throws
       -> AppConfiguration

@@ -223,7 +223,7 @@
       #expect((50_000...62_500).contains(median))
       #expect((99_000...124_000).contains(high))
       #expect(periods[58].microseconds(0.5) == nil)
-      // What is ten minutes old is gone.
+      // Requests of ten minutes ago are no longer counted.
       #expect(requests.periods(of: 10, at: start + .seconds(700)).allSatisfy { $0.count == 0 })
     }
   }

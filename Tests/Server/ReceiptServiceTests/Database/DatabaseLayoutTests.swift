@@ -10,7 +10,8 @@
     import PostgreSQL
   #endif
 
-  /// What somebody who can write to the database may add to its schema.
+  /// Objects that somebody who can write to the database adds to its schema, files after a failed sync or a crash, and
+  /// upgrades of earlier layouts.
   @Suite(.timeLimit(.minutes(2)))
   struct DatabaseLayoutTests {
     private func withFile(_ body: (String) async throws -> Void) async throws {

@@ -7,7 +7,7 @@
   import Synchronization
   import Testing
 
-  /// What is PostgreSQL's own: connections that are lost, deadlocks, several processes.
+  /// The parts specific to PostgreSQL: lost connections, deadlocks, several processes.
   @Suite(.enabled(if: TemporaryPostgreSQL.isPresent), .timeLimit(.minutes(2)))
   struct PostgreSQLServiceDatabaseTests {
     private let server: TemporaryPostgreSQL

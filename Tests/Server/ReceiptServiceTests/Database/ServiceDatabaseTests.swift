@@ -5,7 +5,7 @@
   @testable import ReceiptService
   import Testing
 
-  /// What every database of a service owes.
+  /// The contract of every database of the service.
   @Suite struct ServiceDatabaseTests {
     private struct Mistake: Error {}
 

@@ -9,7 +9,7 @@
   import Synchronization
   import Testing
 
-  /// What an erasure leaves, and must leave: that a purchase was refunded, and what is news to others.
+  /// The facts that an erasure must leave: that a purchase was refunded, and the changes that concern other customers.
   @Suite(.timeLimit(.minutes(2))) struct CustomerErasureTests {
     private typealias F = ServiceFixture
 
@@ -160,7 +160,7 @@
         #expect(data?["previous"]?["customer"]?.string == (isGiver ? nil : bob))
         #expect(data?["entitlement"]?["originalTransactionId"]?.string == "2000000001")
         #expect(try !service.files().contains { $0.contains(Data(alice.utf8)) })
-        // What is left is delivered, in its order.
+        // The remaining changes are delivered, in their order.
         var delivered: [String] = []
         while true {
           let leases = try await queue.lease(

@@ -8,7 +8,7 @@
   import ReceiptTesting
   import Testing
 
-  /// What is told of entitlements, from really signed notifications.
+  /// The entitlement changes that are reported for genuinely signed notifications.
   @Suite struct EntitlementChangeTests {
     private typealias F = ServiceFixture
 
@@ -232,7 +232,7 @@
           try await entitlements.erase(app: "shop", customer: F.customer.uppercased()) == ["2000000001"])
         #expect(try !service.files().contains { $0.contains(Data(F.customer.utf8)) })
         #expect(try await entitlements.entitlements(app: "shop", customer: other).count == 2)
-        // That the third is theirs now is news to the other.
+        // The other customer is still told that the third purchase is theirs now.
         let changes = try await entitlements.changes(app: "shop", after: 0)
         #expect(changes.map(\.customer) == [other, other])
         #expect(changes.map(\.type) == ["entitlement.granted", "entitlement.transferred"])

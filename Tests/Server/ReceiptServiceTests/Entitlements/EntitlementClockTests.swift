@@ -196,7 +196,7 @@
         let first = [0, 1, 3, 7, 15, 31, 55, 79]
         #expect(Array(hours.prefix(8)) == first)
         #expect(isUnknown ? hours.count == 8 : hours.count > 25)
-        // What is heard begins anew.
+        // A notification resets the count of questions to the store.
         try await entitlements.record(
           service.notification(.didRenew, day: 60, F.period(2) { $0.expiresDate = F.day(60) }), app: "shop")
         clock.advance(seconds: 1)

@@ -13,7 +13,7 @@
   import ReceiptVerification
   import Testing
 
-  /// What is done as time passes.
+  /// The jobs that run as time passes.
   @Suite(.timeLimit(.minutes(1))) struct EntitlementJobsTests {
     private typealias F = ServiceFixture
 

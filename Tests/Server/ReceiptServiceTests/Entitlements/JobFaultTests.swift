@@ -36,13 +36,13 @@
     }
 
     private struct Outcome {
-      /// What the job works on, before it ran and afterwards.
+      /// The rows that the job works on, before it ran and afterwards.
       var before: [String] = []
       var after: [String] = []
       var statementCount = 0
     }
 
-    /// What the job does when the given statement of it fails.
+    /// Runs the job and returns its outcome. If `number` is given, that statement fails, and the job runs again.
     private static func result(
       of job: Job, failing number: Int?, on kind: DatabaseKind
     ) async throws -> Outcome {

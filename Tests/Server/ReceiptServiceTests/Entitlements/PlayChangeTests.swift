@@ -8,7 +8,8 @@
   import ReceiptTesting
   import Testing
 
-  /// What is told of purchases in Google Play with several products: what holds at the instant of telling.
+  /// The changes that are reported for Google Play purchases with several products, by their state at the time of the
+  /// report.
   @Suite struct PlayChangeTests {
     private typealias F = ServiceFixture
 

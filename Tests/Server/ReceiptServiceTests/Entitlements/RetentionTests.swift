@@ -10,7 +10,7 @@
   import ServiceLifecycle
   import Testing
 
-  /// What is removed when it is old, and what never is.
+  /// The removal of old rows, and the rows that are never removed.
   @Suite(.timeLimit(.minutes(1))) struct RetentionTests {
     private typealias F = ServiceFixture
 
@@ -97,7 +97,7 @@
         let dead = try await queue.deadLetters(app: "shop", endpoint: "backend")
         #expect(dead.map(\.change.customer) == ["customer-2"])
         #expect(try await queue.counts(app: "shop")["backend"]?.waiting == 1)
-        // What is delivered at last goes.
+        // Once a change is delivered, it is removed too.
         #expect(try await queue.replay(app: "shop", endpoint: "backend", at: now) == 1)
         let again = try await queue.lease(
           app: "shop", endpoint: "backend", at: now.addingSeconds(3600), for: .seconds(30), limit: 10)

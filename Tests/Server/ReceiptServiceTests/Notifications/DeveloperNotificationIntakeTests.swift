@@ -49,9 +49,9 @@
 
       init(_ transport: any HTTPTransport) { self.transport = transport }
 
-      /// How often it was asked about purchases.
+      /// The number of requests about purchases.
       var count: Int { state.withLock { $0.paths.count { $0.contains("/purchases/") } } }
-      /// What it answers about purchases instead.
+      /// The status of every answer about purchases; `nil` to answer as usual.
       var status: Int? {
         get { state.withLock { $0.status } }
         set { state.withLock { $0.status = newValue } }

@@ -10,7 +10,7 @@
 
     private let database: any ServiceDatabase
     private let count = Mutex(0)
-    /// Whether a statement fails, by its text, its values, and how many came before it.
+    /// Decides if a statement fails, by its text, its values, and the number of statements before it.
     let rule: Mutex<Rule>
     /// The tables that were scrubbed, each time.
     let scrubbed = Mutex<[Set<String>]>([])

@@ -23,7 +23,7 @@
       responder = router.buildResponder()
     }
 
-    /// What a body writes, as far as it is written.
+    /// The bytes that a body has written so far.
     final class Output: Sendable {
       private let bytes = Mutex<[UInt8]>([])
       private let finished = Mutex(false)

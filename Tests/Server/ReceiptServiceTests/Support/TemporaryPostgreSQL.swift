@@ -12,7 +12,7 @@
 
     static let shared = Result { try TemporaryPostgreSQL() }
 
-    /// Whether there is one to start; where there is none, standard error says so.
+    /// `true` if a PostgreSQL server is installed. Standard error says so if it is not.
     static let isPresent: Bool = {
       let installed = "/usr/lib/postgresql"
       let versions = (try? FileManager.default.contentsOfDirectory(atPath: installed)) ?? []

@@ -108,7 +108,7 @@
 
     // MARK: Batches
 
-    /// What a batch answers, line by line.
+    /// The answer to a batch, line by line.
     private final class Lines: Sendable {
       private let bytes = Mutex<[UInt8]>([])
       private let finished = Mutex(false)
@@ -151,7 +151,7 @@
 
       func send(_ text: String) async { await source.yield(ByteBuffer(string: text + "\n")) }
 
-      /// Whether the answer broke off.
+      /// Returns `true` if the answer broke off.
       func breaksOff() async -> Bool {
         do {
           try await answering.value

@@ -7,7 +7,7 @@
   @testable import ReceiptService
   import Testing
 
-  /// What becomes of the input of a connection, without a channel.
+  /// The handling of a connection's input, without a channel.
   @Suite struct EarlyRequestsTests {
     private struct Failure: Error {}
 

@@ -14,7 +14,7 @@
       arguments: [
         nil, "", "application/octet-stream", "application/json", "text/plain; charset=utf-8",
         "application/jose",
-        // What curl says of everything.
+        // The type that curl gives every body by default.
         "application/x-www-form-urlencoded",
       ])
     func accepted(type: String?) {

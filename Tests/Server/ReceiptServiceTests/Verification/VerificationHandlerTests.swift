@@ -45,7 +45,7 @@
 
       var body: HTTPRequestPart { .body(ByteBuffer(string: receipt)) }
 
-      /// What is in the answer that was written since; `nil` if there is none.
+      /// Returns the answer that was written since the last call; `nil` if nothing was written.
       func answer(_ channel: NIOAsyncTestingChannel) async throws -> (HTTPResponse, String)? {
         guard let first = try await channel.readOutbound(as: HTTPResponsePart.self) else { return nil }
         guard case .head(let head) = first,
@@ -59,7 +59,7 @@
         for part in parts { try await channel.writeInbound(part) }
       }
 
-      /// Whether an answer was written since.
+      /// Returns `true` if an answer with status 200 was written since the last call.
       func isAnswered(_ channel: NIOAsyncTestingChannel) async throws -> Bool {
         try await answer(channel)?.0.status == .ok
       }

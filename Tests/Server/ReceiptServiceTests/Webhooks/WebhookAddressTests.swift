@@ -7,7 +7,7 @@
   import ReceiptTesting
   import Testing
 
-  /// Where webhooks may lead.
+  /// The addresses that webhooks may lead to.
   @Suite struct WebhookAddressTests {
     @Test(
       "addresses in the Internet",

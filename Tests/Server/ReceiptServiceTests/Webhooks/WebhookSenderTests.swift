@@ -172,7 +172,7 @@
         try await Self.running([sender]) {
           try await Self.eventually("the fast one has all") { fast.requests.count == 20 }
           try await Self.eventually("the slow one has some") { slow.requests.count == 4 }
-          // What came of the last request is stored after its answer.
+          // The outcome of the last request is stored after its answer.
           try await Self.eventually("what the fast one took is stored") {
             try await queue.counts(app: "shop")["backend"] == nil
           }
@@ -215,7 +215,7 @@
             clock.advance(seconds: 1)
           }
           try await Self.eventually("the next one") { receiver.requests.count == 11 }
-          // What came of it is stored after its answer; while it is not, a clock that jumps makes it due again.
+          // The outcome is stored after the answer. Until then, a jump of the clock makes the delivery due again.
           try await Self.eventually("what came of it is stored") {
             (try await queue.counts(app: "shop")["backend"]?.waiting ?? 0) == 0
           }

@@ -5,7 +5,7 @@ import Storefront
 import Synchronization
 import Testing
 
-/// How a store asks, delays and refuses its customers, and how it reaches their queues.
+/// The ways in which a store asks, delays and refuses its customers, and reaches their queues.
 @Suite(.timeLimit(.minutes(1))) struct LocalStoreCustomerTests {
   private var fixture = StoreFixture()
 
@@ -108,7 +108,7 @@ import Testing
       #expect(
         await queueCode { try await queue.add(Payment(productIdentifier: product)) } == .unknownProduct)
     }
-    // What is not for sale at present is refused by the store.
+    // The store refuses a product that is not for sale at present.
     #expect(
       try await queue.purchase(Payment(productIdentifier: "gone")).error?.code == .storeProductNotAvailable)
   }

@@ -22,7 +22,7 @@ import Testing
     var syncs: Int { state.withLock { $0.syncs } }
     func failNextSync() { state.withLock { $0.fails = true } }
 
-    /// Whether a record is on disk.
+    /// Returns `true` if the record is on disk.
     func isSynced(_ key: String, in collection: String) -> Bool {
       state.withLock { $0.synced.contains("\(collection) \(key)") }
     }

@@ -104,7 +104,7 @@ import Testing
       clock: fixture.clock.reading)
   }
 
-  /// What a store of version 2 must do and show.
+  /// Checks that a store of version 2 shows its receipts, notifications and families, and continues to work.
   private func check(_ storage: MemoryRecordStorage) async throws {
     let store = try Self.store(on: storage)
     for change in try Self.version2() {
@@ -162,7 +162,7 @@ import Testing
     ])
     let opened = try fixture.store(on: old)
     #expect(try await opened.purchase(sold.transactionIdentifier)?.transaction.receipt == sold.receipt)
-    // What is written again is of version 4, and a refund leaves the receipt as it was issued.
+    // The store writes the sale again as version 4, and a refund leaves the receipt as it was issued.
     try await opened.refund(sold.transactionIdentifier)
     let again = try fixture.store(on: old.reopened())
     #expect(try await again.purchase(sold.transactionIdentifier)?.transaction.receipt == sold.receipt)

@@ -15,7 +15,7 @@ import Testing
     return key
   }()
 
-  /// Whether this runs on the main actor, whose queue is marked, because it may use any thread.
+  /// `true` if this runs on the main actor. The main queue is marked, because the main actor may use any thread.
   private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueMark) == true }
 
   private let propertyList = """

@@ -9,7 +9,7 @@ import Storefront
 ///
 /// Any of its calls can lose the request or the answer.
 actor FakeStore: Store {
-  /// What is lost.
+  /// The part of a call that is lost.
   enum Loss: Sendable { case request, answer }
 
   /// The decision about a payment.
@@ -18,7 +18,7 @@ actor FakeStore: Store {
   struct Sale: Sendable {
     var transaction: StoreTransaction
     var isFinished = false
-    /// Whether it can be restored: it is not a restoration itself.
+    /// `true` if it can be restored: the first sale of a non-consumable product.
     var isRestorable = false
   }
 

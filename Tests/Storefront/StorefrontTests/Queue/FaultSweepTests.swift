@@ -94,8 +94,8 @@ private final class Session {
     try await deliver { _ in true }
     try await trying { try await $0.synchronize() }
     try await expect([:])
-    // A finish that was under way, and was lost, is none that was waiting when synchronize was called. The queue repeats it
-    // after a while, which does not pass here, or when it is called again.
+    // A finish that was under way, and was lost, was not waiting when `synchronize` was called. The queue repeats it
+    // after a while, which does not pass here, or when `synchronize` is called again.
     for _ in 0..<100 where await !store.unfinished.isEmpty {
       try await trying { try await $0.synchronize() }
       try await Task.sleep(for: .milliseconds(10))

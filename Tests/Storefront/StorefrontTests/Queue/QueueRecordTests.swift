@@ -174,7 +174,7 @@ struct QueueRecordTests {
     }
   }
 
-  /// What a build of version 1 wrote of a paid purchase.
+  /// A paid purchase, as a build of version 1 wrote it.
   private static let oldRecord = """
     {"state":"purchased","payment":{"productIdentifier":"coins","quantity":1},\
     "sale":{"transaction":"2000000001","original":"2000000001","date":1760000000000,"request":"5F0C"}}

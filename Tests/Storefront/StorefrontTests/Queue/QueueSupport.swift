@@ -95,7 +95,7 @@ actor RecordingObserver: TransactionObserver {
   private(set) var events: [PaymentQueueUpdate] = []
   private(set) var calls = 0
   private var isBusy = false
-  /// Whether two calls ever overlapped.
+  /// `true` if two calls ever overlapped.
   private(set) var hasOverlapped = false
   private let finishes: @Sendable (PaymentTransaction) -> Bool
   private let watchers = Watchers()

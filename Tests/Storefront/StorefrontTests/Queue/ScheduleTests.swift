@@ -4,7 +4,7 @@ import Foundation
 import Storefront
 import Testing
 
-/// Whether sweeps that take minutes are wanted.
+/// `true` if sweeps that take minutes are wanted.
 let fullSweeps = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1"
 
 @Suite("Payment queue: random schedules", .timeLimit(.minutes(10)))
@@ -46,7 +46,7 @@ private final class Schedule {
   private var kinds: [PaymentTransaction.ID: Kind] = [:]
   /// The number of acknowledged payments.
   private var acknowledged = 0
-  /// Whether the last step added a payment of which it is unknown whether it is stored.
+  /// `true` if the last step added a payment that may or may not be stored.
   private var isUncertain = false
   /// Sales whose transaction was finished.
   private var finished: Set<String> = []

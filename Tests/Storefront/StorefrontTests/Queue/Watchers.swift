@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Tasks of a test that wait for a change. Cancelling ends the waiting, so that a test that waits in vain fails at its
-/// time limit.
+/// Tasks of a test that wait for a change. Cancelling ends the waiting, so that a test whose change never comes fails
+/// at its time limit.
 final class Watchers: @unchecked Sendable {
   private let lock = NSLock()
   private var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]

@@ -55,7 +55,7 @@ final class FaultyRecordStorage: RecordStorage {
 
   func failNothing() { state.withLock { $0.plan = [:] } }
 
-  /// Whether neither reads nor commits succeed any more.
+  /// `true` if neither reads nor commits succeed any more.
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// The number of attempted commits.

@@ -54,7 +54,7 @@ struct Fold {
   /// The last events, as type and subtype.
   func last(_ count: Int) -> [String] { events.suffix(count).map(\.name) }
 
-  /// Whether ledger and engine agree about every subscription, at an instant that has passed.
+  /// Expects the ledger and the engine to agree about every subscription, at an instant that has passed.
   func agrees(
     at instant: Timestamp, shuffled by: inout some RandomNumberGenerator,
     sourceLocation: SourceLocation = #_sourceLocation

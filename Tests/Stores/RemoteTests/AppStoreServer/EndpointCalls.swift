@@ -239,7 +239,7 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
 }
 
 extension RawAppStoreServerClient {
-  /// What the App Store answers, decoded.
+  /// Returns the App Store's answer, decoded.
   func content<Response, Value>(
     _ call: AppStoreServerCall<Response, Value>
   ) async throws(AppStoreServerError) -> Response { try await send(call).unsafelyAssumeAuthentic() }

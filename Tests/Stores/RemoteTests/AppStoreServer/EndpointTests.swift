@@ -4,7 +4,7 @@ import ReceiptCodec
 @testable import AppStoreServer
 import Testing
 
-/// What goes over the wire, endpoint by endpoint.
+/// The requests and answers of every endpoint, as they go over the wire.
 @Suite struct EndpointTests {
   @Test("every endpoint is in the table")
   func complete() {

@@ -7,7 +7,7 @@ import ReceiptVerification
 @testable import RemoteChecks
 import Testing
 
-/// What Huawei AppGallery says of a purchase that is really signed, in answers that are signed, too.
+/// The answers of Huawei AppGallery about a genuinely signed purchase. The answers are signed, too.
 @Suite struct HuaweiCheckerTests {
   /// An answer with a purchase, signed.
   private static func signed(

@@ -6,7 +6,7 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// What a receipt states itself, held to demands without anybody being asked.
+/// The check of a receipt's own content against requirements, without asking anybody.
 @Suite struct SignedContentCheckerTests {
   private let owner = UUIDString(rawValue: "7E3FB204-2B3A-4C8F-9D5E-6A1B2C3D4E5F")
   private let stranger = UUIDString(rawValue: "00000000-0000-4000-8000-000000000000")

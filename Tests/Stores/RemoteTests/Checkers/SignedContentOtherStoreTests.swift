@@ -6,7 +6,7 @@ import ReceiptVerification
 import RemoteChecks
 import Testing
 
-/// What purchases of other stores state themselves, against what is required of them.
+/// The check of other stores' purchases, by their own content, against requirements.
 @Suite struct SignedContentOtherStoreTests {
   private func standing(
     _ receipt: [UInt8], _ requirements: PurchaseRequirements, at now: Timestamp = SampleReceipts.signedAt

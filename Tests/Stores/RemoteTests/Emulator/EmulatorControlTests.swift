@@ -6,7 +6,7 @@ import ReceiptCodec
 import ReceiptTesting
 import Testing
 
-/// What the control interface takes, and that it takes nothing else.
+/// The input that the control interface takes. It takes nothing else.
 @Suite struct EmulatorControlTests {
   private let fixture: EmulatorFixture
 

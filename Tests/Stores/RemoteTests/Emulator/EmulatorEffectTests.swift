@@ -9,7 +9,7 @@ import ReceiptVerification
 import Storefront
 import Testing
 
-/// What calls change in the emulator, and lists that come in pages.
+/// The changes that calls make in the emulator, and lists that come in pages.
 @Suite struct EmulatorEffectTests {
   private static let uuid = "1f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11"
 
@@ -111,7 +111,7 @@ import Testing
     #expect(try await fixture.store.purchases.subscriptionState("2000000001")?.status == .revoked)
     let sent = try await fixture.store.purchases.notifications().map(\.type)
     #expect(sent == [.didChangeRenewalStatus, .metadataUpdate, .priceChange, .migration, .refund])
-    // What was refunded is neither revoked nor refunded again.
+    // A refunded purchase is neither revoked nor refunded again.
     for (path, code) in [("subscription/revoke", 4_000_186), ("transaction/requestRefund", 4_030_021)] {
       let members = try #require(calls.first { $0.0 == path }).1
       let again = await fixture.answer(

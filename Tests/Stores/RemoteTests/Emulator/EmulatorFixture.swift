@@ -58,7 +58,7 @@ struct EmulatorFixture {
     }
   }
 
-  /// What the store answers.
+  /// Returns the store's answer.
   func answer(_ method: String, _ target: String, _ body: String = "") async -> RemoteResponse {
     await store.respond(to: EmulatorRequest(method, target: target, body: Array(body.utf8)))
   }

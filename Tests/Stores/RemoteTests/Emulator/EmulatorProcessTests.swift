@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// What every test with an emulator of its own relies on: it ends when it is told to.
+/// The emulator ends when it is told to. Every test with an emulator of its own relies on it.
 @Suite(.enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
 struct EmulatorProcessTests {
   @Test("SIGTERM as soon as it is ready ends it and removes its state")

@@ -8,7 +8,7 @@ import ReceiptSigning
 import ReceiptTesting
 import Testing
 
-/// What the emulator refuses, with Apple's numbers.
+/// The emulator's refusals, with Apple's error numbers.
 @Suite struct EmulatorRefusalTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
     let method: String

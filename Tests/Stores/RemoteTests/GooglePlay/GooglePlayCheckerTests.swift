@@ -7,7 +7,7 @@ import ReceiptVerification
 @testable import RemoteChecks
 import Testing
 
-/// What Google Play says of a purchase that is really signed.
+/// The answers of Google Play about a genuinely signed purchase.
 @Suite struct GooglePlayCheckerTests {
   private static func purchase(
     _ change: (inout GooglePlayPurchase) -> Void = { _ in }
@@ -211,7 +211,7 @@ import Testing
     #expect(try await answer(item(coins, 3, 3)) == confirmed(nil))
     #expect(try await answer(item(coins, 3, nil)) == confirmed(nil))
     #expect(try await answer(item(coins, 3, 1)) == confirmed("Google Play refunded 2 of 3; 1 remain."))
-    // Another product of the order is none of the receipt's.
+    // Another product of the order says nothing about the receipt's product.
     #expect(try await answer(item("other", 1, 0) + "," + item(coins, 1, 1)) == confirmed(nil))
     #expect(try await answer(item("other", 1, 1) + "," + item(coins, 1, 0)) == revoked)
   }

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// What came of a purchase, its renewal, a voided order, and the purchase that replaced it.
+  /// Returns the ledgers of a purchase, its renewal, a voided order, and the purchase that replaced it.
   private static func changes() throws -> [EntitlementLedger] {
     func change(_ body: (inout EntitlementLedger) throws -> Void) rethrows -> EntitlementLedger {
       var ledger = EntitlementLedger()

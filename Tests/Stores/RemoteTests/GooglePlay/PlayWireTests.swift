@@ -4,7 +4,7 @@
 import ReceiptCodec
 import Testing
 
-/// What Google Play answers is decoded, kept and written back as it came.
+/// Google Play's answers are decoded, kept, and written back as they came.
 @Suite struct PlayWireTests {
   private static func roundTrip<Value: JSONObject>(_ json: String, _ type: Value.Type) throws -> Value {
     let value = try Value(json: Array(json.utf8), part: "answer", limits: .standard)

@@ -55,7 +55,7 @@ private struct LineNews: Sendable {
   }
 }
 
-/// What a line is by all that was learned, said as plainly as the facts say it.
+/// A plain model of a purchase line: its state by all that was learned about it.
 private struct LineModel {
   let news: [LineNews]
   let isSubscription: Bool

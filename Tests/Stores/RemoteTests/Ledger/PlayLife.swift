@@ -37,7 +37,7 @@ enum PlayNews: Sendable {
     PlayEntitlement.ID(packageName: PlayFixture.packageName, purchaseToken: token)
   }
 
-  /// What a ledger learns of it, by the calls that a server makes.
+  /// The ledger that learned this, by the calls that a server makes.
   var change: EntitlementLedger {
     get throws {
       var ledger = EntitlementLedger()
@@ -123,8 +123,8 @@ enum PlayNews: Sendable {
   }
 }
 
-/// What a purchase is by all that was learned, said as plainly as the facts say it: every piece of news is looked at, and
-/// none is dropped.
+/// A plain model of a purchase: its state by all that was learned about it. It looks at every piece of news and drops
+/// none.
 struct PlayModel {
   let news: [PlayNews]
 
@@ -243,7 +243,7 @@ struct PlayModel {
   }
 }
 
-/// Random lives of two purchases, of which the second may replace the first.
+/// Random lives of two purchases; the second may replace the first.
 struct PlayLifeGenerator {
   var random: SeededRandom
 

@@ -6,7 +6,7 @@ import GooglePlay
 import ReceiptCodec
 import Testing
 
-/// How many lives a property is tried with: a sample, or 100,000 with RECEIPTKIT_FULL_SWEEPS=1.
+/// The seeds of the lives that a property is tried with: a sample, or 100,000 with RECEIPTKIT_FULL_SWEEPS=1.
 let ledgerLives: Range<UInt64> =
   ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1" ? 0..<100_000 : 0..<300
 

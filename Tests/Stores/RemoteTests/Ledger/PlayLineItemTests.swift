@@ -227,14 +227,14 @@ import Testing
     #expect(try Self.purchase([before]).obfuscatedAccountId == "alice")
     #expect(try Self.purchase([before, after]).obfuscatedAccountId == "alice")
     #expect(try Self.purchase([after]).obfuscatedAccountId == nil)
-    // What the app itself states counts more, whenever it was said.
+    // The account that the app itself states takes precedence, whenever it was stated.
     let stated = Self.subscription(product, asOf: 0, account: "bob")
     #expect(try Self.purchase([before, after, stated]).obfuscatedAccountId == "bob")
   }
 
   @Test("of the orders that were voided the latest 256 are kept, in any order")
   func bounded() throws {
-    // What names no order concerns all of them, and is kept.
+    // A void that names no order concerns all of them, and is kept.
     let news = [Self.voided(nil, 3000)] + (0..<400).map { Self.voided("GPA.1..\($0)", 1000 - $0) }
     var random = SeededRandom(seed: 1)
     var encoded: Set<[UInt8]> = []
@@ -301,7 +301,7 @@ import Testing
     #expect(text.hasPrefix(#"{"version":3,"#))
     #expect(text.contains(#""voids":[{"#) && !text.contains(#""voided""#))
     #expect(try EntitlementLedger(decoding: encoded) == ledger)
-    // What is learned afterwards is not lost in it, nor does it lose what was known.
+    // A later void is kept in it, beside the earlier one.
     ledger.merge(try Self.voided("GPA.1..1", 200).change)
     #expect(ledger[id]?.state(at: PlayNews.instant(300)) == .refunded)
     #expect(ledger.playLines[id]?.voids?.map(\.orderId) == ["GPA.1..1", "GPA.1..2"])

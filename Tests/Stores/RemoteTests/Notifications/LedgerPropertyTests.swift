@@ -5,7 +5,7 @@ import ReceiptCodec
 import ReceiptTesting
 import Testing
 
-/// What holds for every stream of events. The seed is in the failure's message.
+/// The properties that hold for every stream of events. The seed is in the failure's message.
 @Suite struct LedgerPropertyTests {
   private struct Expected {
     let ledger: EntitlementLedger

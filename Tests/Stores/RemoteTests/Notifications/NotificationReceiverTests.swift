@@ -7,7 +7,7 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// What the receiver makes of the body of a request.
+/// The receiver's results for the bodies of requests.
 @Suite struct NotificationReceiverTests {
   private let receipts: TestReceipts
   private let receiver: NotificationReceiver

@@ -6,8 +6,8 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// What happens to one subscription, told in days since it was bought: really signed notifications, received
-/// and folded one after the other.
+/// The story of one subscription, in days since it was bought: genuinely signed notifications, received and folded one
+/// after the other.
 struct Story {
   static let originalTransactionId = "2000000001"
   static let monthly = "com.example.app.monthly"

@@ -145,7 +145,7 @@ import Testing
     fixture.change { $0.revoke(fixture.leaf, at: SampleReceipts.signedAt, reason: .keyCompromise) }
     fixture.gate.open()
     #expect(await eventually { checker.requestCount == 0 })
-    // What the renewal brought counts at once.
+    // The renewed answer counts at once.
     #expect(await checker.check(receipt).refusal != nil)
     #expect(fixture.requests.count == 4)
   }

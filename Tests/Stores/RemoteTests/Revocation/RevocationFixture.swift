@@ -17,9 +17,9 @@ final class RevocationFixture: Sendable {
   let identity: SigningIdentity
   let time = ManualTime(SampleReceipts.signedAt.addingSeconds(60))
   let verifier: ReceiptVerifier
-  /// What the transport does in place of asking the responder.
+  /// The transport's answer to every request; `nil` to ask the responder.
   let failure = Mutex<RemoteResponse?>(nil)
-  /// What requests wait for before they are answered.
+  /// The gate that requests wait at before they are answered.
   let gate: Gate
   private let responder: Mutex<TestRevocationResponder>
   private let sent = Mutex<[RemoteRequest]>([])
@@ -124,7 +124,7 @@ final class Gate: Sendable {
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 }
 
-/// What a checker reported, from whatever thread.
+/// The notes that a checker reported, from whatever thread.
 final class NoteBox: Sendable {
   let notes = Mutex<[RevocationOptions.Note]>([])
 }
@@ -132,7 +132,7 @@ final class NoteBox: Sendable {
 extension CheckerAnswer {
   static let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed))
 
-  /// What is to be known of a confirmation.
+  /// The note of a confirmation; `nil` without a note, and for every other answer.
   var note: String? {
     if case .response(let response) = self, response.standing == .confirmed { response.note } else { nil }
   }

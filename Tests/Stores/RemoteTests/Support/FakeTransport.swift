@@ -30,7 +30,7 @@ final class FakeTransport: HTTPTransport {
     }
   }
 
-  /// What was sent so far, in order.
+  /// The requests sent so far, in order.
   var requests: [RemoteRequest] { recorded.withLock { $0 } }
 
   func forgetRequests() { recorded.withLock { $0.removeAll() } }

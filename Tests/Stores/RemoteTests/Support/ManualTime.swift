@@ -24,10 +24,10 @@ final class ManualTime: Sendable {
     state.withLock { $0.start.addingSeconds($0.elapsed / .seconds(1)) }
   }
 
-  /// How long each sleep was, in order.
+  /// The duration of each sleep, in order.
   var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
-  /// What the dice show from now on.
+  /// Sets the random number that is returned from now on.
   func setRandom(_ value: Double) { state.withLock { $0.random = value } }
 
   func advance(by duration: Duration) { state.withLock { $0.elapsed += duration } }

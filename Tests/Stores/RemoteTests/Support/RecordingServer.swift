@@ -56,7 +56,7 @@ final class RecordingServer: Sendable {
 
   func close() { _ = shutdown(socket, Int32(SHUT_RDWR)) }
 
-  /// What came since the last time, after which it answers this.
+  /// Returns the requests received since the last call, and answers the next ones with this status and body.
   func take(answering status: Int, _ body: String) -> [Request] {
     answer.withLock { $0 = Self.answer(status, body) }
     return received.withLock { requests in

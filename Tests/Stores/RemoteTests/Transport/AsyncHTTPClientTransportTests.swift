@@ -6,7 +6,7 @@
   import ReceiptHTTPAsyncHTTPClient
   import Testing
 
-  /// What only this transport has.
+  /// The parts specific to the transport with AsyncHTTPClient.
   @Suite struct AsyncHTTPClientTransportTests {
     @Test(
       "trust roots that are no certificates are refused at once",

@@ -6,8 +6,8 @@ import ReceiptHTTP
 import Testing
 
 extension EmulatorProcess {
-  /// A path that no other test asks for, of which the next request, or all of them, go wrong. The right answer
-  /// would be the sample transaction.
+  /// Returns a path that no other test asks for. The next `requests` requests for it go wrong, or all of them if it is
+  /// `nil`. The right answer would be the sample transaction.
   func target(
     _ fault: String, requests: Int? = nil, by transport: any HTTPTransport, port: Port = .sandbox
   ) async throws -> String {

@@ -27,7 +27,7 @@ final class EmulatorProcess: Sendable {
 
   static let absence: Comment = "store-emulator is not beside the tests, or was built without SwiftNIO"
 
-  /// Whether there is one to start; where there is none, standard error says so.
+  /// `true` if the emulator was built. Standard error says so if it was not.
   static let isPresent: Bool = {
     #if SwiftNIO
       if FileManager.default.isExecutableFile(atPath: executable.path) { return true }
@@ -39,7 +39,7 @@ final class EmulatorProcess: Sendable {
 
   private static let executable = builtProgram("store-emulator")
 
-  /// Where a program of this package is: beside the tests.
+  /// Returns the location of a program of this package, which is beside the tests.
   static func builtProgram(_ name: String) -> URL {
     URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
       .appendingPathComponent(name)

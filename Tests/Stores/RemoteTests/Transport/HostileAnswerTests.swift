@@ -86,7 +86,7 @@ import Testing
       for lane in 0..<16 {
         group.addTask {
           for number in stride(from: lane, to: Self.count, by: 16) {
-            // What it is does not matter, but that there is an end.
+            // The outcome of a request does not matter, as long as it ends.
             let request = try Self.request(server, "\(number)", body: number % 3 == 0 ? 200_000 : nil)
             if let response = try? await made.transport.send(request) {
               #expect(100...999 ~= response.status, "\(number)")

@@ -5,7 +5,7 @@ import ReceiptCodec
 import ReceiptHTTP
 import Testing
 
-/// What every transport does when nothing goes wrong.
+/// The behaviour of every transport when nothing goes wrong.
 @Suite(.enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
 struct TransportExchangeTests {
   @Test(

@@ -9,10 +9,10 @@ import Testing
 /// A kind of transport that the conformance suite runs on.
 struct TransportFactory: Sendable, CustomTestStringConvertible {
   let name: String
-  /// Whether it can be given an authority to trust; one that trusts the system's alone cannot talk TLS with the
+  /// `true` if it can be given an authority to trust. One that trusts the system's alone cannot talk TLS with the
   /// emulator.
   let takesAuthorities: Bool
-  /// What it reports of a server without a trusted certificate.
+  /// The codes with which it reports a server without a trusted certificate.
   let codesOfInsecurity: Set<HTTPTransportError.Code>
   /// Makes one that trusts this authority, in PEM, besides the system's; `nil` for the system's alone.
   let make: @Sendable (_ tlsAuthority: String?) throws -> Made

@@ -5,7 +5,7 @@ import ReceiptCodec
 import ReceiptHTTP
 import Testing
 
-/// What every transport says when something goes wrong, and how soon.
+/// The errors of every transport when something goes wrong, and the time that they take.
 @Suite(.enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
 struct TransportFaultTests {
   struct Fault: Sendable, CustomTestStringConvertible {
@@ -21,8 +21,8 @@ struct TransportFaultTests {
 
   }
 
-  /// Where clients may differ in what they call it, several codes are right; none of them promises that
-  /// nothing was sent.
+  /// Several codes are right if clients may name the fault differently. None of these codes promises that nothing was
+  /// sent.
   static let faults = [
     Fault(#"{"kind": "never-answer"}"#, .timedOut),
     Fault(#"{"kind": "delay", "milliseconds": 20000}"#, .timedOut),

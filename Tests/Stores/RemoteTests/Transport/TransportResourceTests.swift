@@ -5,7 +5,7 @@ import ReceiptCodec
 import ReceiptHTTP
 import Testing
 
-/// What every transport leaves behind: nothing.
+/// No transport leaves anything behind.
 @Suite(.enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
 struct TransportResourceTests {
   @Test("cancelling ends the exchange at once and closes the connection", arguments: TransportFactory.all)

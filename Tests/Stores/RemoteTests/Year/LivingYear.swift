@@ -13,7 +13,7 @@ struct LivingYear {
   static let bundleIdentifier = "com.example.year"
   private static let day: Double = 86_400
 
-  /// What a customer, or the store's operator, does with a subscription.
+  /// The actions of a customer, or of the store's operator, on a subscription.
   enum Deed: CaseIterable {
     case cancel, resume, crossgrade, upgrade, stay, agree, disagree, extend, renew, refund, refundPart,
       reverseRefund
@@ -25,7 +25,7 @@ struct LivingYear {
   private var random: SeededGenerator
   private let count: Int
   private(set) var accounts: [String] = []
-  /// How often each was done.
+  /// The number of times that each action was done.
   private(set) var deeds: [Deed: Int] = [:]
 
   init(subscriptions count: Int, seed: UInt64, at store: EmulatedAppStore) {
@@ -70,7 +70,7 @@ struct LivingYear {
     try await buy(product ?? "basic", account)
   }
 
-  /// What the vendor does.
+  /// Returns the vendor's change of that day, if any.
   private static func change(on day: Int) -> SubscriptionChange? {
     switch day {
     case 75: .changePrice(of: "basic", to: 5, needsConsent: false)

@@ -12,7 +12,7 @@ final class ReceiverProcess: Sendable {
 
   static let absence: Comment = "receipt-server is not beside the tests"
 
-  /// Whether there is one to start; where there is none, standard error says so.
+  /// `true` if the receiver was built. Standard error says so if it was not.
   static let isPresent: Bool = {
     if FileManager.default.isExecutableFile(atPath: executable.path) { return true }
     FileHandle.standardError.write(
@@ -43,7 +43,7 @@ final class ReceiverProcess: Sendable {
     running = Mutex(try Self.start(arguments))
   }
 
-  /// Where it takes notifications.
+  /// The URL at which it takes notifications.
   var url: RemoteURL { running.withLock { $0.url } }
 
   /// Kills it, and starts it again at another port.

@@ -6,8 +6,8 @@ import ReceiptHTTPCurl
 import Storefront
 import Synchronization
 
-/// What lies between the store's server and the receiver: a proxy that loses, repeats, damages and delays requests and
-/// answers. After five failures it lets a notification through, because the App Store makes no more than six attempts.
+/// A proxy between the store's server and the receiver that loses, repeats, damages and delays requests and answers.
+/// After five failures it lets a notification through, because the App Store makes no more than six attempts.
 final class UnreliableWire: Sendable {
   enum Fault: String, CaseIterable {
     /// The connection is closed, and nothing was delivered.
@@ -35,13 +35,13 @@ final class UnreliableWire: Sendable {
     var isMended = false
     var requests = 0
     var counts: [Fault: Int] = [:]
-    /// How often each notification failed that was not delivered yet, by its body.
+    /// The number of failures of each notification that was not delivered yet, by its body.
     var failures: [[UInt8]: Int] = [:]
-    /// What was accepted and not delivered, with the request after which it is.
+    /// The notifications that were accepted and not delivered, each with the number of the request after which it is.
     var waiting: [(body: [UInt8], until: Int)] = []
   }
 
-  /// How long the sender waits for an answer.
+  /// The time that the sender waits for an answer.
   static let timeout: Duration = .seconds(2)
 
   let receiver: ReceiverProcess
@@ -56,7 +56,7 @@ final class UnreliableWire: Sendable {
     self.server.withLock { $0 = server }
   }
 
-  /// Where the store sends notifications.
+  /// The URL that the store sends notifications to.
   var url: String { "http://127.0.0.1:\(server.withLock { $0?.port ?? 0 })/notifications" }
   var requests: Int { state.withLock { $0.requests } }
   var counts: [Fault: Int] { state.withLock { $0.counts } }
@@ -87,7 +87,7 @@ final class UnreliableWire: Sendable {
     return status.map { RecordingServer.answer($0) }
   }
 
-  /// What goes wrong with a request, and which others are delivered after it.
+  /// Returns the fault of a request, and the waiting notifications that are delivered after it.
   private func next(for body: [UInt8]) -> (Fault?, [[UInt8]]) {
     state.withLock { state in
       state.requests += 1

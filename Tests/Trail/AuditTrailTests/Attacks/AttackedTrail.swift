@@ -16,14 +16,14 @@ struct AttackedTrail: Sendable {
   let genuine: MemoryStorage
   /// The only thing that an attacker cannot put back: the last checkpoint, in its place.
   let checkpoint: [UInt8]
-  /// What was stored at earlier times, oldest first; the last is of just before the last erasures.
+  /// The storage at earlier times, oldest first. The last copy was made just before the last erasures.
   let earlier: [MemoryStorage]
   /// Another trail, of the same key and origin.
   let sibling: MemoryStorage
   /// Another trail of the same origin, of another key.
   let stranger: MemoryStorage
   let strangerKey: NoteSignerKey
-  /// Where each record of ``record(_:)`` stands.
+  /// The index of the entry of each record of ``record(_:)``.
   let places: [UInt64]
   let size: UInt64
   let presented: [PresentedReceipt]

@@ -48,7 +48,7 @@ struct Attacker {
     }
   }
 
-  /// The same in a storage that is not in memory, of which another handle makes the edit.
+  /// The same in a storage that is not in memory. Another handle makes the edit.
   mutating func attack(
     _ edit: DirectedEdit, _ number: Int, in storage: any TrailStorage, _ raw: any TrailStorage
   ) async throws {

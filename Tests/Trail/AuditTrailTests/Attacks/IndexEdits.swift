@@ -110,7 +110,7 @@ extension DirectedEdit {
       },
     ]
 
-  /// How much of what vouches for a page is made right again after a change.
+  /// The seals that the attacker makes right again after changing a page.
   enum Resealing: String, CaseIterable, CustomStringConvertible {
     case page = "its page sealed"
     case fences = "its page and fences sealed"

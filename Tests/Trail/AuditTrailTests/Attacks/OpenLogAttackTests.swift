@@ -8,7 +8,7 @@ import TransparencyLog
 
 @testable import AuditTrail
 
-/// What an opened log remembers of an edit that it refused, or that was taken back, must not become an answer.
+/// An opened log must not answer from an edit that it refused, or that was undone.
 @Suite struct OpenLogAttackTests {
   private func code(_ body: () throws -> Void) -> AuditError.Code? {
     do {

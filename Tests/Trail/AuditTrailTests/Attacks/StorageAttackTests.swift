@@ -129,7 +129,7 @@ import TransparencyLog
   ]
 }
 
-/// What the untouched trail answers.
+/// The answers of the untouched trail.
 struct TrailTruth: Sendable {
   let reading: [TruthfulAnswer]
   let writing: [TruthfulAnswer]
@@ -166,7 +166,7 @@ struct TruthfulAnswer: Sendable {
   let answer: String
 }
 
-/// What came of attacks.
+/// The results of attacks.
 struct AttackFindings: Sendable {
   var checks = 0
   /// By edit, how many questions failed.

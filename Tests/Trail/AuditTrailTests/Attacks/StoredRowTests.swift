@@ -10,7 +10,7 @@ import TransparencyLog
 
 @testable import AuditTrail
 
-/// What vouches for each kind of stored row (<doc:StoredForm>) is checked: a row that is altered, removed or added is found.
+/// Every kind of stored row (<doc:StoredForm>) is vouched for: a row that is altered, removed or added is found.
 @Suite struct StoredRowTests {
   private struct Trail {
     let fixture: TrailFixture
@@ -205,7 +205,7 @@ import TransparencyLog
     #expect { try migration.run(to: target, checkpoints: MemoryCheckpointStore()) } throws: {
       ($0 as? AuditError)?.code == .tampered
     }
-    // What puts it right: recording under the policies again, where the list of them is known.
+    // Keeping the policies again repairs every edit but the last, whose list names a policy that was not kept.
     let more = VerificationPolicy(bundleIds: .oneOf(["com.example.three"]), environments: [.production])
     guard edit != 6 else {
       #expect { try opened.keep(policy: more) } throws: { ($0 as? AuditError)?.code == .tampered }

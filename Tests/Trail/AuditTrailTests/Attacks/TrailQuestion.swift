@@ -65,7 +65,7 @@ struct TrailQuestion: Sendable {
 
   // MARK: - Of everything that is found by the index
 
-  /// What is asked of the whole trail, without changing it.
+  /// The questions about the whole trail, which do not change it.
   static func reading(_ trail: AttackedTrail) -> [TrailQuestion] {
     let places = trail.places
     let watched = AttackedTrail.watched.map { places[$0] } + AttackedTrail.erased.map { places[$0] }

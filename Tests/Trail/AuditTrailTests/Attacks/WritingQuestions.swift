@@ -8,7 +8,7 @@ import TransparencyLog
 @testable import AuditTrail
 
 extension TrailQuestion {
-  /// What a writer is asked. No answer depends on what was written by another question.
+  /// The questions to a writer. No answer depends on what was written by another question.
   static func writing(_ trail: AttackedTrail) -> [TrailQuestion] {
     var questions: [TrailQuestion] = [31, 700, 1_790, 2_060, 2_150, 2_349].map { number in
       TrailQuestion("repeat of \(number)") { log in
@@ -49,7 +49,7 @@ extension TrailQuestion {
 
   // MARK: - Of copies
 
-  /// What is made of a whole trail, and asked afterwards.
+  /// The copies that are made of a whole trail, and the questions about them.
   static func copying(_ trail: AttackedTrail) -> [TrailQuestion] {
     [
       TrailQuestion("export") { try export($0, includingErasableParts: false) },

@@ -6,7 +6,7 @@ import ReceiptTesting
 import Synchronization
 import Testing
 
-/// What every checkpoint store owes.
+/// The contract of every checkpoint store.
 @Suite("Checkpoint stores")
 struct CheckpointStoreTests {
   @Test(arguments: CheckpointPlace.allCases)
@@ -36,7 +36,7 @@ struct CheckpointStoreTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
-          // Where the store is a place outside of the process, each has its own.
+          // Each task has a store of its own, unless the checkpoint is in this process's memory.
           let store = place == .memory ? shared : try place.store(in: folder)
           var added = 0
           while added < 100 {

@@ -17,7 +17,7 @@ struct FileCheckpointStoreTests {
     }
   }
 
-  /// What a crash leaves is the old or the new checkpoint, whole, and the next replacement goes through.
+  /// A crash leaves the old or the new checkpoint, whole, and the next replacement goes through.
   @Test(arguments: FileCheckpointStore.Step.allCases)
   func isWholeAfterACrash(after step: FileCheckpointStore.Step) throws {
     let folder = try CheckpointFolder()

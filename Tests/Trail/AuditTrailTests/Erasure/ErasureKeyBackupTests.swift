@@ -24,7 +24,7 @@ import TransparencyLog
     return log
   }
 
-  /// What a backup is: everything but the keys, and the keys apart.
+  /// Makes a backup: everything but the keys, and the keys apart.
   private func backUp() throws -> (copy: MemoryStorage, keys: ErasureKeyBackup) {
     let copy = storage.copy()
     let keys = try copy.read { try ErasureKeyBackup(reading: $0) }
@@ -154,7 +154,7 @@ import TransparencyLog
     }
     let opened = try fixture.open()
     #expect(code { try opened.withView { _ = try $0.erasablePart(at: entry) } } == .tampered)
-    // Who erases learns of those too that share what came back; whoever else asks is refused.
+    // `entriesToErase` returns the entries that share parts with it, too. Every other lookup is refused.
     #expect(
       code { try opened.withView { _ = try $0.entriesSharingErasableParts(with: [entry]) } } == .tampered)
     let customer = (0..<700 as Range<UInt64>).filter { $0 % 5 == entry % 5 }

@@ -7,7 +7,7 @@ import ReceiptTesting
 import Testing
 import TransparencyLog
 
-/// What is erased is gone, and everything else stays.
+/// Erased parts are gone, and everything else stays.
 @Suite struct ErasureTests {
   private static func token(_ number: Int) -> String {
     "the customer of entry \(number), a name that is searched for"

@@ -7,9 +7,9 @@ import ReceiptCodec
 struct AppReceiptSpelling {
   /// The length of the segments of the content (X.690 section 8.7.3); `nil` for a primitive OCTET STRING.
   var segmentLength: Int?
-  /// Whether lengths of what is constructed are indefinite.
+  /// `true` if constructed values have indefinite lengths.
   var isIndefinite = false
-  /// Whether the algorithms have NULL parameters.
+  /// `true` if the algorithms have NULL parameters.
   var hasParameters = true
   /// Announced beside the signer's digest algorithm.
   var digestAlgorithms: [String] = []

@@ -18,7 +18,7 @@ enum JWSSpellings {
       parsed, Array(parsed.signature.prefix(32)) + difference(order, parsed.signature.suffix(32)))
   }
 
-  /// What a strict verifier refuses; were it accepted, it would be the same receipt.
+  /// Spellings that a strict verifier refuses. If one were accepted, it would be the same receipt.
   static func doubtful(_ jws: [UInt8]) throws -> [[UInt8]] {
     let parsed = try UnverifiedJWS(parsing: jws)
     let (r, s) = (Array(parsed.signature.prefix(32)), Array(parsed.signature.suffix(32)))

@@ -252,7 +252,7 @@ import TransparencyLog
     #expect(throws: NoteError.self) { try checker.verify(rotated.successions[1].proof.checkpoint) }
   }
 
-  /// What may have been done to the proofs of two successions.
+  /// The edits of the proofs of two successions.
   private static let edits: [(String, @Sendable ([LogProof]) throws -> [LogProof])] = [
     ("no proofs", { _ in [] }), ("the last one missing", { [$0[0]] }), ("the first one missing", { [$0[1]] }),
     ("doubled", { [$0[0], $0[0], $0[1]] }), ("exchanged", { [$0[1], $0[0]] }),

@@ -77,7 +77,7 @@ struct AppendPathTests {
       }
     }
     #expect(storage.operations == before)
-    // What the writer knew it still knows.
+    // The writer's state is unchanged.
     #expect(try log.writer.locked { $0.written }?.head == known.head)
     let longest = record(id: String(repeating: "x", count: 16_000), receipt: 15 << 20, customer: 60_000)
     #expect(try await log.append(longest).index == 10)

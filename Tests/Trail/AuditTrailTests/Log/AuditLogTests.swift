@@ -196,7 +196,7 @@ import TransparencyLog
           TrailFixture.record(1, time: Int64(time)), TrailFixture.record(1, time: Int64(time)),
         ])
       }
-      // The first entry has the time 0: before 1970 there is none.
+      // The first entry has the time 0, because no entry has a time before 1970.
       #expect(try log.statistics().entryCount == (seconds == 1 ? 2 : 1))
     }
   }

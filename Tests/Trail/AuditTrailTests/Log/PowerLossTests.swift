@@ -163,7 +163,7 @@ private struct Outcome: Sendable {
 }
 
 private final class Observations: Sendable {
-  /// What was told of before it was synced.
+  /// The entries, checkpoints and views that the trail reported before they were synced.
   let early = Mutex<[String]>([])
   /// Indexes of records.
   let acknowledged = Mutex<[Int: UInt64]>([:])

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TransparencyLog
 
-/// What is acknowledged as checkpointed is in its place, also where others are faster.
+/// The stored checkpoint covers every entry that is acknowledged as checkpointed, even if other processes are faster.
 @Suite struct PublishingRaceTests {
   /// A place of the last checkpoint in which somebody else is faster a few times.
   private final class ContestedStore: CheckpointStore {

@@ -111,7 +111,7 @@ import TransparencyLog
       let name = "erasable/" + (entries > 256 ? "000" : "000.p/\(entries + 3)")
       let old = "\(older)/erasable/" + (entries > 256 ? "000" : "000.p/\(entries + 2)")
       var parts = try #require(FileManager.default.contents(atPath: old))
-      // The part of the entry that says so: there is none.
+      // An empty part for the entry that records the erasure.
       if entries < 256 { parts += Data([0, 0, 0, 0]) }
       try #require(FileManager.default.createFile(atPath: "\(directory.path)/\(name)", contents: parts))
       let (place, checkpoints) = (try kind.make(), MemoryCheckpointStore())

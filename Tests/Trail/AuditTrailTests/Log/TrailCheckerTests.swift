@@ -116,7 +116,7 @@ import TransparencyLog
       }
     }
     for (key, value) in rows {
-      // What is left of the erased part of entry 3 is ciphertext without a key: it says nothing.
+      // The rest of the row of entry 3 is its erased part: ciphertext without a key, which says nothing.
       let length = value.count > 5 ? value[1..<5].reduce(0) { $0 << 8 | Int($1) } : 0
       let end = table == .tail && key == 3 ? 5 + 32 + length : value.count
       for offset in stride(from: 0, to: end, by: Self.flipStride) {

@@ -6,7 +6,7 @@ import ReceiptTesting
 import Testing
 import TransparencyLog
 
-/// What is in a folder after several exports to it.
+/// The contents of a folder after several exports to it.
 @Suite struct ExportedFilesTests {
   private func withFolder(_ body: (TrailFixture, AuditLog, TileDirectory) async throws -> Void) async throws {
     let path = FileManager.default.temporaryDirectory.path + "/exported-\(UUID().uuidString)"
@@ -68,7 +68,7 @@ import TransparencyLog
     try await withFolder { _, log, directory in
       try await append(0..<300, to: log)
       for _ in 0..<2 {
-        // What a cut-off export of an earlier version left.
+        // A file that an interrupted export of an earlier version left.
         try write("unfinished", to: "erasable/000.new", in: directory)
         try log.export(to: directory, includingErasableParts: true)
         for name in try files(in: directory).keys {
@@ -322,7 +322,7 @@ import TransparencyLog
       var altered = bytes
       altered[20] ^= 1
       #expect(try codes(altered) == ["altered-erasable-part 0"])
-      // What was erased since is back.
+      // The file of before the erasure has the part of entry 7 again.
       #expect(try codes(older + (count < 256 ? [0, 0, 0, 0] : [])) == ["unrecorded-erasure 7"])
       // The first part is gone, and no entry says so.
       let length = Int(bytes[3]) | Int(bytes[2]) << 8

@@ -9,7 +9,7 @@ import TransparencyLog
 
 @Suite("Migration")
 struct TrailMigrationTests {
-  /// A trail with erased, large and anchored entries, of which the last few have no checkpoint.
+  /// A trail with erased, large and anchored entries. No checkpoint covers the last entry.
   private func trail(
     entries: Int, in storage: any TrailStorage = MemoryStorage()
   ) async throws -> TrailFixture {
@@ -120,7 +120,7 @@ struct TrailMigrationTests {
     #expect(code { try migration(fixture).run(to: target, checkpoints: checkpoints) } == .alreadyExists)
   }
 
-  /// What is left of erasable parts in a storage: the entries whose keys, and those whose sealed parts are there.
+  /// Returns which of the entries still have a key, a sealed part or a payload in a storage.
   private func left(of entries: Set<UInt64>, in storage: any TrailStorage) throws -> [String: [UInt64]] {
     try storage.read { reader in
       var keys = ErasureKeys(reader)

@@ -9,7 +9,7 @@
   struct AppendingProcess {
     static let absence: Comment = "receipt-tool is not beside the tests"
 
-    /// Whether there is one to start; where there is none, standard error says so.
+    /// `true` if `receipt-tool` was built. Standard error says so if it was not.
     static let isPresent: Bool = {
       if FileManager.default.isExecutableFile(atPath: executable.path) { return true }
       FileHandle.standardError.write(
@@ -20,12 +20,12 @@
     private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("receipt-tool")
 
-    /// What came of a process.
+    /// The outcome of a process.
     struct Outcome {
       /// The index of each line that was acknowledged, in order.
       var indexes: [UInt64] = []
       var isKilled = false
-      /// What it said, where it failed of itself.
+      /// Its exit status and standard error, if it failed without being killed.
       var failure: String?
     }
 
@@ -68,7 +68,7 @@
       // The last line may be cut off.
       for line in printed.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
         let object = try JSONValue(parsing: Array(line))
-        // What a failed process says last; `failure` has it.
+        // A failed process prints its error last; `failure` has it.
         if object["type"]?.string == "error", outcome.failure != nil { break }
         outcome.indexes.append(try #require(UInt64(exactly: object["index"]?.int64 ?? -1)))
       }

@@ -10,7 +10,7 @@
 
   @Suite("The view entries", .enabled(if: PostgreSQLServer.isPresent, PostgreSQLServer.absence))
   struct EntriesViewTests {
-    /// What a row and an entry are compared by, one text for each column.
+    /// The SQL expressions by which a row is compared with an entry, one text for each column.
     private static let columns =
       ["index::text"]
       + EntryField.allCases.map { field in

@@ -29,7 +29,7 @@
       #expect(try storage.read { try $0.value(.head, 0) } == [3])
     }
 
-    /// What the server says of a fault, whenever it says it, and that the storage goes on afterwards.
+    /// The storage reports the server's fault, whenever the server raises it, and then goes on.
     @Test(arguments: [
       ("53100", StorageError.Code.full), ("40001", .busy), ("57P01", .unavailable), ("58030", .inputOutput),
       ("XX001", .corrupt),

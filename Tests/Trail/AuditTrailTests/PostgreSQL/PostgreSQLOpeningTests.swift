@@ -139,7 +139,7 @@
       }
     }
 
-    /// What was erased is in no file of the database's tables.
+    /// No file of the database's tables has the erased bytes.
     @Test func scrubsWhatWasErased() throws {
       let storage = try PostgreSQLStorage(creatingAt: server.url())
       let secrets = (0..<4).map { number in (0..<48).map { UInt8(0x80 + $0 + number) } }

@@ -8,7 +8,7 @@
   @testable import AuditTrailPostgreSQL
   @testable import PostgreSQL
 
-  /// What the owner of the schema may attach to the tables of a trail, without the key.
+  /// The objects that the owner of the schema may attach to the tables of a trail, without the key.
   @Suite(
     "The schema of a trail in PostgreSQL", .enabled(if: PostgreSQLServer.isPresent, PostgreSQLServer.absence))
   struct PostgreSQLSchemaTests {
@@ -78,7 +78,7 @@
       try server.connection(to: storage).execute("DROP SCHEMA \(storage.schema) CASCADE")
     }
 
-    /// What is attached to nothing of ours changes nothing of what we do.
+    /// Objects that are not attached to the trail's tables change nothing that the storage does.
     @Test func whatStandsBesideTheTablesIsLetBe() throws {
       let url = server.url()
       let storage = try PostgreSQLStorage(creatingAt: url)

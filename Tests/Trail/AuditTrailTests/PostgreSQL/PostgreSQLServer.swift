@@ -17,7 +17,7 @@
 
     static let absence: Comment = "no PostgreSQL server to start (Debian: apt-get install postgresql)"
 
-    /// Whether there is one to start; where there is none, standard error says so.
+    /// `true` if a PostgreSQL server can be started. Standard error says so if it cannot.
     static let isPresent: Bool = {
       if programs != nil, unsafe getuid() != 0 || getpwnam("postgres") != nil { return true }
       FileHandle.standardError.write(

@@ -8,7 +8,7 @@
 
   @testable import AuditTrailPostgreSQL
 
-  /// What is PostgreSQL's own; what every storage owes is in the conformance suite.
+  /// The parts specific to PostgreSQL. The conformance suite covers the contract of every storage.
   @Suite("PostgreSQL storage", .enabled(if: PostgreSQLServer.isPresent, PostgreSQLServer.absence))
   struct PostgreSQLStorageTests {
     let server: PostgreSQLServer
@@ -109,7 +109,7 @@
       #expect(try storage.read { try $0.lastKey(.tail, in: 0 ... .max) } == nil)
     }
 
-    /// What the caller makes of a fault does not undo it.
+    /// A transaction with a fault does not commit, even if the caller ignores the fault.
     @Test func doesNotCommitOverAFault() throws {
       let storage = try PostgreSQLStorage(creatingAt: server.url())
       let fault = try failure {
@@ -176,7 +176,7 @@
       #expect(try stopped.read { try $0.value(.head, 0) } == [2])
     }
 
-    /// Four storages, each of which adds one to what it finds.
+    /// Four storages. Each adds one to the number that it finds.
     @Test func givesEachWriterWhatTheLastOneWrote() async throws {
       let url = server.url()
       let first = try PostgreSQLStorage(creatingAt: url)

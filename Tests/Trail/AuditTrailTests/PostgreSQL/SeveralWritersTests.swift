@@ -11,7 +11,7 @@ import ReceiptCrypto
 
   @testable import AuditTrail
 
-  /// Several processes that write to one trail, some of which are killed.
+  /// Several processes that write to one trail. Some of them are killed.
   @Suite(
     "Several writers", .enabled(if: PostgreSQLServer.isPresent, PostgreSQLServer.absence),
     .enabled(if: AppendingProcess.isPresent, AppendingProcess.absence))
@@ -25,7 +25,7 @@ import ReceiptCrypto
       let all = Mutex(Acknowledged())
     }
 
-    /// What has been acknowledged, over all processes.
+    /// The acknowledged records of all processes.
     private struct Acknowledged {
       var indexes: [String: UInt64] = [:]
       var killed = 0

@@ -7,8 +7,9 @@ import ReceiptCrypto
 import ReceiptVerification
 import Testing
 
-/// What is recorded of receipts that the App Store signed. They are not part of this repository: the environment
-/// variable `RECEIPTKIT_SHARED` names the folder that has them under `receipts`, by default `../shared`.
+/// The entries that are recorded for receipts that the App Store signed. The receipts are not part of this repository:
+/// the environment variable `RECEIPTKIT_SHARED` names the folder that has them under `receipts`, by default
+/// `../shared`.
 @Suite struct GenuineEntryTests {
   static let folder: URL = {
     if let path = ProcessInfo.processInfo.environment["RECEIPTKIT_SHARED"] {

@@ -88,7 +88,7 @@ import Testing
       try await grant(playPurchase { $0.orderId = "GPA.2" }), "\(token) was granted before, in entry 0")
     expectReplay(
       try await grant(playPurchase { $0.orderId = nil }), "\(token) was granted before, in entry 0")
-    // What was refused is no grant: neither the order nor the token that came with a known one is used up.
+    // A refused grant uses nothing up: neither the order nor the token that came with a known one.
     let next = try playPurchase {
       $0.orderId = "GPA.2"
       $0.purchaseToken = "other"

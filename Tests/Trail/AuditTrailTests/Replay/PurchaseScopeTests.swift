@@ -118,7 +118,7 @@ import Testing
           == true,
         "\(decision.verdict)")
     }
-    // What it states differs: the store.
+    // This entry does state its store, which is another one.
     record.facts.format = ReceiptKind.huaweiPurchase.rawValue
     record.facts.transaction = "70002"
     record.facts.original = "70002"
@@ -145,7 +145,7 @@ import Testing
     #expect(found == [[3, 2, 1, 0], [3, 1], [3], [1]])
   }
 
-  /// What is granted, by a plain reading of the rules.
+  /// The expected grants, by a plain reading of the rules.
   private struct Model {
     struct Scope: Hashable {
       let store: Int

@@ -323,7 +323,8 @@ import Testing
     #expect(try await present().receipt != nil)
     trail.append([AuditRecord](repeating: refusal, count: ReplayChecker.maximumEntryCount - 2))
     expectRefused(try await present(), "granted before, in entry 0")
-    // That was recorded: as many entries as are looked at, and then more, of which the first is not shown.
+    // The refusal above was recorded too: the trail has as many entries as the checker looks at, and then more, so that
+    // it may not see the first one.
     for _ in 0..<2 {
       expectUndetermined(try await present())
       trail.append([refusal])

@@ -57,7 +57,7 @@ struct AuditLogFaultTests {
       options: fixture.options)
   }
 
-  /// What somebody does with a trail, and what the trail said to it.
+  /// The calls of a client to a trail, and the trail's answers.
   private struct Session {
     let log: AuditLog
     var checkpoints: [VerifiedCheckpoint]

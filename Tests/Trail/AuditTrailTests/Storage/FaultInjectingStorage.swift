@@ -8,13 +8,13 @@ import Synchronization
 /// Operations are counted from 1: every `put`, `overwrite`, `remove`, the commit that ends a write, and every sync that is
 /// no part of a write.
 final class FaultInjectingStorage: TrailStorage {
-  /// What happens.
+  /// The way in which an operation fails.
   struct Fault: Sendable, Hashable {
     /// The code of the error. After `syncFailed` every further write fails until ``reopen()``.
     let code: StorageError.Code
-    /// Whether a failing commit takes place all the same, as it may where only its sync failed.
+    /// `true` if a failing commit takes place all the same, as it may if only its sync failed.
     let isCommitted: Bool
-    /// Whether everything after it fails too, until ``heal()``: a disk that stays full.
+    /// `true` if everything after it fails too, until ``heal()``, as on a disk that stays full.
     let lasts: Bool
 
     init(_ code: StorageError.Code, isCommitted: Bool = false, lasts: Bool = false) {
@@ -30,7 +30,7 @@ final class FaultInjectingStorage: TrailStorage {
     ]
   }
 
-  /// What is counted.
+  /// The operations that are counted.
   enum Operation: Sendable, Hashable {
     case put(StorageTable)
     case overwrite(StorageTable)

@@ -3,8 +3,7 @@
 import AuditTrail
 import Synchronization
 
-/// Another storage, of which the values are counted that each write transaction reads: work that keeps all others from
-/// writing.
+/// Another storage. It counts the values that each write transaction reads: work that keeps all others from writing.
 final class ReadCountingStorage: TrailStorage {
   private let base: any TrailStorage
   private let longest = Mutex(0)

@@ -116,7 +116,7 @@ struct StorageErasureTests {
       #expect(try storage.keys(table, in: first...(first + 1000)) == Array((first + 150)...(first + 199)))
       sizes.append(try storage.byteCount())
     }
-    // What stays of each round are 50 pages of 4 KB; PostgreSQL sees to its free space later.
+    // Each round leaves 50 pages of 4 KB. PostgreSQL sees to its free space later.
     if kind.name == "SQLite" { #expect(sizes[5] - sizes[1] < 4 * 50 * 4090 * 2) }
   }
 

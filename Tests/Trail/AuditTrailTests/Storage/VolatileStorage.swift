@@ -5,11 +5,11 @@ import Foundation
 import ReceiptTesting
 import Synchronization
 
-/// A storage in memory of which a loss of power leaves what was synced and nothing else.
+/// A storage in memory. A loss of power leaves only what was synced.
 final class VolatileStorage: TrailStorage {
   private let memory = MemoryStorage()
   private let state: Mutex<State>
-  /// How long a sync takes, in microseconds.
+  /// The duration of a sync, in microseconds.
   private let microseconds: Range<UInt32>
 
   private struct State {
@@ -27,7 +27,7 @@ final class VolatileStorage: TrailStorage {
     self.microseconds = microseconds
   }
 
-  /// What a loss of power at this moment would leave.
+  /// The contents that a loss of power at this moment would leave.
   var afterPowerLoss: MemoryStorage { state.withLock { $0.synced.copy() } }
 
   /// Of that, how many entries the head counts.
@@ -54,7 +54,7 @@ final class VolatileStorage: TrailStorage {
     return false
   }
 
-  /// How many syncs there were.
+  /// The number of syncs.
   var syncCount: Int { state.withLock { $0.syncs } }
 
   /// Has the sync after the next `count` fail, and everything after it.

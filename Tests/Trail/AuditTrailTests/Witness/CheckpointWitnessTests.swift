@@ -122,7 +122,7 @@ struct CheckpointWitnessTests {
       #expect(answer.reason != nil)
     }
     #expect(witness(LosingStore(failure: nil)).respond(to: try request(0, 4)).response.status == 503)
-    // What the log signed may be put there by hand, to begin from.
+    // An operator may put a checkpoint that the log signed there by hand, to begin from.
     let seeded = MemoryCheckpointStore(try checkpoint(3).encoded)
     #expect(witness(seeded).respond(to: try request(3, 4)).response.status == 200)
   }

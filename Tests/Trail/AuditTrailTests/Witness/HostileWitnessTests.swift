@@ -79,7 +79,7 @@ struct HostileWitnessTests {
     #expect(ContinuousClock.now - start < .seconds(300))
   }
 
-  /// What a witness may do wrong, and what it is called.
+  /// The faults of a witness, with the code that each is reported with.
   enum Deed: CaseIterable {
     case signatureOfAnotherKey, signatureOfAnotherCheckpoint, alteredSignature, noSignature,
       strangersSignature

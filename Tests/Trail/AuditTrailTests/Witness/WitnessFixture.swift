@@ -10,7 +10,7 @@ final class WitnessFixture: WitnessTransport {
   typealias Handler = @Sendable ([UInt8]) async throws(WitnessTransportError) -> WitnessResponse
 
   let keys: [NoteSignerKey]
-  /// Where each witness keeps the last checkpoint.
+  /// The stores of the witnesses' last checkpoints.
   let stores: [MemoryCheckpointStore]
   let policy: WitnessPolicy
   private let handlers: Mutex<[String: Handler]>
@@ -53,7 +53,7 @@ final class WitnessFixture: WitnessTransport {
     }
   }
 
-  /// How often a witness was asked.
+  /// Returns the number of requests that the witness got.
   func requestCount(_ index: Int) -> Int {
     asked.withLock { $0["\(Self.url(of: index))/add-checkpoint"] ?? 0 }
   }

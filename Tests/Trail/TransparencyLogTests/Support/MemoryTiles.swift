@@ -11,7 +11,7 @@ final class MemoryTiles: TileReader {
   var groupRoots: [String: [TreeHash]] = [:]
   var givesGroups = false
   var frontier = TreeFrontier()
-  /// What was read, in order.
+  /// The tiles that were read, in order.
   var reads: [TileCoordinates] = []
 
   init(_ leafHashes: some Sequence<TreeHash> = []) {

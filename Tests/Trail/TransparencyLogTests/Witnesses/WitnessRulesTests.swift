@@ -126,7 +126,7 @@ import TransparencyLog
     let request = try request(from: 0, to: 5)
     let error = #expect(throws: LogFormatError.self) { try rules.decide(request, latest: nil, at: 0) }
     #expect(error?.code == .malformedNumber)
-    // What is refused is refused at any time.
+    // A request that the rules refuse is refused at the time 0, too.
     guard case .refuse(.conflict(5), _) = try rules.decide(request, latest: checkpoint(5), at: 0) else {
       Issue.record("not refused")
       return

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Whether sweeps go over everything (`RECEIPTKIT_FULL_SWEEPS=1`), which takes long.
+/// The choice between sampled and full sweeps. Full ones (`RECEIPTKIT_FULL_SWEEPS=1`) take long.
 enum Sweeps {
   static var areFull: Bool { ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1" }
 }

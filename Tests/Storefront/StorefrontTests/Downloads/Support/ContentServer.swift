@@ -9,9 +9,9 @@ actor ContentServer: HTTPTransport {
   struct Resource: Sendable {
     var bytes: [UInt8]
     var tag: String? = "\"one\""
-    /// Whether it supports range requests.
+    /// `true` if it supports range requests.
     var givesParts = true
-    /// Whether it evaluates `If-Range`.
+    /// `true` if it evaluates `If-Range`.
     var heedsIfRange = true
   }
 

@@ -2,8 +2,8 @@
 
 import Storefront
 
-/// The reported downloads, and the tasks that wait for more. Cancelling ends the waiting, so that a test that waits in
-/// vain fails at its time limit.
+/// The reported downloads, and the tasks that wait for more. Cancelling ends the waiting, so that a test whose download
+/// never comes fails at its time limit.
 actor DownloadNews {
   private(set) var history: [Download] = []
   private var waiting: [Int: Waiter] = [:]

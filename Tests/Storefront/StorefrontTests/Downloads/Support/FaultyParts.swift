@@ -26,7 +26,7 @@ final class FaultPlan: Sendable {
   /// The number of steps.
   var stepCount: Int { count.withLock { $0 } }
 
-  /// Whether the next step is executed, and whether it is acknowledged.
+  /// Counts the next step, and says if it is executed and if it is acknowledged.
   func next() -> (isTaken: Bool, isTold: Bool) {
     let number = count.withLock { count in
       defer { count += 1 }

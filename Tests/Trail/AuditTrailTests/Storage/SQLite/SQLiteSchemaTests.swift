@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuditTrailSQLite
 
-/// What somebody who can write the file may add to its schema, without the key.
+/// The objects that somebody who can write the file may add to its schema, without the key.
 @Suite("The schema of a trail's file")
 struct SQLiteSchemaTests {
   let folder: StorageFolder
