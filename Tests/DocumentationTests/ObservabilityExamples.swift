@@ -45,7 +45,8 @@
   func serve(log: AuditLog, store: LocalStore, server: any Service, logger: Logger) async throws {
     let group = ServiceGroup(
       services: [
-        ClosingService { try log.close() }, ClosingService(running: store.run) { try store.close() }, server,
+        ClosingService { try log.close() }, ClosingService(running: store.run) { try await store.close() },
+        server,
       ],
       gracefulShutdownSignals: [.sigterm], logger: logger)
     try await group.run()

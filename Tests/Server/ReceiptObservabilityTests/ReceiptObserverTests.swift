@@ -106,7 +106,7 @@
         storage: MemoryRecordStorage(), options: LocalStore.Options(bundleIdentifier: "com.example.app"),
         clock: { SystemClock.now() })
       try await testGracefulShutdown { trigger in
-        async let service: Void = ClosingService(running: store.run) { try store.close() }.run()
+        async let service: Void = ClosingService(running: store.run) { try await store.close() }.run()
         trigger.triggerGracefulShutdown()
         try await service
       }
