@@ -73,10 +73,6 @@
         let play = EmulatedPlay(
           playStores, accounts: accounts, checksTokens: !options.noTokenChecks,
           clock: { SystemClock.now() })
-        play.pushNotifications(
-          to: options.play.playPushURL, audience: options.play.playPushAudience,
-          email: options.play.playPushEmail, over: transport,
-          timeout: .seconds(options.notificationTimeout))
         if let intake, environment == servedEnvironment {
           let bundleIds = Dictionary(
             uniqueKeysWithValues: zip(playStores, stores).map { ($0.packageName, $1.configuration.bundleId) })
@@ -86,6 +82,11 @@
             }, email: IntakeTransport.pushEmail, over: intake,
             timeout: .seconds(options.notificationTimeout))
           served = (stores, play)
+        } else {
+          play.pushNotifications(
+            to: options.play.playPushURL, audience: options.play.playPushAudience,
+            email: options.play.playPushEmail, over: transport,
+            timeout: .seconds(options.notificationTimeout))
         }
         playApps += playStores
         apps[environment] = EmulatedApps(stores, beside: play, shutdown: { end.fire() })
@@ -103,7 +104,8 @@
         return
       }
       ToolFailure.write(files.readyLine(ports: named, server: address), to: 1)
-      if let address {
+      // Another catalogue has other products, and a store in a folder may have sold before.
+      if let address, options.store.isEmpty, options.catalog == nil {
         ToolFailure.write(Self.purchase(at: options.serving.url(port: named[0].1), address), to: 2)
       }
       await withTaskGroup(of: Void.self) { group in
@@ -138,6 +140,8 @@
         }
         if let store { try? folder.save(store.configuration.clock()) }
       }
+      // The error of a server that failed.
+      _ = try await serving.value
     }
 
     /// The receiver of a store's notifications.

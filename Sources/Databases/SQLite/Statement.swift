@@ -40,7 +40,7 @@ package final class Statement {
 
   // MARK: - Binding
 
-  /// The index of a named parameter, such as `$1`; 0, which cannot be bound, if there is none.
+  /// The index of a named parameter, such as `$1`; if the statement does not name it, 0, which cannot be bound.
   package func index(of parameter: String) -> Int32 {
     unsafe sqlite3_bind_parameter_index(pointer, parameter)
   }

@@ -54,7 +54,7 @@ enum RecognizedReceipt {
   /// Bytes that are not a receipt, with the reason.
   indirect case malformed(ValidationError)
 
-  /// Returns the message, or throws the reason that there is none.
+  /// Returns the message, or throws the error of recognition.
   func requireMessage() throws(ValidationError) -> SignedMessage {
     switch self {
     case .message(let message): return message

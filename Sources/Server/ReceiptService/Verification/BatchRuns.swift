@@ -71,7 +71,7 @@
 
     // MARK: Output
 
-    /// The next run; `nil` if there is none yet, or if all is over.
+    /// The next run; `nil` if no line waits, now or any more.
     ///
     /// - Returns: The run, `true` after the last one, and the waiters to resume.
     /// - Throws: The error that ended the input, after the runs before it.
