@@ -97,7 +97,7 @@ actor FakeStore: Store {
 
   /// Waits for a number of calls.
   func calls(reach count: Int) async throws {
-    while calls.count < count { try await listeners.change() }
+    while case let seen = listeners.changes, calls.count < count { try await listeners.change(after: seen) }
   }
 
   var unfinished: [StoreTransaction] { sales.filter { !$0.isFinished }.map { $0.transaction } }

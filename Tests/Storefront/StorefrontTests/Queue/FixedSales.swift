@@ -9,6 +9,8 @@ struct FixedSales: Store {
   var next: StorePosition?
   var restored: [RestoredTransaction] = []
   var answer = PurchaseOutcome.pending
+  /// `false` if no finish reaches the store.
+  var takesFinishes = true
 
   func products(
     for identifiers: Set<String>, preferredLocales: [Locale]
@@ -22,7 +24,9 @@ struct FixedSales: Store {
     StoreTransactionPage(transactions: sales, next: next)
   }
 
-  func finish(transactionIdentifier: String) async throws(StoreUnavailable) {}
+  func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
+    if !takesFinishes { throw StoreUnavailable("The store is down.") }
+  }
 
   func restore(
     _ request: RestoreRequest, after position: StorePosition?, limit: Int

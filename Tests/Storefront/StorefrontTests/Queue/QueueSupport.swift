@@ -47,7 +47,7 @@ actor ManualTime {
 
   /// Waits for the total number of begun waits.
   func waits(reach count: Int) async throws {
-    while waits.count < count { try await watchers.change() }
+    while case let seen = watchers.changes, waits.count < count { try await watchers.change(after: seen) }
   }
 
   /// Ends every wait.
@@ -147,7 +147,7 @@ actor RecordingObserver: TransactionObserver {
 
   /// Waits until the recorded calls fulfil a condition.
   func wait(until condition: @Sendable (isolated RecordingObserver) -> Bool) async throws {
-    while !condition(self) { try await watchers.change() }
+    while case let seen = watchers.changes, !condition(self) { try await watchers.change(after: seen) }
   }
 
   /// The last reported state of each transaction.

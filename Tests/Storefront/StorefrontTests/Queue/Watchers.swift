@@ -8,21 +8,26 @@ final class Watchers: @unchecked Sendable {
   private let lock = NSLock()
   private var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
   private var count = 0
+  private var changeCount = 0
 
-  /// Waits for the next change. It runs on the caller's actor, so that an actor that has just checked misses no change.
-  func change(isolation: isolated (any Actor)? = #isolation) async throws {
+  /// The number of changes; read it before looking whether one is still to be waited for.
+  var changes: Int { lock.withLock { changeCount } }
+
+  /// Waits for the first change after a number of them, and returns at once if it has come already.
+  func change(after seen: Int) async throws {
     let number = lock.withLock {
       count += 1
       return count
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let isWaiting = lock.withLock {
-          if Task.isCancelled { return false }
+        let result: Result<Void, any Error>? = lock.withLock {
+          if Task.isCancelled { return .failure(CancellationError()) }
+          if changeCount != seen { return .success(()) }
           waiting[number] = continuation
-          return true
+          return nil
         }
-        if !isWaiting { continuation.resume(throwing: CancellationError()) }
+        if let result { continuation.resume(with: result) }
       }
     } onCancel: {
       let cancelled = lock.withLock { waiting.removeValue(forKey: number) }
@@ -34,6 +39,7 @@ final class Watchers: @unchecked Sendable {
   func wake() {
     let woken = lock.withLock {
       defer { waiting = [:] }
+      changeCount += 1
       return waiting.values
     }
     for continuation in woken { continuation.resume() }
