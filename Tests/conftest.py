@@ -4,6 +4,7 @@
 Run by scripts/interoperability, which sets RECEIPT_TOOL and prepares the Python environment.
 """
 
+import collections
 import os
 import pathlib
 import sys
@@ -166,9 +167,24 @@ SLOWEST_FIRST = [
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: a test that is long by nature; scripts/test leaves it to scripts/test --all")
+    config.addinivalue_line("markers", "sweep: the same for each command, option or receipt; scripts/test runs every eighth")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--short", action="store_true", help="no test marked long, and every eighth of each marked sweep")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--short"):
+        counts, left = collections.Counter(), set()
+        for item in items:
+            function = item.nodeid.partition("[")[0]
+            is_eighth = counts[function] % 8 == 0
+            counts[function] += 1
+            if item.get_closest_marker("long") or item.get_closest_marker("sweep") and not is_eighth:
+                left.add(item)
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     places = {name: place for place, name in enumerate(SLOWEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
 

@@ -151,6 +151,7 @@ FAILURES = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("failure", FAILURES, ids=str)
 def test_a_failed_notification_is_sent_again_at_the_app_store_s_times(emulator, receiver, failure):
     receiver.behaviour = lambda number: failure

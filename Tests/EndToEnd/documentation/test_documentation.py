@@ -179,6 +179,7 @@ def page_name(page: pathlib.Path) -> str:
     return page.stem if page.stem != "README" else str(page.relative_to(ROOT))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(each.language == "console" for each in blocks(page))], ids=page_name
 )

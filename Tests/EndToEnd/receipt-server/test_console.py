@@ -152,6 +152,7 @@ def test_reading_needs_no_javascript(plain_reader, server, name):
         assert not plain_reader.one("#proof-check").is_displayed()
 
 
+@pytest.mark.long
 def test_pages_are_reached_with_the_keyboard(reader, server):
     reader.driver.get(server.url + "/console")
     reader.press(Keys.TAB)
@@ -169,6 +170,7 @@ def test_pages_are_reached_with_the_keyboard(reader, server):
         assert reader.one("[aria-current=page]").text == label
 
 
+@pytest.mark.long
 def test_dark_and_light_have_contrast(reader, server):
     """WCAG AA of what has a colour of its own."""
     luminance = """
@@ -207,6 +209,7 @@ def test_dark_and_light_have_contrast(reader, server):
 # What pages are for
 
 
+@pytest.mark.long
 def test_verify_with_the_keyboard(reader, server):
     receipt = server.transaction(transactionId="2000000000000555")
     reader.driver.get(server.url + "/console/verify")
@@ -435,6 +438,7 @@ def test_load_is_drawn_and_told(reader, server):
     assert "0 to 10" in reader.text("table") or "10 to 20" in reader.text("table")
 
 
+@pytest.mark.long
 def test_keys_with_the_keyboard(reader, server):
     reader.driver.get(server.url + "/console/keys")
     reader.tab_to("#key-name")
@@ -457,6 +461,7 @@ def test_keys_with_the_keyboard(reader, server):
     assert "key.create" in acts and "key.revoke" in acts and "console.login" in acts
 
 
+@pytest.mark.long
 def test_webhooks_with_the_keyboard(reader, server):
     """Dead letters are replayed: those that the test makes of the deliveries that wait for a backend that is not there."""
     with sqlite3.connect(server.folder / "service.sqlite") as database:
@@ -475,6 +480,7 @@ def test_webhooks_with_the_keyboard(reader, server):
     assert "webhooks.replay" in reader.text("table")
 
 
+@pytest.mark.long
 def test_log_out_with_the_keyboard(browser, server):
     log_in(browser, server, server.key_for("verify"))
     cookie = browser.driver.get_cookie("receipt-console")["value"]

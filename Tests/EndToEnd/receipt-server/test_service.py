@@ -384,6 +384,7 @@ def test_odd_paths(service, path):
     assert statuses(received) and statuses(received)[0] in (400, 404), received
 
 
+@pytest.mark.long
 def test_slow_clients_are_cut_off(tmp_path):
     """A client that sends a byte now and then holds its connection no longer than the deadline, and keeps nobody out."""
     service = Service(tmp_path / "data")

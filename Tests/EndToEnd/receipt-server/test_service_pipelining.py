@@ -102,6 +102,7 @@ def mixture(service: Service, choose: random.Random) -> list[bytes]:
     return [one() for _ in range(60)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_answers_come_in_the_order_of_the_requests(service, seed):
     choose = random.Random(seed)
@@ -145,6 +146,7 @@ def test_both_ways_give_the_same_answer(service):
         assert answers[0] == answers[1]
 
 
+@pytest.mark.long
 def test_a_client_that_takes_no_answers_is_not_answered_for_ever(service):
     """The server neither reads on nor keeps what it would answer, once the client's window is full."""
     request = post("/v1/verify", service.key, receipts(service)[0])

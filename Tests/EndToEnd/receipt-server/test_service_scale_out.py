@@ -280,6 +280,7 @@ def check_entries(world: World, acknowledged: dict[int, str]):
         assert transaction in answer.text
 
 
+@pytest.mark.long
 def test_servers_that_start_at_once_share_one_trail_and_their_keys(world, receipt_tool):
     entries = [
         world.post(requests.Session(), "/v1/verify?app=shop", world.receipt(), server.url).json()["entry"]
@@ -356,6 +357,7 @@ def check_order(world: World, since: int, customers: list[str], periods: int):
         assert transactions == sorted(transactions)
 
 
+@pytest.mark.long
 def test_killed_servers_lose_no_webhook_and_others_take_over(world, receipt_tool):
     since = len(world.backend.requests)
     customers = [customer(number) for number in range(200, 208)]
@@ -387,6 +389,7 @@ def test_killed_servers_lose_no_webhook_and_others_take_over(world, receipt_tool
     world.fsck(receipt_tool)
 
 
+@pytest.mark.long
 def test_lease_of_a_killed_server_is_taken_over(world):
     """A server is killed while the endpoint has not answered yet: another one delivers the same."""
     since = len(world.backend.requests)
@@ -417,6 +420,7 @@ def test_lease_of_a_killed_server_is_taken_over(world):
     assert (first, told) == (second, again)
 
 
+@pytest.mark.long
 def test_database_that_restarts_is_waited_for(world, receipt_tool):
     since = len(world.backend.requests)
     load = Load(world, ["plain", "shop"])

@@ -135,6 +135,7 @@ def put(settings: dict, path: str, value, instead_of: str | None = None) -> None
     settings[name] = value
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("path", "value", "instead_of", "complaint"),
     [
@@ -225,6 +226,7 @@ IMPOSSIBLE = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", IMPOSSIBLE)
 def test_what_cannot_work_is_refused_by_the_check_and_by_serving(folder, case):
     change, complaint = IMPOSSIBLE[case]

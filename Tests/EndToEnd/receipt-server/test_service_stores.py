@@ -243,6 +243,7 @@ def test_another_receipt_server_is_asked(tmp_path, receipt_tool):
     assert service.end() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rounds", [int(os.environ.get("RECEIPTKIT_KILLS", "6"))])
 def test_what_was_acknowledged_survives_kills(tmp_path, receipt_tool, rounds):
     """kill -9 while verdicts are recorded: each acknowledged entry is there afterwards with its receipt."""

@@ -58,6 +58,7 @@ def wait(condition, seconds=60):
 # MARK: The log
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["a full disk", "no reader", "a reader that stalls"])
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path, how):
     service = Service(tmp_path / "data")
@@ -447,6 +448,7 @@ def test_http_1_0(service):
     assert b"chunked" not in answer.lower() and answer.partition(b"\r\n\r\n")[2].startswith(b'{"type":"verdict"'), answer
 
 
+@pytest.mark.long
 def test_100_does_not_come_into_an_answer(service):
     """A request behind an event stream, and behind another request."""
     authorization = f"Host: a\r\nAuthorization: Bearer {service.key}\r\n".encode()
@@ -559,6 +561,7 @@ def on_postgresql(tmp_path, postgresql_server):
     return make
 
 
+@pytest.mark.long
 def test_a_role_with_few_connections_is_slower_and_nothing_else(tmp_path, on_postgresql, postgresql_server):
     role = f"few{os.urandom(8).hex()}"
     postgresql_server.query(f"CREATE ROLE {role} LOGIN CONNECTION LIMIT 4")

@@ -149,6 +149,7 @@ def test_the_stream_of_a_revoked_key_ends(service, leaf):
     assert stream.next() is None
 
 
+@pytest.mark.long
 def test_streams_of_an_app_are_limited_and_leave_those_of_others_alone(service, leaf):
     key, other = service.make_key("read", app="demo"), service.make_key("read", app="other")
     streams = [Stream(service, key) for _ in range(3)]

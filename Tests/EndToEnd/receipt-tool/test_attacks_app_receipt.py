@@ -170,6 +170,7 @@ class TestContainer:
         assert len(run.lines) == len(lines)
         assert {line["reason"]["code"] for line in run.lines} == {"malformed"}
 
+    @pytest.mark.long
     def test_every_seventh_bit(self, receipt_tool, leaf, rsa_trust):
         receipt = app_receipt.sign(CONTENT, leaf)
         lines = []

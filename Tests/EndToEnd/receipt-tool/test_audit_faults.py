@@ -112,6 +112,7 @@ def test_whichever_write_fails(base, shim, call_counts, tmp_path, fault):
     sweep(base, shim, tmp_path, "write", call_counts["write"], plan, tried)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", SYNC_FAULTS)
 def test_whichever_sync_fails(base, shim, call_counts, tmp_path, fault):
     plan, tried = SYNC_FAULTS[fault]
@@ -166,6 +167,7 @@ def test_a_creation_that_ends_anywhere_leaves_no_half_trail(receipt_tool, shim, 
                     assert receipt_tool.run("audit", "fsck", folder / "t").code == VALID
 
 
+@pytest.mark.long
 def test_a_backup_that_is_killed_anywhere_leaves_no_keys(base, shim, tmp_path):
     trail = base.copy(tmp_path / "trail")
     run = trail.tool.run("audit", "erase", trail.path, "7")
@@ -246,6 +248,7 @@ def test_a_migration_that_is_killed_anywhere_brings_nothing_erased_back(receipt_
     assert copied > 1, "no migration was killed after it had copied what is erased"
 
 
+@pytest.mark.long
 def test_a_real_disk_that_is_full(receipt_tool, tmp_path):
     mount = tmp_path / "disk"
     mount.mkdir()

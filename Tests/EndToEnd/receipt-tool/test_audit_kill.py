@@ -78,6 +78,7 @@ def test_a_writer_that_is_killed_at_random_loses_nothing(receipt_tool, tmp_path)
     print(f"{ROUNDS} rounds, {acknowledged} acknowledgements, {trail.stored.size} entries")
 
 
+@pytest.mark.long
 def test_a_second_writer_goes_on_when_the_first_is_killed(receipt_tool, tmp_path):
     trail = Trail.create(receipt_tool, tmp_path / "trail")
     rng = random.Random(5)

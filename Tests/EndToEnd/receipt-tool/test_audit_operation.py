@@ -146,6 +146,7 @@ class TestKeysThatCameBack:
 
 
 class TestReindex:
+    @pytest.mark.long
     @pytest.mark.parametrize("damage", ["DELETE FROM runs", "UPDATE runs SET value = zeroblob(64) WHERE key = 0", None])
     def test_a_damaged_index(self, receipt_tool, trail, damage):
         assert receipt_tool.run("audit", "reindex", trail).code == VALID

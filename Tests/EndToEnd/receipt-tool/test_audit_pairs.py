@@ -46,6 +46,7 @@ def test_pairs_of_operations_of_which_one_is_killed(make_place, trust, store):
         print(name, dict(sum((trail.outcomes[name] for trail in trails), collections.Counter())))
 
 
+@pytest.mark.long
 def test_two_exports_into_one_folder_at_once(make_place, trust, store):
     """The folder has the results of the operations that succeeded; a conflicting one reports the conflict."""
     trail = PairedTrail(make_place(), trust, store, random.Random(1))

@@ -39,6 +39,7 @@ def alias(page_of, page):
     WHERE name = '{page}'"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "sql, name, schema",
     [

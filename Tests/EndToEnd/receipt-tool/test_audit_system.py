@@ -69,6 +69,7 @@ def fill(path: pathlib.Path):
                 pass
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["fsck", "stats", "show", "append", "erase", "rotate-key", "backup", "export"])
 def test_with_too_few_descriptors_nothing_is_said_of_the_trail(receipt_tool, base, tmp_path, command):
     """Each call fails as one of the system's, or does what it should; it is never a verdict on the trail, nor a trap."""

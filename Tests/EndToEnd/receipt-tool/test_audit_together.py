@@ -58,6 +58,7 @@ def check_trail(place, purchases: int):
     assert recorded == {str(number): 1 for number in range(purchases)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_four_processes_race_for_a_purchase(make_place, trust, store, rule):
     place, purchases = make_place(), Purchases(store, rule)
@@ -69,6 +70,7 @@ def test_four_processes_race_for_a_purchase(make_place, trust, store, rule):
     check_trail(place, RACES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_four_processes_race_for_the_purchases_of_a_batch(make_place, trust, store, rule):
     """Each process has all receipts, in the same or another order; and again, except for customers, who may repeat."""

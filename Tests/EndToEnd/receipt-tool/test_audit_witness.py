@@ -216,6 +216,7 @@ class TestCollecting:
         assert receipt_tool.run("audit", "checkpoint", trail, "--witnesses", policy, *PATIENT).code == VALID
         assert witnesses[2].requests == asked
 
+    @pytest.mark.long
     def test_one_that_hangs_or_floods_does_not_hold_up(self, receipt_tool, trail, witnesses, policy):
         witnesses[0].misbehave = lambda *_: time.sleep(30) or (200, {}, b"")
         witnesses[1].misbehave = lambda *_: (200, {}, b"A" * 50_000_000)
@@ -354,6 +355,7 @@ class TestBeingAWitness:
                 assert (status, answer) == (expected, b""), body[:80]
         assert ask(receipt_tool, folder, log.vkey, log.request(10, 12))[0] == 200
 
+    @pytest.mark.long
     def test_never_goes_back_while_processes_race(self, receipt_tool, log, folder):
         """Of several requests with the same old size, only one is served."""
         sizes, lock = [], threading.Lock()
@@ -377,6 +379,7 @@ class TestBeingAWitness:
                 result.result()
         assert len(sizes) == len(set(sizes)) and max(sizes) == 48
 
+    @pytest.mark.long
     def test_one_killed_has_stored_what_it_answered(self, receipt_tool, log, folder):
         """A published cosignature is never contradicted, however the process ended."""
         known = 0

@@ -32,6 +32,7 @@ def test_an_empty_file(receipt_tool, tmp_path):
     refuses(receipt_tool, b" \r\n\t", megabytes=60, seconds=20, tmp_path=tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("byte", [b"\0", b"0", b"A", b"{", b"[", b"\x30", b"\x24", b"\xff", b" "])
 def test_a_hundred_megabytes_of_one_byte(receipt_tool, byte, tmp_path):
     reason = refuses(receipt_tool, byte * (100 * MEGABYTE), megabytes=120, seconds=60, tmp_path=tmp_path)
@@ -56,6 +57,7 @@ def test_the_limit_can_be_set(receipt_tool, tmp_path):
     assert "1000" in reason["message"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "piece",
     [
@@ -128,6 +130,7 @@ def test_a_hundred_thousand_purchases(receipt_tool, rsa_store, rsa_trust, tmp_pa
     assert run.peak_kilobytes < 600 * 1024
 
 
+@pytest.mark.long
 def test_a_million_purchases_are_too_many(receipt_tool, rsa_store, rsa_trust, tmp_path):
     receipt = app_receipt.sign(many_purchases(1_000_000), rsa_store.leaf("rsa2048"))
     refuses(receipt_tool, receipt, *rsa_trust, megabytes=250, seconds=60, tmp_path=tmp_path)

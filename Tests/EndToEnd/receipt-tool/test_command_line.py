@@ -227,6 +227,7 @@ class TestLines:
         assert other.lines == expected.lines
         assert receipt_tool.run("verify", "--lines", "--json", *both, "-", stdin=b"").code == VALID
 
+    @pytest.mark.long
     def test_constant_memory(self, receipt_tool, store, trust, tmp_path):
         """Ten times as many receipts take no more memory."""
         receipt = jws.sign(samples.TRANSACTION, store.leaf()) + "\n"
@@ -413,6 +414,7 @@ class TestHelp:
         assert run.code == VALID
         assert "EXAMPLE" in run.out.upper() and "EXIT CODES" in run.out.upper()
 
+    @pytest.mark.long
     def test_every_line_fits_and_examples_can_be_copied(self, receipt_tool):
         """No line is longer than 80 columns, and each example is a command of the tool, over as many lines as it has."""
         examples, named = 0, set()

@@ -39,6 +39,7 @@ class TestWords:
 class TestInputThatCannotBeRead:
     """It is there, and can be opened, but reading it fails."""
 
+    @pytest.mark.sweep
     @pytest.mark.parametrize(
         ("name", "arguments"),
         [("audit append", ["trail", "{path}"]), ("audit append", ["trail", "{path}", "--resume"]),
@@ -148,6 +149,7 @@ class TestKilledCommands:
         assert world.run("audit append", ["trail", "-"], stdin=lines).code == VALID
         return world
 
+    @pytest.mark.long
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     def test_by_a_signal(self, large, number):
         self.kill(large, number)
@@ -202,6 +204,7 @@ class TestTooFewDescriptors:
         ("store buy", ["--store", "shop", "com.example.coins"]),
     ]  # fmt: skip
 
+    @pytest.mark.sweep
     @pytest.mark.parametrize(("name", "arguments"), COMMANDS, ids=[f"{n} {' '.join(a)}" for n, a in COMMANDS])
     def test_nothing_is_said_to_be_wrong_with_the_trail(self, made, tmp_path, name, arguments):
         usual = made.copy(tmp_path / "usual").run(name, arguments).code

@@ -129,6 +129,7 @@ def test_failure(world, name):
     assert "none" not in arguments or "none" in error["message"] or error.get("source") == "purchase.json"
 
 
+@pytest.mark.long
 def test_a_wrong_command_line(receipt_tool):
     for name in sorted(leaf_commands(receipt_tool)):
         run = receipt_tool.run(*name.split(), "--json", "--no-such-option")

@@ -40,12 +40,14 @@ def test_every_command_is_tried(receipt_tool):
 
 
 class TestStandardOutput:
+    @pytest.mark.sweep
     @pytest.mark.parametrize(("name", "arguments"), RUNS, ids=IDS)
     def test_a_full_disk(self, world, full, name, arguments):
         run = world.run(name, arguments, stdout=full)
         assert run.code == NOT_WRITTEN, run.err
         assert "cannot write to standard output: No space left on device" in run.err
 
+    @pytest.mark.sweep
     @pytest.mark.parametrize(("name", "arguments"), RUNS, ids=IDS)
     def test_a_closed_pipe(self, world, closed_pipe, name, arguments):
         run = world.run(name, arguments, stdout=closed_pipe)
@@ -92,6 +94,7 @@ class TestStandardOutput:
 
 
 class TestStandardError:
+    @pytest.mark.sweep
     @pytest.mark.parametrize(("name", "arguments"), RUNS, ids=IDS)
     def test_a_full_disk(self, made, tmp_path, full, name, arguments):
         usual = made.copy(tmp_path / "usual").run(name, arguments)
@@ -169,6 +172,7 @@ class TestFiles:
         run = world.run(name, FILES[name][0])
         assert run.code == CANNOT_CREATE and "No such file or directory" in run.err
 
+    @pytest.mark.long
     def test_a_disk_that_fills(self, world, tmp_path):
         disk = tmp_path / "disk"
         mount(disk, "4k")
@@ -201,6 +205,7 @@ class TestRecording:
         assert world.run("audit checkpoint", ["trail"]).code == VALID
         assert world.run("audit fsck", ["trail"]).code == VALID
 
+    @pytest.mark.long
     def test_a_disk_that_fills(self, world, store, tmp_path):
         disk = tmp_path / "disk"
         mount(disk, "1m")
@@ -247,6 +252,7 @@ class TestRecording:
 class TestCreation:
     """The same command finishes an interrupted audit init."""
 
+    @pytest.mark.long
     def test_a_disk_that_fills(self, receipt_tool, tmp_path):
         stopped = 0
         for size in range(4, 1500, 12):

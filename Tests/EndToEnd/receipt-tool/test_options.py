@@ -152,6 +152,7 @@ def world(receipt_tool, tmp_path_factory):
     return world
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("line", "option", "needs"), IDLE, ids=[line for line, _, _ in IDLE])
 def test_an_option_that_cannot_take_effect(receipt_tool, world, line, option, needs):
     run = receipt_tool.run(*line.split(), cwd=world.folder)
@@ -161,6 +162,7 @@ def test_an_option_that_cannot_take_effect(receipt_tool, world, line, option, ne
     assert errors == ([("error", option)] if "--json" in line else "")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("line", "value"),
     [

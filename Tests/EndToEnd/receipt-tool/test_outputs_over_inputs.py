@@ -57,6 +57,7 @@ def refused(run, path):
     assert os.path.basename(str(path)) in run.err
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("name", "arguments", "targets"), CASES, ids=[f"{n} {' '.join(a)}" for n, a, _ in CASES])
 def test_an_input(place, name, arguments, targets):
     suffix = next((a.removeprefix("{path}") for a in arguments if a.startswith("{path}.")), "")

@@ -131,6 +131,7 @@ def test_app_receipts_of_xcode_are_admitted_by_name(receipt_tool, shared, entry)
     assert verdict["verdict"] == "invalid", verdict
 
 
+@pytest.mark.sweep
 @entries("jws", "app-receipt", "transaction-receipt")
 def test_one_base64_character_changed_is_never_valid_with_other_values(
     receipt_tool, shared, intermediates, entry, tmp_path

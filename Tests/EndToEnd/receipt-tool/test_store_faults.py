@@ -130,6 +130,7 @@ class TestFullDisk:
         assert len(set(sold.values())) == 40
         assert emulator.stop() == 0
 
+    @pytest.mark.long
     def test_one_write_that_fails_refuses_one_sale(self, shim, shop, tmp_path):
         for at in range(12, 60, 8):
             folder = tmp_path / f"state-{at}"
@@ -211,6 +212,7 @@ class TestTogether:
         everything = [transaction for sales in sold.values() for transaction in sales]
         assert len(everything) == len(set(everything)) > 4
 
+    @pytest.mark.long
     def test_a_second_emulator_on_a_folder_says_that_it_is_in_use(self, receipt_tool, shop, tmp_path):
         first = Emulator(
             os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop)

@@ -159,6 +159,7 @@ def test_curl_through_a_proxy(emulator):
     assert "signedTransactionInfo" in json.loads(subprocess.run(curl, check=True, capture_output=True, timeout=30).stdout)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "status,sent",
     [
@@ -198,6 +199,7 @@ def test_requests_before_a_malformed_one_are_answered(emulator):
         assert connection.has_ended()
 
 
+@pytest.mark.long
 def test_what_does_not_end_takes_no_memory(emulator):
     before = resident_bytes(emulator.process.pid)
     chunk = "10000\r\n" + "x" * 65536 + "\r\n"
@@ -233,6 +235,7 @@ def test_the_last_answer_says_so(emulator, fields):
         assert connection.has_ended()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("port", ["port", "tlsPort"])
 @pytest.mark.parametrize(
     "sent", ["", "GET", request()[:-2], request("POST", TARGET, "Content-Length: 10", body="half"), "answered"]
@@ -270,6 +273,7 @@ def test_a_late_answer_is_not_dropped(impatient):
     assert requests.get(f"{impatient.url()}{TARGET}", timeout=30).status_code == 200
 
 
+@pytest.mark.long
 def test_a_client_that_does_not_read_is_dropped(impatient):
     with Connection(impatient) as connection:
         connection.send(request("GET", f"/_emulator/bytes/{48 * MEBIBYTE}"))

@@ -185,6 +185,7 @@ def test_apples_verifier_asks(emulator, transaction, certificate, signer):
     verify()
 
 
+@pytest.mark.long
 def test_clients_keep_their_own_time(tmp_path):
     """However far the store's clock was advanced: tokens and certificates are valid by the clients'."""
     emulator = Emulator(os.environ["STORE_EMULATOR"], tmp_path / "state", "--sample", "--clock-rate", "0")

@@ -177,6 +177,7 @@ HOW = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", HOW, ids=lambda kind: "-".join(filter(None, kind)))
 def test_how_a_notification_is_brought_about(tmp_path, kind):
     how = HOW[kind]

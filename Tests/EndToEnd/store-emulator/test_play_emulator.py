@@ -693,6 +693,7 @@ def test_keys_rotate(play, receiver):
     assert play.control("forge", fault="retired-key")["status"] == 403
 
 
+@pytest.mark.long
 def test_a_push_is_repeated_until_it_is_accepted(play, receiver):
     receiver.behaviour = lambda number: 503
     token = play.buy(MONTHLY)["purchaseToken"]
@@ -806,6 +807,7 @@ def test_both_stores_live_by_one_clock(tmp_path, receiver, receipt_tool):
     assert play.emulator.stop() == 0
 
 
+@pytest.mark.long
 def test_a_store_s_folder_keeps_the_purchases_across_a_kill(tmp_path, receipt_tool, receiver):
     run = receipt_tool.run("store", "init", "--store", tmp_path / "shop", "--bundle", PACKAGE)
     assert run.code == 0, run.err
