@@ -4,30 +4,6 @@ internal import CSQLite
 
 /// The failure of a call of SQLite, or of the operating system on a database file.
 package struct SQLiteError: Error, Sendable, Hashable {
-  /// The kind of failure. Each storage has a corresponding code.
-  package enum Code: Sendable, Hashable, CaseIterable {
-    /// The file does not exist.
-    case notFound
-    /// The open file no longer has its path. Nothing was stored.
-    case moved
-    /// The path is taken, or the file is of a different type.
-    case occupied
-    /// The disk is full. Nothing was stored.
-    case full
-    /// Others have locked the file.
-    case busy
-    /// Reading failed, or writing failed before the commit.
-    case inputOutput
-    /// A sync failed. The stored state is unknown.
-    case syncFailed
-    /// The stored data cannot be the data that was written.
-    case corrupt
-    /// This build does not support the operation.
-    case unsupported
-    /// The connection was closed.
-    case closed
-  }
-
   package let code: Code
   package let place: String
   /// A description of the failure and its remedy.

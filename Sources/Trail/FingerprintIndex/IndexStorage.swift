@@ -47,16 +47,6 @@ package protocol IndexStorage {
 
 /// The reason why the index failed. Errors from the storage are passed on as they are.
 package struct IndexError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the error.
-  package enum Code: String, Sendable, Hashable {
-    /// The stored data is not what was written.
-    case corrupt
-    /// The index does not support the operation or the format.
-    case unsupported
-    /// A limit is reached: memory, run numbers or the size of the log.
-    case outOfRoom = "out-of-room"
-  }
-
   /// The kind of error.
   package let code: Code
   /// The row of the index.

@@ -2,51 +2,6 @@
 
 /// A fault of a trail: stored data that cannot be what was written.
 package struct TrailFault: Sendable, Hashable, CustomStringConvertible {
-  /// The kind of a fault.
-  package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The configuration is missing, or not signed by the trail's key.
-    case configuration
-    /// The head does not match the entries.
-    case head
-    /// An entry is not the one that the tree has at its place: it was altered, or moved to another place.
-    case alteredEntry = "altered-entry"
-    /// An entry is missing.
-    case missingEntry = "missing-entry"
-    /// The bytes of an entry are not of the format.
-    case malformedEntry = "malformed-entry"
-    /// An entry does not refer to the entry before it of the same original transaction.
-    case brokenLine = "broken-line"
-    /// An entry is dated before the preceding one.
-    case timeRunsBackwards = "time-runs-backwards"
-    /// An entry repeats an earlier one.
-    case repeatedEntry = "repeated-entry"
-    /// A statement about the newest entry of an original transaction is wrong.
-    case wrongAnchor = "wrong-anchor"
-    /// An erasable part is not the one that the entry commits to.
-    case alteredErasablePart = "altered-erasable-part"
-    /// An erasable part is gone without an entry that records its erasure, or there is such an entry and the part
-    /// exists.
-    case unrecordedErasure = "unrecorded-erasure"
-    /// An entry that replaced the trail's key has no proof that the previous key signed it.
-    case keySuccession = "key-succession"
-    /// The text of a policy is not the one that was kept, or is missing.
-    case policyText = "policy-text"
-    /// The keys of the erasable parts are missing or damaged.
-    case erasureKeys = "erasure-keys"
-    /// A tile of the tree does not have the hashes of the nodes below it.
-    case alteredTile = "altered-tile"
-    /// A row does not belong to the trail.
-    case strayRow = "stray-row"
-    /// A checkpoint is missing, not signed by the trail's key, or contradicted by the entries.
-    case checkpoint
-    /// The trail has fewer entries than a checkpoint that was published.
-    case rolledBack = "rolled-back"
-    /// The index does not have the records of the entries.
-    case index
-    /// The storage's own structure is damaged.
-    case storage
-  }
-
   /// The kind of fault.
   package let code: Code
   /// The entry that the fault concerns, or the first of several.

@@ -49,36 +49,6 @@ extension NoteVerifierKey {
   }
 }
 
-/// An error that indicates that a well-formed note, checkpoint or cosignature cannot be trusted.
-public struct NoteError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the reason.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// No signature line names a known key.
-    case notSigned = "not-signed"
-    /// A signature line names a known key and is not its signature.
-    case invalidSignature = "invalid-signature"
-    /// The checkpoint's origin is not that of the log whose key should have signed it.
-    case wrongOrigin = "wrong-origin"
-    /// The cosignatures do not make up the quorum of the policy.
-    case quorumNotMet = "quorum-not-met"
-    /// OpenSSL could not check a signature, for example because memory ran out. This says nothing about the note.
-    case internalFailure = "internal-failure"
-  }
-
-  /// The kind of reason.
-  public let code: Code
-  /// A description of the reason, with names.
-  public let message: String
-
-  init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
-}
-
 extension Error {
   /// Indicates whether OpenSSL could not check a signature of a note, checkpoint, cosignature or proof.
   ///

@@ -24,14 +24,6 @@ extension TileReader {
 
 /// An error that indicates that a tile has the wrong number of hashes.
 public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the error.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The tile holds fewer hashes than its coordinates require.
-    case tooShort = "tile-too-short"
-    /// The length of an encoded tile is not that of the number of hashes in its coordinates.
-    case wrongLength = "tile-wrong-length"
-  }
-
   /// The kind of error.
   public let code: Code
   /// The tile.

@@ -84,33 +84,3 @@ extension MerkleTree {
     }
   }
 }
-
-/// An error that indicates that a proof does not prove the claim.
-public struct ProofError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the mismatch.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// There is no entry of this index in a tree of this size.
-    case indexOutOfRange = "index-out-of-range"
-    /// The older tree is the larger one.
-    case sizesInWrongOrder = "sizes-in-wrong-order"
-    /// The number of hashes in the proof does not match the index and the sizes.
-    case wrongLength = "proof-wrong-length"
-    /// The proof leads to a root that is not the root of the tree (of the newer tree, for consistency proofs).
-    case rootMismatch = "root-mismatch"
-    /// The proof leads to a root that is not the root of the older tree.
-    case oldRootMismatch = "old-root-mismatch"
-  }
-
-  /// The kind of mismatch.
-  public let code: Code
-  /// A description of the mismatch with the numbers and hashes.
-  public let message: String
-
-  init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
-}

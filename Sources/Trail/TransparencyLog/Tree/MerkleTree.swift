@@ -43,29 +43,3 @@ public enum MerkleTree {
     return try prover.consistencyProof(from: oldSize)
   }
 }
-
-/// An error that indicates that a request makes no sense for a tree.
-package struct MerkleTreeError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the error.
-  package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// There is no entry of this index in a tree of this size.
-    case indexOutOfRange = "index-out-of-range"
-    /// The older tree is the larger one.
-    case sizesInWrongOrder = "sizes-in-wrong-order"
-    /// A tree has at most 2^63 - 1 entries.
-    case sizeTooLarge = "size-too-large"
-  }
-
-  /// The kind of error.
-  package let code: Code
-  /// A description of the error with the numbers.
-  package let message: String
-
-  init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  /// The code and the message.
-  package var description: String { "\(code.rawValue): \(message)" }
-}

@@ -36,32 +36,3 @@ public struct WitnessResponse: Sendable, Hashable {
     self.body = body
   }
 }
-
-/// The reason why there is no response.
-public struct WitnessTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the reason.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The connection failed, or ended before the response did.
-    case unreachable
-    /// The response did not arrive within the timeout.
-    case timedOut = "timed-out"
-    /// The response exceeds the maximum length.
-    case tooLarge = "too-large"
-    /// The transport does not support the URL, or was shut down.
-    case unusable
-  }
-
-  /// The kind of reason.
-  public let code: Code
-  /// A description on one line. It quotes nothing that the witness sent.
-  public let message: String
-
-  /// Creates an error.
-  public init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
-}
