@@ -26,3 +26,20 @@ extension SQLiteError {
     case closed
   }
 }
+
+/// The failure of a call of SQLite, or of the operating system on a database file.
+package struct SQLiteError: Sendable, Hashable {
+  /// The kind of failure. Each storage has a corresponding code.
+  package let code: Code
+  /// The path of the file, or a table and key.
+  package let place: String
+  /// A description of the failure and its remedy.
+  package let message: String
+
+  /// Creates one from its fields.
+  package init(_ code: Code, at place: String, _ message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+  }
+}

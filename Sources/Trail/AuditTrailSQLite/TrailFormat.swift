@@ -11,10 +11,8 @@ extension DatabaseLayout {
 }
 
 extension DatabaseFormat {
-  /// The format of a trail's file.
-  ///
-  /// `secure_delete = FAST` zeroes the space that becomes free in pages that are written anyway. Without it, a page
-  /// that SQLite splits keeps its old rows, and later erasing cannot reach them.
+  /// The format of a trail's file. `secure_delete = FAST` zeroes the space that becomes free in pages that are written
+  /// anyway. Without it, a page that SQLite splits keeps its old rows, and later erasing cannot reach them.
   static func trail(_ tuning: SQLiteTuning = SQLiteTuning()) -> DatabaseFormat {
     DatabaseFormat(
       layout: .trail, sharing: .shared, synchronization: .deferred, pageSize: tuning.pageSize,
@@ -29,14 +27,20 @@ extension DatabaseFormat {
   }
 }
 
-/// Sizes that were determined by measurement.
-struct SQLiteTuning: Sendable {
-  /// The size of a page, in bytes. Larger pages make bundles faster and single appends slower.
-  var pageSize = 16384
-  /// The length of the log from which commits wait for it to be copied into the file, in bytes.
-  var logLimit = 32 << 20
-  /// The size of the writer's page cache, in bytes.
-  var writerCache = 4 << 20
-  /// The size of each reader's page cache, in bytes.
-  var readerCache = 1 << 20
+extension StorageError {
+  /// Converts an SQLite error to an error of the storage protocol.
+  init(_ error: SQLiteError) {
+    let (code, message) = error.translated(occupied: Code.notATrail, closed: "The trail was closed.")
+    self.init(code, at: error.place, message)
+  }
+
+  /// Runs `body` and converts its SQLite errors to storage errors. Other errors, such as those of a caller's closure,
+  /// are rethrown as they are.
+  static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      throw StorageError(error)
+    }
+  }
 }
