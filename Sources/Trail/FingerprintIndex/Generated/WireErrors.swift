@@ -12,3 +12,22 @@ extension IndexError {
     case outOfRoom = "out-of-room"
   }
 }
+
+/// The reason why the index failed. Everything in this module that reads or writes rows throws it, with
+/// ``Code/corrupt`` if a row is not the one that the root vouches for. Errors from the storage are passed on
+/// as they are.
+package struct IndexError: Sendable, Hashable {
+  /// The kind of error.
+  package let code: Code
+  /// The row of the index.
+  package let place: String
+  /// A description of the error and its remedy, on one line.
+  package let message: String
+
+  /// Creates one from its fields.
+  package init(_ code: Code, at place: String = "index", _ message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+  }
+}

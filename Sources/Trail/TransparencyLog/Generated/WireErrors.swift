@@ -218,3 +218,54 @@ extension WitnessRefusal {
     case unexpectedStatus = "unexpected-status"
   }
 }
+
+/// An error that indicates a malformed note, checkpoint, proof, policy, request or bundle.
+public struct LogFormatError: Sendable, Hashable {
+  /// The kind of error.
+  public let code: Code
+  /// The position of the error.
+  public let place: Place
+  /// A description of the expectation that failed.
+  public let message: String
+
+  /// Creates one from its fields.
+  package init(_ code: Code, _ place: Place, _ message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+  }
+}
+
+/// The reason why a witness of the policy has not cosigned a checkpoint.
+public struct WitnessRefusal: Sendable, Hashable {
+  /// The name of the witness in the policy.
+  public let witness: String
+  /// The kind of reason.
+  public let code: Code
+  /// A description on one line. It quotes only numbers from the witness's response.
+  public let message: String
+
+  /// Creates one from its fields.
+  package init(_ witness: String, _ code: Code, _ message: String) {
+    self.witness = witness
+    self.code = code
+    self.message = message
+  }
+}
+
+/// An error that indicates that a tile has the wrong number of hashes.
+public struct TileError: Sendable, Hashable {
+  /// The kind of error.
+  public let code: Code
+  /// The tile.
+  package let coordinates: TileCoordinates
+  /// The number of hashes found, or of bytes for ``Code/wrongLength``.
+  package let found: Int
+
+  /// Creates one from its fields.
+  package init(code: Code, coordinates: TileCoordinates, found: Int) {
+    self.code = code
+    self.coordinates = coordinates
+    self.found = found
+  }
+}

@@ -20,19 +20,12 @@ public protocol WitnessTransport: Sendable {
   ) async throws(WitnessTransportError) -> WitnessResponse
 }
 
-/// A witness's HTTP response.
-public struct WitnessResponse: Sendable, Hashable {
-  /// The status code (RFC 9110 section 15).
-  public let status: Int
-  /// The `Content-Type`; `nil` if the response has none.
-  public let contentType: String?
-  /// The body; empty if the response has none.
-  public let body: [UInt8]
-
-  /// Creates a response.
-  public init(status: Int, contentType: String? = nil, body: [UInt8] = []) {
-    self.status = status
-    self.contentType = contentType
-    self.body = body
+extension WitnessRefusal: Error, CustomStringConvertible {
+  init(_ witness: String, _ error: WitnessTransportError) {
+    // The codes have the same names, but a transport that cannot be used reaches nobody.
+    self.init(witness, Code(rawValue: error.code.rawValue) ?? .unreachable, error.message)
   }
+
+  /// The witness, the code and the message, on one line.
+  public var description: String { "\(witness) (\(code.rawValue): \(message))" }
 }
