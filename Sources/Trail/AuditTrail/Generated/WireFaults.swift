@@ -47,3 +47,59 @@ extension TrailFault {
     case storage
   }
 }
+
+extension MalformedEntry {
+  /// What kind of fault it is, in a word that stays stable.
+  package enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The first line is not that of this version of the format.
+    case version
+    /// The bytes end in the middle of a line, or before a line that every entry has.
+    case truncated
+    /// The format has no such line, or not in this place.
+    case unexpectedLine = "unexpected-line"
+    /// A value is empty.
+    case emptyValue = "empty-value"
+    /// A value is not spelled in its only valid form.
+    case invalidValue = "invalid-value"
+    /// A number is negative and must not be, or is beyond the range of its line.
+    case outOfRange = "out-of-range"
+    /// The entry is longer than ``AuditEntry/maximumByteCount``.
+    case tooLong = "too-long"
+  }
+}
+
+extension MalformedErasablePart {
+  /// What kind of fault it is, in a word that stays stable.
+  package enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The bytes end too early.
+    case truncated
+    /// The first byte or the flags are unknown.
+    case unknownMark = "unknown-mark"
+    /// The bytes continue after the end of the part.
+    case trailingBytes = "trailing-bytes"
+    /// The customer token is not UTF-8.
+    case invalidText = "invalid-text"
+    /// The salt does not have 32 bytes, or the customer token has more than 65,535.
+    case wrongLength = "wrong-length"
+  }
+}
+
+/// A fault of a trail: stored data that cannot be what was written.
+package struct TrailFault: Sendable, Hashable {
+  /// The kind of fault.
+  package let code: Code
+  /// The entry that the fault concerns, or the first of several.
+  package let index: UInt64?
+  /// The place of the fault: an entry, a tile or a row.
+  package let place: String
+  /// A description of the fault, on one line.
+  package let message: String
+
+  /// Creates one from its fields.
+  package init(_ code: Code, index: UInt64? = nil, at place: String, _ message: String) {
+    self.code = code
+    self.index = index
+    self.place = place
+    self.message = message
+  }
+}
