@@ -16,10 +16,8 @@
 
     package var rowCount: Int { Int(unsafe PQntuples(handle)) }
 
-    /// The number of rows that the statement changed.
     package var changedRowCount: Int {
-      guard let text = unsafe PQcmdTuples(handle) else { return 0 }
-      return Int(unsafe String(cString: text)) ?? 0
+      unsafe PQcmdTuples(handle).flatMap { unsafe Int(String(cString: $0)) } ?? 0
     }
 
     package var columnCount: Int { Int(unsafe PQnfields(handle)) }
@@ -50,18 +48,14 @@
     }
 
     /// The tag of the command that was executed, such as `COMMIT`.
-    package var command: String {
-      guard let text = unsafe PQcmdStatus(handle) else { return "" }
-      return unsafe String(cString: text)
-    }
+    package var command: String { unsafe PQcmdStatus(handle).map { unsafe String(cString: $0) } ?? "" }
 
     /// The SQLSTATE of the error (five characters); `nil` if the error is not from the server.
     var sqlState: String? { field(CPostgreSQL_field_sqlstate()) }
 
     var message: String {
       if let message = field(CPostgreSQL_field_message()) { return message }
-      guard let text = unsafe PQresultErrorMessage(handle) else { return "" }
-      return unsafe String(cString: text)
+      return unsafe PQresultErrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
     }
 
     /// The bytes of a value that must not be NULL.
@@ -82,13 +76,8 @@
       return bytes.reduce(isNegative ? -1 : 0) { $0 << 8 | Int64($1) }
     }
 
-    package func bigint(_ row: Int, _ column: Int) -> Int64 {
-      bytes(row, column).reduce(0) { $0 << 8 | Int64($1) }
-    }
-
     private func field(_ code: Int32) -> String? {
-      guard let text = unsafe PQresultErrorField(handle, code) else { return nil }
-      return unsafe String(cString: text)
+      unsafe PQresultErrorField(handle, code).map { unsafe String(cString: $0) }
     }
   }
 #endif

@@ -3,48 +3,11 @@
 #if PostgreSQL
   internal import ReceiptBytes
 
-  /// The layout of our tables in a schema of a server, including everything that may be attached to them.
-  ///
-  /// A trigger, rule or policy that was added changes the effect of our statements: it copies stored data to places
-  /// that erasing does not reach, or drops written data. Indexes, defaults, constraints and inheriting tables may
-  /// contain copies as well, or call functions.
+  /// The layout of our tables in a schema of a server, including everything that may be attached to them. A trigger,
+  /// rule or policy that was added changes the effect of our statements: it copies stored data to places that erasing
+  /// does not reach, or drops written data. Indexes, defaults, constraints and inheriting tables may contain copies as
+  /// well, or call functions.
   package struct SchemaLayout: Sendable {
-    package struct Column: Sendable {
-      let name: String
-      let type: String
-      let isNullable: Bool
-      let isIdentity: Bool
-
-      package init(_ name: String, _ type: String, isNullable: Bool = false, isIdentity: Bool = false) {
-        (self.name, self.type, self.isNullable, self.isIdentity) = (name, type, isNullable, isIdentity)
-      }
-    }
-
-    package struct Index: Sendable {
-      let name: String
-      let columns: [String]
-      let isUnique: Bool
-
-      package init(_ name: String, on columns: [String], isUnique: Bool) {
-        (self.name, self.columns, self.isUnique) = (name, columns, isUnique)
-      }
-
-      /// The index of a primary key, with the name that the server gives it.
-      package static func primaryKey(_ columns: [String], of table: String) -> Index {
-        Index("\(table)_pkey", on: columns, isUnique: true)
-      }
-    }
-
-    package struct Table: Sendable {
-      let name: String
-      let columns: [Column]
-      let indexes: [Index]
-
-      package init(_ name: String, _ columns: [Column], indexes: [Index] = []) {
-        (self.name, self.columns, self.indexes) = (name, columns, indexes)
-      }
-    }
-
     private let tables: [Table]
     /// Indicates whether statements search the schema for functions and operators (`search_path`), so that it may
     /// contain no others.
@@ -121,45 +84,51 @@
         SELECT 'index ' || c.relname || ' of ' || o.name,
           replace(replace(pg_catalog.pg_get_indexdef(i.indexrelid), '"', ''), ' ON \(schema).', ' ON ')
         FROM ours o JOIN pg_catalog.pg_index i ON i.indrelid = o.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-        UNION ALL
-        SELECT 'trigger ' || t.tgname || ' of ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_trigger t ON t.tgrelid = o.oid AND NOT t.tgisinternal
-        UNION ALL
-        SELECT 'rule ' || r.rulename || ' of ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_rewrite r ON r.ev_class = o.oid
-        UNION ALL
-        SELECT 'row policy ' || p.polname || ' of ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_policy p ON p.polrelid = o.oid
-        UNION ALL
-        SELECT 'constraint ' || c.conname || ' of ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_constraint c ON c.conrelid = o.oid AND c.contype NOT IN ('p', 'u', 'n')
-        UNION ALL
-        SELECT 'foreign key ' || c.conname || ' to ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_constraint c ON c.confrelid = o.oid AND c.conrelid <> o.oid
-        UNION ALL
-        SELECT 'inheriting table ' || i.inhrelid::regclass::text || ' of ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_inherits i ON i.inhparent = o.oid
-        UNION ALL
-        SELECT 'parent table ' || i.inhparent::regclass::text || ' of ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_inherits i ON i.inhrelid = o.oid
-        UNION ALL
-        SELECT 'statistics object ' || s.stxname || ' of ' || o.name, '' FROM ours o
-        JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = o.oid
         """
-      guard isSearched else { return attached }
-      return attached + """
+      let objects = [
+        ("trigger", "t.tgname", "of", "pg_trigger t ON t.tgrelid = o.oid AND NOT t.tgisinternal"),
+        ("rule", "r.rulename", "of", "pg_rewrite r ON r.ev_class = o.oid"),
+        ("row policy", "p.polname", "of", "pg_policy p ON p.polrelid = o.oid"),
+        (
+          "constraint", "c.conname", "of",
+          "pg_constraint c ON c.conrelid = o.oid AND c.contype NOT IN ('p', 'u', 'n')"
+        ),
+        ("foreign key", "c.conname", "to", "pg_constraint c ON c.confrelid = o.oid AND c.conrelid <> o.oid"),
+        ("inheriting table", "i.inhrelid::regclass::text", "of", "pg_inherits i ON i.inhparent = o.oid"),
+        ("parent table", "i.inhparent::regclass::text", "of", "pg_inherits i ON i.inhrelid = o.oid"),
+        ("statistics object", "s.stxname", "of", "pg_statistic_ext s ON s.stxrelid = o.oid"),
+      ].map { kind, name, relation, table in
+        """
 
         UNION ALL
-        SELECT 'function ' || p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')', ''
-        FROM pg_catalog.pg_proc p WHERE p.pronamespace = pg_catalog.to_regnamespace('\(schema)')
-        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
-          WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e')
-        UNION ALL
-        SELECT 'operator ' || p.oprname, ''
-        FROM pg_catalog.pg_operator p WHERE p.oprnamespace = pg_catalog.to_regnamespace('\(schema)')
-        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
-          WHERE d.classid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e')
+        SELECT '\(kind) ' || \(name) || ' \(relation) ' || o.name, '' FROM ours o
+        JOIN pg_catalog.\(table)
         """
+      }
+      let searched = [
+        (
+          "pg_proc",
+          "'function ' || p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')'",
+          "p.pronamespace"
+        ),
+        ("pg_operator", "'operator ' || p.oprname", "p.oprnamespace"),
+      ].map { table, name, namespace in
+        """
+
+        UNION ALL
+        SELECT \(name), '' FROM pg_catalog.\(table) p WHERE \(namespace) = pg_catalog.to_regnamespace('\(schema)')
+        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
+          WHERE d.classid = 'pg_catalog.\(table)'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e')
+        """
+      }
+      return attached + objects.joined() + (isSearched ? searched.joined() : "")
+    }
+  }
+
+  extension SchemaLayout.Index {
+    /// The index of a primary key, with the name that the server gives it.
+    package static func primaryKey(_ columns: [String], of table: String) -> SchemaLayout.Index {
+      SchemaLayout.Index("\(table)_pkey", on: columns, isUnique: true)
     }
   }
 #endif

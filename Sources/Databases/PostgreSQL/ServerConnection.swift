@@ -3,10 +3,8 @@
 #if PostgreSQL
   internal import CPostgreSQL
 
-  /// A session with a server.
-  ///
-  /// It starts outside of pipeline mode, for ``execute(_:)`` and ``prepare(_:_:types:)``. In pipeline mode,
-  /// statements are sent one after the other, and answers are awaited only when they are needed.
+  /// A session with a server. It starts outside of pipeline mode, for ``execute(_:)`` and ``prepare(_:_:types:)``. In
+  /// pipeline mode, statements are sent one after the other, and answers are awaited only when they are needed.
   @safe
   package final class ServerConnection<Failure: ServerFailure> {
     package let location: ServerLocation
@@ -16,19 +14,15 @@
     /// Indicates whether the wait for an answer was given up. Later answers can no longer be matched to statements.
     private var isGivenUp = false
 
-    /// The maximum time to wait for an answer.
-    ///
-    /// Without a limit, the wait for a server process that hangs never ends, because its operating system continues
-    /// to acknowledge the data that it receives.
+    /// The maximum time to wait for an answer. Without a limit, the wait for a server process that hangs never ends,
+    /// because its operating system continues to acknowledge the data that it receives.
     package var answerLimit: Duration? {
       didSet { _ = unsafe PQsetnonblocking(handle, answerLimit == nil ? 0 : 1) }
     }
 
     private enum Awaited: Sendable { case statement, synchronization }
 
-    /// Connects to the server.
-    ///
-    /// - Throws: `disconnected` for any reason, because libpq has no error codes for connecting.
+    /// Connects to the server. Throws `disconnected` for any reason, because libpq has no error codes for connecting.
     package init(_ location: ServerLocation) throws(Failure) {
       self.location = location
       // The URL can override parameters that precede it, but not those that follow it.
@@ -53,10 +47,8 @@
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Indicates whether the session has ended.
-    ///
-    /// It detects without waiting that the server has ended it: a first read gets the server's last messages, and the
-    /// next read the end of the connection.
+    /// Indicates whether the session has ended. It detects without waiting that the server has ended it: a first read
+    /// gets the server's last messages, and the next read the end of the connection.
     package var isBroken: Bool {
       isGivenUp
         || (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
@@ -74,23 +66,32 @@
     package func prepare(_ name: String, _ statement: String, types: [StatementParameter.Kind])
       throws(Failure)
     {
+      try requestPreparation(name, statement, types)
+      _ = try takeAnswer()
+    }
+
+    package func execute(prepared name: String, _ parameters: [StatementParameter]) throws(Failure)
+      -> QueryResult
+    {
+      try requestExecution(name, parameters)
+      return try takeAnswer()
+    }
+
+    private func requestPreparation(
+      _ name: String, _ statement: String, _ types: [StatementParameter.Kind]
+    ) throws(Failure) {
       let types = types.map(\.rawValue)
       guard !isGivenUp, unsafe PQsendPrepare(handle, name, statement, Int32(types.count), types) == 1 else {
         throw lost()
       }
-      _ = try takeAnswer()
     }
 
-    /// Executes a prepared statement and returns its answer.
-    package func execute(prepared name: String, _ parameters: [StatementParameter]) throws(Failure)
-      -> QueryResult
-    {
+    private func requestExecution(_ name: String, _ parameters: [StatementParameter]) throws(Failure) {
       guard !isGivenUp else { throw lost() }
       let sent = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
         unsafe PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
       }
       guard sent == 1 else { throw lost() }
-      return try takeAnswer()
     }
 
     /// Waits for the answers to everything that was sent, and returns the last, as libpq's blocking functions do.
@@ -131,36 +132,29 @@
       }
     }
 
-    package func beginPipeline() throws(Failure) {
-      guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
-    }
-
     // MARK: In pipeline mode
 
-    /// Sends the preparation of a statement without waiting for its answer.
-    package func sendPreparation(_ name: String, _ statement: String, types: [StatementParameter.Kind])
-      throws(Failure)
-    {
-      let types = types.map(\.rawValue)
-      guard unsafe PQsendPrepare(handle, name, statement, Int32(types.count), types) == 1 else {
-        throw lost()
+    /// Enters pipeline mode, and prepares statements in one round trip.
+    package func beginPipeline(
+      preparing statements: [(name: String, text: String, types: [StatementParameter.Kind])]
+    ) throws(Failure) {
+      guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
+      for (name, text, types) in statements {
+        try requestPreparation(name, text, types)
+        awaited.append(.statement)
       }
-      awaited.append(.statement)
+      try synchronize()
+      try takeAnswers()
     }
 
     /// Sends a prepared statement without waiting for its answer.
     package func send(_ name: String, _ parameters: [StatementParameter] = []) throws(Failure) {
-      guard !isGivenUp else { throw lost() }
-      let sent = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
-        unsafe PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
-      }
-      guard sent == 1 else { throw lost() }
+      try requestExecution(name, parameters)
       awaited.append(.statement)
     }
 
-    /// Sends a statement, and waits for its answer and all earlier ones.
-    ///
-    /// - Throws: The error of the first statement that failed. The statements after it were not executed.
+    /// Sends a statement, and waits for its answer and all earlier ones. Throws the error of the first statement that
+    /// failed. The statements after it were not executed.
     package func run(_ name: String, _ parameters: [StatementParameter] = []) throws(Failure) -> QueryResult {
       try send(name, parameters)
       try synchronize()
@@ -209,8 +203,6 @@
       return last
     }
 
-    // MARK: Faults
-
     private func failure(of result: QueryResult) -> Failure? {
       switch result.status {
       case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_SYNC, PGRES_EMPTY_QUERY: return nil
@@ -230,13 +222,30 @@
     }
   }
 
+  extension ServerConnection {
+    /// Creates the schema of the location if it does not exist. Returns `false` if it is in use by something else.
+    package func createEmptySchema() throws(Failure) -> Bool {
+      // If the schema exists, the user does not need permission to create one.
+      if try execute("SELECT to_regnamespace('\(location.schema)')::text").text(0, 0).isEmpty {
+        try execute("CREATE SCHEMA \(location.schema)")
+      }
+      return try isSchemaEmpty()
+    }
+
+    /// Indicates whether there is nothing in the schema of the location, or no such schema.
+    package func isSchemaEmpty() throws(Failure) -> Bool {
+      try execute(
+        "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('\(location.schema)')"
+      ).text(0, 0) == "0"
+    }
+  }
+
   // A connection has no thread-specific state, and its users ensure that only one thread uses it at a time.
   extension ServerConnection: @unchecked Sendable {}
 #endif
 
 /// The reason why a server could not execute a request.
 package enum ServerFault: Sendable, Hashable {
-  /// The URL cannot be used.
   case unusableURL
   /// There is no connection, or it was lost. It is unknown whether the last statement took effect.
   case disconnected
@@ -249,11 +258,7 @@ package enum ServerFault: Sendable, Hashable {
 
 /// An error type of the users of a server, which ``ServerConnection`` creates.
 package protocol ServerFailure: Error {
-  /// Creates an error.
-  ///
-  /// - Parameters:
-  ///   - fault: The reason.
-  ///   - place: The location of the server, without a password.
-  ///   - message: The message of the server or of libpq, on one line, without a password.
+  /// Creates an error with the location of the server and the message of the server or of libpq, on one line, both
+  /// without a password.
   init(_ fault: ServerFault, at place: String, _ message: String)
 }

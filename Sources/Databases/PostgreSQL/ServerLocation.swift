@@ -3,9 +3,8 @@
 #if PostgreSQL
   internal import CPostgreSQL
 
-  /// The location of a server's database and a schema in it.
-  ///
-  /// Neither its description nor its error messages contain a password.
+  /// The location of a server's database and a schema in it. Neither its description nor its error messages contain a
+  /// password.
   package struct ServerLocation: Sendable, CustomStringConvertible, CustomReflectable {
     /// The URL passed to libpq, without our own parameters.
     let connectionURL: String
@@ -18,13 +17,9 @@
 
     package var customMirror: Mirror { Mirror(self, children: ["location": description]) }
 
-    /// - Parameters:
-    ///   - url: A `postgresql://` or `postgres://` URL as libpq understands it, which may have the parameter
-    ///     `schema=NAME`.
-    ///   - schema: The schema, which takes precedence over the URL's.
-    ///   - defaultSchema: The schema to use if neither specifies one.
-    ///   - failure: The type of the error.
-    /// - Throws: `unusableURL`, without the URL in its message.
+    /// Creates a location from a `postgresql://` or `postgres://` URL as libpq understands it, which may have the
+    /// parameter `schema=NAME`. The schema takes precedence over the URL's. Throws `unusableURL`, without the URL in
+    /// its message.
     package init<Failure: ServerFailure>(
       _ url: String, schema: String?, defaultSchema: String, orThrow failure: Failure.Type
     ) throws(Failure) {
@@ -36,10 +31,8 @@
       let rest = url.dropFirst(scheme.count)
       let authority = rest.prefix { !"/?#".contains($0) }
       guard authority.count(where: { $0 == "@" }) <= 1, !rest.dropFirst(authority.count).contains("@") else {
-        throw Failure(
-          .unusableURL, at: "",
-          "The URL cannot be read: in a user's name or password, write / as %2F, ? as %3F, # as %23, @ as %40."
-        )
+        let message = "in a user's name or password, write / as %2F, ? as %3F, # as %23, @ as %40."
+        throw Failure(.unusableURL, at: "", "The URL cannot be read: \(message)")
       }
 
       var parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -76,13 +69,11 @@
     }
 
     private static func isIdentifier(_ name: String) -> Bool {
-      let bytes = name.utf8
-      guard let first = bytes.first, bytes.count <= 63 else { return false }
       let isLetter: (UInt8) -> Bool = {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_")
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "_")
       }
-      return isLetter(first) && !name.hasPrefix("pg_")
-        && bytes.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      return name.utf8.first.map(isLetter) == true && name.utf8.count <= 63 && !name.hasPrefix("pg_")
+        && name.utf8.allSatisfy { isLetter($0) || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
     /// Parses the URL with libpq. Its message about an invalid URL contains the URL, so it is not passed on.
@@ -104,5 +95,24 @@
       }
       return options
     }
+  }
+
+  /// The settings of every session that stores data, regardless of the defaults of the server and the user.
+  package enum SessionSettings {
+    /// The statements that make the settings. The server notices within a minute that the client is gone. A commit
+    /// returns when it is on this server's disk. The stricter setting that also waits for standbys to apply it is kept.
+    package static let statements = """
+      SET statement_timeout = 0;
+      SET tcp_keepalives_idle = 30;
+      SET tcp_keepalives_interval = 10;
+      SET tcp_keepalives_count = 3;
+      SELECT set_config('synchronous_commit', 'on', false)
+      WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');
+
+      """
+
+    /// The message for a server on which `SHOW fsync` does not answer `on`.
+    package static let fsyncIsOff =
+      "The server runs with fsync = off, so a loss of power can destroy what it acknowledged. Set fsync = on."
   }
 #endif

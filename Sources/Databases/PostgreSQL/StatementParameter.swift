@@ -100,18 +100,10 @@
     static func withPointers<Result>(
       _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {
-      var pointers: [UnsafePointer<CChar>?] = unsafe []
-      func add(_ remaining: ArraySlice<String>) -> Result {
-        guard let next = remaining.first else {
-          unsafe pointers.append(nil)
-          return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
-        }
-        return unsafe next.withCString { pointer in
-          unsafe pointers.append(pointer)
-          return add(remaining.dropFirst())
-        }
+      // The text of a parameter ends with a zero byte, and NULL is a null pointer.
+      unsafe StatementParameter.withPointers(to: strings.map { .text($0) } + [.null]) { pointers, _, _ in
+        unsafe body(pointers)
       }
-      return add(strings[...])
     }
   }
 #endif

@@ -11,9 +11,7 @@
 #endif
 internal import Synchronization
 
-/// The time a connection waits for the locks of others.
-///
-/// SQLite has no queue for its locks, so it retries repeatedly.
+/// The time a connection waits for the locks of others. SQLite has no queue for its locks, so it retries repeatedly.
 package final class BusyTimeout: Sendable {
   private let state: Mutex<State>
 
@@ -54,7 +52,6 @@ package final class BusyTimeout: Sendable {
 package struct ThreadIdentifier: Sendable, Hashable {
   private let number: UInt
 
-  /// The current thread.
   package static var current: ThreadIdentifier {
     #if canImport(Darwin)
       ThreadIdentifier(number: UInt(bitPattern: pthread_self()))

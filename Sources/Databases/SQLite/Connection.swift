@@ -4,14 +4,6 @@ internal import Dispatch
 
 /// A connection to a database. One thread at a time uses it, and others wait.
 package final class Connection {
-  /// The purpose for which a connection is opened.
-  package enum Access: Sendable {
-    case writing
-    case reading
-    /// For a file that does not change while it is open. Only the file itself is read.
-    case readingImmutable
-  }
-
   /// The pragmas that make commits durable when they return.
   package static let durability = """
     PRAGMA synchronous = FULL;
@@ -23,14 +15,8 @@ package final class Connection {
   private let queue = DispatchQueue(label: "receipt-kit.sqlite")
   private let database: Database
 
-  /// Opens a file.
-  ///
-  /// - Parameters:
-  ///   - file: The database file.
-  ///   - access: The purpose of the connection.
-  ///   - timeout: The time to wait for locks of others.
-  ///   - pragmas: The SQL statements to run first.
-  /// - Throws: ``SQLiteError`` with `occupied` if the file is not an SQLite database.
+  /// Opens a file, and runs the SQL statements `pragmas` first. Throws ``SQLiteError`` with `occupied` if the file is
+  /// not an SQLite database.
   package init(
     _ file: DatabaseFile, _ access: Access, timeout: BusyTimeout, pragmas: String
   ) throws(SQLiteError) {
@@ -58,19 +44,7 @@ package final class Connection {
   }
 
   /// Closes the connection. Later uses fail with `closed`.
-  ///
-  /// - Throws: ``SQLiteError``.
-  package func close() throws(SQLiteError) {
-    let result = queue.sync { () -> Result<Void, SQLiteError> in
-      do throws(SQLiteError) {
-        try database.close()
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
-  }
+  package func close() throws { try queue.sync { try database.close() } }
 }
 
 // The queue ensures that only one thread at a time uses the database.

@@ -5,14 +5,6 @@ internal import CSQLite
 /// A database, as the body of ``Connection/use(_:)`` accesses it.
 @safe
 package final class Database {
-  /// The extent to which the log is copied into the file.
-  package enum Checkpoint: Sendable {
-    /// Copies as much as possible without waiting.
-    case passive
-    /// Copies the entire log and truncates it.
-    case truncate
-  }
-
   /// The version of SQLite at run time, such as `3.40.1`.
   package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
 
@@ -97,12 +89,9 @@ package final class Database {
       result: result, unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "", at: path)
   }
 
-  /// Reads the file from beginning to end while `goesOn` returns `true`, so that the system has it in memory.
-  ///
-  /// A disk reads a whole file several times faster than its pages one by one, as readers with a different order
-  /// would.
-  ///
-  /// It reads through the connection. Closing a separate descriptor would release the locks of the process.
+  /// Reads the file from beginning to end while `goesOn` returns `true`, so that the system has it in memory. A disk
+  /// reads a whole file several times faster than its pages one by one, as readers with a different order would. It
+  /// reads through the connection. Closing a separate descriptor would release the locks of the process.
   package func readAhead(while goesOn: () -> Bool) throws(SQLiteError) {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     var byteCount: Int64 = 0
@@ -149,14 +138,17 @@ package final class Database {
     try withStatement(sql) { try $0.step() ? $0.integer(0) : nil }
   }
 
-  /// The texts in the first column of all rows.
-  package func texts(_ sql: String) throws -> [String] {
+  /// The rows of a statement, each as `row` reads it.
+  package func rows<Row>(_ sql: String, _ row: (Statement) throws -> Row) throws -> [Row] {
     try withStatement(sql) { statement in
-      var texts: [String] = []
-      while try statement.step() { texts.append(statement.text(0)) }
-      return texts
+      var rows: [Row] = []
+      while try statement.step() { rows.append(try row(statement)) }
+      return rows
     }
   }
+
+  /// The texts in the first column of all rows.
+  package func texts(_ sql: String) throws -> [String] { try rows(sql) { $0.text(0) } }
 
   // MARK: - Transactions
 
@@ -176,9 +168,7 @@ package final class Database {
   }
 
   /// Rolls the transaction back. After some errors SQLite has already done so.
-  package func rollBack() {
-    if isInTransaction { try? run("ROLLBACK") }
-  }
+  package func rollBack() { if isInTransaction { try? run("ROLLBACK") } }
 
   /// Copies the log into the file.
   package func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) {
@@ -187,20 +177,18 @@ package final class Database {
     guard result == SQLITE_OK else { throw error(result) }
   }
 
-  /// Makes SQLite report the length of the log in pages after each commit.
-  ///
-  /// This replaces SQLite's automatic copying of the log, which would not report errors. The observer must outlive
-  /// the use of the connection.
-  func observeCommits(_ observer: LogLength) throws(SQLiteError) {
+  /// Makes SQLite report the length of the log in pages after each commit to `copying`, which must outlive the use of
+  /// the connection. This replaces SQLite's automatic copying of the log, which would not report errors.
+  func observeCommits(_ copying: LogCopying) throws(SQLiteError) {
     unsafe sqlite3_wal_hook(
       try requireHandle(),
       { context, _, _, pages in
         if let context = unsafe context {
-          unsafe Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().set(Int(pages))
+          unsafe Unmanaged<LogCopying>.fromOpaque(context).takeUnretainedValue().setPageCount(Int(pages))
         }
         return SQLITE_OK
       },
-      Unmanaged.passUnretained(observer).toOpaque())
+      Unmanaged.passUnretained(copying).toOpaque())
   }
 }
 

@@ -2,9 +2,8 @@
 
 package import ReceiptBytes
 
-/// The path of a database file, and the operations that do not open the file.
-///
-/// POSIX locks are lost as soon as the process closes any descriptor of the file, so only SQLite may ever open it.
+/// The path of a database file, and the operations that do not open the file. POSIX locks are lost as soon as the
+/// process closes any descriptor of the file, so only SQLite may ever open it.
 package struct DatabaseFile: Sendable {
   /// The path as the user specified it.
   package let path: String
@@ -58,11 +57,10 @@ package struct DatabaseFile: Sendable {
 
   private var allPaths: [String] { [databasePath, databasePath + "-wal", databasePath + "-shm"] }
 
-  /// Creates a database that appears under the path when it is complete and on disk, with its directory synced.
-  ///
-  /// - Parameter fill: Fills an empty file beside the path, which only its owner can read, and closes it.
-  /// - Throws: ``SQLiteError`` with `occupied` if the path is taken, `full`, `inputOutput` or `syncFailed`; and any
-  ///   error from `fill`. After an error, no files remain.
+  /// Creates a database that appears under the path when it is complete and on disk, with its directory synced. `fill`
+  /// fills an empty file beside the path, which only its owner can read, and closes it. Throws ``SQLiteError`` with
+  /// `occupied` if the path is taken, `full`, `inputOutput` or `syncFailed`; and any error from `fill`. After an error,
+  /// no files remain.
   package func create(_ fill: (DatabaseFile) throws -> Void) throws {
     guard status == nil else { throw taken }
     let sibling = try makeSibling()

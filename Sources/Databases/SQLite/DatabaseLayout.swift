@@ -2,27 +2,8 @@
 
 internal import ReceiptBytes
 
-/// The layout of a file: its type, its version, and the statements that create its schema.
-///
-/// The schema must not contain anything else. A trigger or an index that was added copies stored data to places that
-/// nobody expects and that erasing does not reach, and the writing process itself does the copying.
-package struct DatabaseLayout: Sendable {
-  /// The type of the file (`PRAGMA application_id`).
-  package let applicationID: Int64
-  /// The version of the layout (`PRAGMA user_version`).
-  package let version: Int64
-  /// The statements that create the schema in an empty file.
-  package let statements: [String]
-
-  package init(applicationID: Int64, version: Int64, statements: [String]) {
-    self.applicationID = applicationID
-    self.version = version
-    self.statements = statements
-  }
-
-  /// The version of the layout of a file.
-  ///
-  /// - Throws: ``SQLiteError`` with `occupied` if the file has a different type.
+extension DatabaseLayout {
+  /// The version of the layout of a file. Throws ``SQLiteError`` with `occupied` if the file has a different type.
   package func storedVersion(in database: Database) throws -> Int64 {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")
@@ -58,6 +39,7 @@ package struct DatabaseLayout: Sendable {
 
   /// Compares the schema of a file with that of this layout, object by object, and throws if they differ.
   package func requireSchema(in database: Database) throws {
+    func corrupt(_ message: String) -> SQLiteError { SQLiteError(.corrupt, at: database.path, message) }
     // SQLite normalizes the statements that it stores, and adds indexes for keys. The model gets the same treatment.
     let model = try Database(inMemoryFor: database.path)
     for statement in statements { try model.execute(statement) }
@@ -67,8 +49,7 @@ package struct DatabaseLayout: Sendable {
     for (object, page) in try SchemaObject.all(in: database) {
       guard missing.remove(object) != nil else {
         let isAltered = known[object.name]?.contains { $0.type == object.type } ?? false
-        throw SQLiteError(
-          .corrupt, at: database.path,
+        throw corrupt(
           isAltered
             ? "Its \(object.shown) is not the one of its layout: somebody altered it. Restore a backup."
             : "It has the \(object.shown), which is not of its layout: somebody added it, and it may copy what is stored. "
@@ -76,40 +57,12 @@ package struct DatabaseLayout: Sendable {
       }
       // If two objects shared a root page, writing to one would overwrite the other.
       guard page > 1, pages.insert(page).inserted else {
-        throw SQLiteError(
-          .corrupt, at: database.path, "Its \(object.shown) has no pages of its own. Restore a backup.")
+        throw corrupt("Its \(object.shown) has no pages of its own. Restore a backup.")
       }
     }
     if let object = missing.min(by: { $0.name < $1.name }) {
-      throw SQLiteError(.corrupt, at: database.path, "Its \(object.shown) is missing. Restore a backup.")
+      throw corrupt("Its \(object.shown) is missing. Restore a backup.")
     }
-  }
-}
-
-extension DatabaseLayout {
-  /// The description of a table, from which it can be created elsewhere.
-  package struct Table: Sendable {
-    package struct Column: Sendable {
-      package let name: String
-      /// The declared type.
-      package let type: String
-      package let isNullable: Bool
-      /// Indicates whether the column belongs to the primary key.
-      package let isKey: Bool
-    }
-
-    package struct Index: Sendable {
-      /// The name; `nil` for the index of a constraint.
-      package let name: String?
-      package let columns: [String]
-      package let isUnique: Bool
-    }
-
-    package let name: String
-    package let columns: [Column]
-    package let primaryKey: [String]
-    /// The indexes, without that of the primary key.
-    package let indexes: [Index]
   }
 
   /// The tables that the statements create.
@@ -124,27 +77,16 @@ extension DatabaseLayout {
   private static func table(_ name: String, in model: Database) throws -> Table {
     let keys = try model.texts(
       "SELECT name FROM pragma_table_info(\(name.quotedText)) WHERE pk > 0 ORDER BY pk")
-    let columns = try model.withStatement(
+    let columns = try model.rows(
       "SELECT name, type, \"notnull\" FROM pragma_table_info(\(name.quotedText)) ORDER BY cid"
-    ) { statement in
-      var columns: [Table.Column] = []
-      while try statement.step() {
-        columns.append(
-          Table.Column(
-            name: statement.text(0), type: statement.text(1), isNullable: statement.integer(2) == 0,
-            isKey: keys.contains(statement.text(0))))
-      }
-      return columns
+    ) { row in
+      Table.Column(
+        name: row.text(0), type: row.text(1), isNullable: row.integer(2) == 0,
+        isKey: keys.contains(row.text(0)))
     }
-    let found = try model.withStatement(
+    let found = try model.rows(
       "SELECT name, \"unique\", origin FROM pragma_index_list(\(name.quotedText)) WHERE origin <> 'pk' ORDER BY name"
-    ) { statement in
-      var found: [(name: String, isUnique: Bool, isOfConstraint: Bool)] = []
-      while try statement.step() {
-        found.append((statement.text(0), statement.integer(1) == 1, statement.text(2) == "u"))
-      }
-      return found
-    }
+    ) { (name: $0.text(0), isUnique: $0.integer(1) == 1, isOfConstraint: $0.text(2) == "u") }
     let indexes = try found.map { index in
       Table.Index(
         name: index.isOfConstraint ? nil : index.name,
@@ -166,16 +108,11 @@ private struct SchemaObject: Hashable {
 
   /// All objects, with the number of their root page.
   static func all(in database: Database) throws -> [(object: SchemaObject, page: Int64)] {
-    try database.withStatement("SELECT type, name, tbl_name, coalesce(sql, ''), rootpage FROM sqlite_schema")
-    {
-      statement in
-      var objects: [(SchemaObject, Int64)] = []
-      while try statement.step() {
-        let object = SchemaObject(
-          type: statement.text(0), name: statement.text(1), table: statement.text(2), sql: statement.text(3))
-        objects.append((object, statement.integer(4)))
-      }
-      return objects
+    try database.rows("SELECT type, name, tbl_name, coalesce(sql, ''), rootpage FROM sqlite_schema") { row in
+      (
+        SchemaObject(type: row.text(0), name: row.text(1), table: row.text(2), sql: row.text(3)),
+        row.integer(4)
+      )
     }
   }
 
@@ -186,7 +123,5 @@ private struct SchemaObject: Hashable {
   }
 
   /// The statement that removes the object.
-  var removal: String {
-    ShownText.plain("DROP \(type.uppercased()) \(name.quotedIdentifier)", limit: 120)
-  }
+  var removal: String { ShownText.plain("DROP \(type.uppercased()) \(name.quotedIdentifier)", limit: 120) }
 }

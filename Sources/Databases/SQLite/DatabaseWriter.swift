@@ -3,10 +3,9 @@
 internal import ReceiptBytes
 internal import Synchronization
 
-/// A database file that is open for writing, with the connection that writes to it.
-///
-/// ``DatabaseFormat`` opens it. After a failed sync every use throws the same error until the file is opened again: the
-/// system may have dropped the data that it could not write, and would report success to the next sync.
+/// A database file that is open for writing, with the connection that writes to it. ``DatabaseFormat`` opens it. After
+/// a failed sync every use throws the same error until the file is opened again: the system may have dropped the data
+/// that it could not write, and would report success to the next sync.
 package final class DatabaseWriter: Sendable {
   package let file: DatabaseFile
   package let connection: Connection
@@ -15,9 +14,10 @@ package final class DatabaseWriter: Sendable {
   private let format: DatabaseFormat
   private let timeout: BusyTimeout
   private let log: LogFile
-  /// The error of the failed sync.
   private let failedSync = Mutex<SQLiteError?>(nil)
-  private let synchronizing = Mutex(())
+  private let commits = Atomic<UInt64>(0)
+  /// The number of commits that are on disk. Locked during a sync.
+  private let synchronized = Mutex<UInt64>(0)
   private let isClosed = Atomic(false)
 
   /// Takes ownership of the open connections, and copies the log of a process that crashed into the file.
@@ -33,16 +33,15 @@ package final class DatabaseWriter: Sendable {
     self.copying = copying
     log = try connection.use { try LogFile(of: $0) }
     try connection.use { database in
-      try copying.observe(database)
+      try database.observeCommits(copying)
       try requireInPlace()
       try copyLeftLog(database)
     }
   }
 
-  /// Copies the log of a process that crashed into the file.
-  ///
-  /// If that process had seen a sync fail, the log may have been read back from the kernel's memory without being on
-  /// disk. Anything appended to it would then be lost together with its beginning.
+  /// Copies the log of a process that crashed into the file. If that process had seen a sync fail, the log may have
+  /// been read back from the kernel's memory without being on disk. Anything appended to it would then be lost together
+  /// with its beginning.
   private func copyLeftLog(_ database: Database) throws {
     guard log.byteCount > 0 else { return }
     do {
@@ -54,9 +53,8 @@ package final class DatabaseWriter: Sendable {
 
   // MARK: - Use
 
-  /// Runs `body` on the connection that writes, while no other thread uses it.
-  ///
-  /// - Throws: ``SQLiteError`` with `closed`, or `syncFailed` after a failed sync; and any error from `body`.
+  /// Runs `body` on the connection that writes, while no other thread uses it. Throws ``SQLiteError`` with `closed`, or
+  /// `syncFailed` after a failed sync; and any error from `body`.
   package func use<Result>(_ body: (Database) throws -> Result) throws -> Result {
     try connection.use { database in
       try requireUsable()
@@ -68,10 +66,9 @@ package final class DatabaseWriter: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction, which is rolled back if `body` throws.
-  ///
-  /// - Throws: ``SQLiteError`` with `moved`; `full` or `busy`, after which it can be retried; `syncFailed` if it is
-  ///   unknown whether the changes are stored; and any error from `body`.
+  /// Runs `body` in a transaction, which is rolled back if `body` throws. Throws ``SQLiteError`` with `moved`; `full`
+  /// or `busy`, after which it can be retried; `syncFailed` if it is unknown whether the changes are stored; and any
+  /// error from `body`.
   package func transaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
     try use { database in
       // A commit to a file without a name would be acknowledged and lost.
@@ -98,6 +95,7 @@ package final class DatabaseWriter: Sendable {
       // Part of the commit may be in the log, and may or may not take effect after a crash.
       throw SQLiteError(.syncFailed, at: error.place, error.message)
     }
+    commits.add(1, ordering: .releasing)
     copying.didCommit(database) { [self] in stop($0) }
   }
 
@@ -108,22 +106,23 @@ package final class DatabaseWriter: Sendable {
 
   // MARK: - Syncs
 
-  /// Returns when every commit before the call is on disk. It does not block commits, and commits do not block it.
-  ///
-  /// - Throws: ``SQLiteError`` with `syncFailed`.
+  /// Returns when every commit before the call is on disk. It does not block commits, and commits do not block it. If
+  /// the file is used by one process only, calls that wait for each other share a sync.
   package func synchronize() throws(SQLiteError) {
+    let wanted = commits.load(ordering: .acquiring)
     // Syncs are serialized, because the system reports a write error to only one of several concurrent syncs.
-    try synchronizing.withLock { _ throws(SQLiteError) in
+    try synchronized.withLock { synchronized throws(SQLiteError) in
       try requireUsable()
+      // The commits of other processes are not counted.
+      if format.sharing == .exclusive, synchronized >= wanted { return }
+      let reached = commits.load(ordering: .acquiring)
       // If the log is empty, all of it was copied into the file, and the file was synced.
-      guard log.byteCount > 0 else { return }
-      do throws(SQLiteError) { try log.synchronize() } catch { throw stop(error) }
+      if log.byteCount > 0 { do throws(SQLiteError) { try log.synchronize() } catch { throw stop(error) } }
+      synchronized = reached
     }
   }
 
-  /// Records a failed sync.
-  ///
-  /// - Returns: The error that every use throws from now on, with the message of the first failure.
+  /// Records a failed sync. Returns the error that every use throws from now on, with the message of the first failure.
   @discardableResult package func stop(_ error: SQLiteError) -> SQLiteError {
     failedSync.withLock { failed in
       let first = failed ?? SQLiteError(.syncFailed, at: error.place, "\(error.message) \(format.reopening)")
@@ -140,10 +139,9 @@ package final class DatabaseWriter: Sendable {
 
   // MARK: - Erasing and closing
 
-  /// Copies the log into the file and truncates it, so that neither contains erased data.
-  ///
-  /// - Throws: ``SQLiteError`` with `busy` if others read or wrote for longer than the busy timeout, so that erased
-  ///   bytes may still be in the log; `corrupt` if there is anything in the schema that may contain copies.
+  /// Copies the log into the file and truncates it, so that neither contains erased data. Throws ``SQLiteError`` with
+  /// `busy` if others read or wrote for longer than the busy timeout, so that erased bytes may still be in the log;
+  /// `corrupt` if there is anything in the schema that may contain copies.
   package func scrub() throws {
     let end = ContinuousClock.now + timeout.duration
     try use { database in
@@ -164,11 +162,11 @@ package final class DatabaseWriter: Sendable {
   }
 
   /// Closes the connections. SQLite copies the log into the file and removes it if no other process has it open.
-  ///
   /// Further calls have no effect.
-  package func close() throws(SQLiteError) {
+  package func close() throws {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    try copying.close()
+    // A copy in progress ends first.
+    try copying.connection?.close()
     try connection.close()
   }
 }

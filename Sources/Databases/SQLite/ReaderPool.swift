@@ -5,7 +5,8 @@ internal import Synchronization
 /// A pool of reading connections, which are opened on demand and kept for the next read.
 package final class ReaderPool: Sendable {
   private let path: String
-  private let maximumIdle: Int
+  /// The maximum number of idle connections to keep.
+  private static let maximumIdle = 4
   private let open: @Sendable () throws(SQLiteError) -> Connection
   private let state: Mutex<State>
 
@@ -17,26 +18,16 @@ package final class ReaderPool: Sendable {
     var isClosed = false
   }
 
-  /// Creates a pool.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file, for errors.
-  ///   - idle: Connections that are already open.
-  ///   - maximumIdle: The maximum number of idle connections to keep.
-  ///   - open: Opens a connection.
-  package init(
-    path: String, idle: [Connection] = [], maximumIdle: Int,
-    open: @escaping @Sendable () throws(SQLiteError) -> Connection
+  init(
+    path: String, idle: [Connection], open: @escaping @Sendable () throws(SQLiteError) -> Connection
   ) {
     self.path = path
-    self.maximumIdle = maximumIdle
     self.open = open
     state = Mutex(State(idle: idle))
   }
 
-  /// Runs `body` on a connection that no other read uses.
-  ///
-  /// - Throws: ``SQLiteError`` with `closed` after the pool was closed, and any error from `body`.
+  /// Runs `body` on a connection that no other read uses. Throws ``SQLiteError`` with `closed` after the pool was
+  /// closed, and any error from `body`.
   package func withReader<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let kept = try state.withLock { state in
       guard !state.isClosed else { throw closed }
@@ -53,7 +44,7 @@ package final class ReaderPool: Sendable {
   private func release(_ reader: Connection?) {
     let completion = state.withLock { state -> (@Sendable () throws -> Void)? in
       state.inUse -= 1
-      if let reader, !state.isClosed, state.idle.count < maximumIdle { state.idle.append(reader) }
+      if let reader, !state.isClosed, state.idle.count < Self.maximumIdle { state.idle.append(reader) }
       return state.isClosed && state.inUse == 0 ? state.completion : nil
     }
     if let completion {
@@ -62,9 +53,8 @@ package final class ReaderPool: Sendable {
     }
   }
 
-  /// Closes the connections, now or when the reads in progress have ended, and then runs `completion`.
-  ///
-  /// Further calls have no effect.
+  /// Closes the connections, now or when the reads in progress have ended, and then runs `completion`. Further calls
+  /// have no effect.
   package func close(_ completion: @escaping @Sendable () throws -> Void = {}) throws {
     let (idle, isLast) = state.withLock { state in
       defer { state.idle = [] }
@@ -78,9 +68,7 @@ package final class ReaderPool: Sendable {
   }
 
   /// Throws if the pool was closed.
-  package func requireOpen() throws(SQLiteError) {
-    if state.withLock({ $0.isClosed }) { throw closed }
-  }
+  package func requireOpen() throws(SQLiteError) { if state.withLock({ $0.isClosed }) { throw closed } }
 
   private var closed: SQLiteError { SQLiteError(.closed, at: path, "It was closed.") }
 }

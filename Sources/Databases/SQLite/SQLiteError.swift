@@ -2,43 +2,7 @@
 
 internal import CSQLite
 
-/// The failure of a call of SQLite, or of the operating system on a database file.
-package struct SQLiteError: Error, Sendable, Hashable {
-  /// The kind of failure. Each storage has a corresponding code.
-  package enum Code: Sendable, Hashable, CaseIterable {
-    /// The file does not exist.
-    case notFound
-    /// The open file no longer has its path. Nothing was stored.
-    case moved
-    /// The path is taken, or the file is of a different type.
-    case occupied
-    /// The disk is full. Nothing was stored.
-    case full
-    /// Others have locked the file.
-    case busy
-    /// Reading failed, or writing failed before the commit.
-    case inputOutput
-    /// A sync failed. The stored state is unknown.
-    case syncFailed
-    /// The stored data cannot be the data that was written.
-    case corrupt
-    /// This build does not support the operation.
-    case unsupported
-    /// The connection was closed.
-    case closed
-  }
-
-  package let code: Code
-  package let place: String
-  /// A description of the failure and its remedy.
-  package let message: String
-
-  package init(_ code: Code, at place: String, _ message: String) {
-    self.code = code
-    self.place = place
-    self.message = message
-  }
-
+extension SQLiteError: Error {
   /// The error of a call that returned an extended result code.
   package init(result: Int32, _ message: String, at place: String) {
     let text = message.isEmpty ? unsafe String(cString: sqlite3_errstr(result)) : message
@@ -46,8 +10,16 @@ package struct SQLiteError: Error, Sendable, Hashable {
     self.init(code, at: place, "SQLite: \(text) (\(result)). \(advice)")
   }
 
-  /// The same error with another place.
   package func at(_ place: String) -> SQLiteError { SQLiteError(code, at: place, message) }
+
+  /// The code and the message in terms of a storage, whose codes have the same names. `occupied` is the storage's code
+  /// for a path that is taken, or a file of a different type, and `closed` the message after the storage was closed.
+  package func translated<StorageCode: RawRepresentable<String>>(
+    occupied: StorageCode, closed: String
+  ) -> (code: StorageCode, message: String) {
+    let name = code == .moved ? Code.notFound : code
+    return (StorageCode(rawValue: name.rawValue) ?? occupied, code == .closed ? closed : message)
+  }
 
   private static func classify(_ result: Int32) -> (Code, String) {
     switch result {
@@ -58,19 +30,15 @@ package struct SQLiteError: Error, Sendable, Hashable {
     default:
       break
     }
-    switch result & 0xFF {
-    case SQLITE_FULL:
-      return (.full, "Nothing was stored. Make space and try again.")
-    case SQLITE_BUSY, SQLITE_LOCKED:
-      return (.busy, "Another process holds it. Try again.")
+    return switch result & 0xFF {
+    case SQLITE_FULL: (.full, "Nothing was stored. Make space and try again.")
+    case SQLITE_BUSY, SQLITE_LOCKED: (.busy, "Another process holds it. Try again.")
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT:
-      return (.corrupt, "Restore it from a backup.")
-    case SQLITE_TOOBIG:
-      return (.unsupported, "The value is larger than SQLite stores.")
+      (.corrupt, "Restore it from a backup.")
+    case SQLITE_TOOBIG: (.unsupported, "The value is larger than SQLite stores.")
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY:
-      return (.inputOutput, "Check the permissions of the file and its directory.")
-    default:
-      return (.inputOutput, "Nothing was stored.")
+      (.inputOutput, "Check the permissions of the file and its directory.")
+    default: (.inputOutput, "Nothing was stored.")
     }
   }
 

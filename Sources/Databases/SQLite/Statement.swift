@@ -7,6 +7,8 @@ internal import CSQLite
 package final class Statement {
   private let pointer: OpaquePointer
   private unowned let database: Database
+  /// The indexes of the parameters that were bound by name: SQLite compares the names at each search.
+  private var indexes: [Int32] = []
 
   init(_ sql: String, of database: Database) throws(SQLiteError) {
     var prepared: OpaquePointer?
@@ -40,9 +42,12 @@ package final class Statement {
 
   // MARK: - Binding
 
-  /// The index of a named parameter, such as `$1`; if the statement does not name it, 0, which cannot be bound.
-  package func index(of parameter: String) -> Int32 {
-    unsafe sqlite3_bind_parameter_index(pointer, parameter)
+  /// The index of the parameter `$1`, `$2` and so on; if the statement does not name it, 0, which cannot be bound.
+  package func index(ofParameter number: Int) -> Int32 {
+    while indexes.count < number {
+      indexes.append(unsafe sqlite3_bind_parameter_index(pointer, "$\(indexes.count + 1)"))
+    }
+    return indexes[number - 1]
   }
 
   /// Binds integers to the first parameters.
@@ -51,7 +56,6 @@ package final class Statement {
     if let second { unsafe sqlite3_bind_int64(pointer, 2, second) }
   }
 
-  /// Binds an integer.
   package func bind(_ number: Int64, at index: Int32) throws(SQLiteError) {
     try require(unsafe sqlite3_bind_int64(pointer, index, number))
   }
@@ -143,5 +147,54 @@ package final class Statement {
     guard let start = unsafe sqlite3_column_blob(pointer, column) else { throw database.error(SQLITE_IOERR) }
     unsafe bytes.append(
       contentsOf: UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count))
+  }
+}
+
+/// An open blob, whose parts can be read and written in place.
+@safe
+package final class Blob {
+  package let count: Int
+  private let handle: OpaquePointer
+  private unowned let database: Database
+
+  fileprivate init(_ handle: OpaquePointer, of database: Database) {
+    unsafe self.handle = unsafe handle
+    self.database = database
+    count = Int(unsafe sqlite3_blob_bytes(handle))
+  }
+
+  deinit { unsafe sqlite3_blob_close(handle) }
+
+  /// Reads a range of bytes of the value.
+  package func bytes(_ range: Range<Int>) throws(SQLiteError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    let result = unsafe sqlite3_blob_read(handle, &bytes, Int32(range.count), Int32(range.lowerBound))
+    guard result == SQLITE_OK else { throw database.error(result) }
+    return bytes
+  }
+
+  /// Overwrites a part of the value.
+  package func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
+    guard !bytes.isEmpty else { return }
+    let result = unsafe sqlite3_blob_write(handle, bytes, Int32(bytes.count), Int32(offset))
+    guard result == SQLITE_OK else { throw database.error(result) }
+  }
+}
+
+extension Database {
+  /// Opens the value in a column of the row with the key `row`. SQLite reports a missing row, NULL and any error of the
+  /// table with the same code. `exists` returns `true` if there is such a row and its value is a blob. Returns the open
+  /// blob; `nil` if there is no such value. Throws ``SQLiteError``, and any error from `exists`.
+  package func blob(
+    _ table: String, _ column: String, row: Int64, writing: Bool, exists: () throws -> Bool
+  ) throws -> Blob? {
+    var handle: OpaquePointer?
+    let result = unsafe sqlite3_blob_open(
+      try requireHandle(), "main", table, column, row, writing ? 1 : 0, &handle)
+    if result == SQLITE_OK, let handle = unsafe handle { return unsafe Blob(handle, of: self) }
+    unsafe sqlite3_blob_close(handle)
+    let error = error(result)
+    if result & 0xFF == SQLITE_ERROR, try !exists() { return nil }
+    throw error
   }
 }

@@ -18,9 +18,8 @@ public import Storefront
 /// everything that was written.
 public final class SQLiteRecordStorage: RecordStorage {
   let writer: DatabaseWriter
-  private let unsynced = UnsyncedCommits()
 
-  init(
+  private init(
     _ path: String, _ open: (DatabaseFile) throws -> DatabaseWriter
   ) throws(RecordStorageError) {
     do { writer = try open(DatabaseFile(path)) } catch { throw RecordStorageError(error, at: path) }
@@ -48,20 +47,21 @@ public final class SQLiteRecordStorage: RecordStorage {
   private func records(
     _ sql: String, _ collection: RecordCollection, _ key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
-    try use { database in
-      let keys = [collection.rawValue] + (key.map { [$0] } ?? [])
-      return try Self.withStatement(sql, keys, on: database) { statement in
-        var records: [StoredRecord] = []
-        while records.count < limit, try statement.step() {
-          guard let bytes = statement.blob(0), let value = statement.blob(1),
-            let key = String(validating: bytes, as: UTF8.self)
-          else {
-            throw SQLiteError(
-              .corrupt, at: "\(path), \(collection.rawValue)", "A record has no text as its key.")
+    try mapping {
+      try writer.use { database in
+        try database.withStatement(sql, [collection.rawValue] + [key].compactMap { $0 }) { statement in
+          var records: [StoredRecord] = []
+          while records.count < limit, try statement.step() {
+            guard let bytes = statement.blob(0), let value = statement.blob(1),
+              let key = String(validating: bytes, as: UTF8.self)
+            else {
+              throw SQLiteError(
+                .corrupt, at: "\(path), \(collection.rawValue)", "A record has no text as its key.")
+            }
+            records.append(StoredRecord(key: key, value: value))
           }
-          records.append(StoredRecord(key: key, value: value))
+          return records
         }
-        return records
       }
     }
   }
@@ -70,9 +70,11 @@ public final class SQLiteRecordStorage: RecordStorage {
   public func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? {
-    try use { database in
-      try Self.withStatement(RecordTable.value, [collection.rawValue, key], on: database) { statement in
-        try statement.step() ? statement.blob(0) : nil
+    try mapping {
+      try writer.use { database in
+        try database.withStatement(RecordTable.value, [collection.rawValue, key]) { statement in
+          try statement.step() ? statement.blob(0) : nil
+        }
       }
     }
   }
@@ -88,74 +90,114 @@ public final class SQLiteRecordStorage: RecordStorage {
   public func append(_ changes: [RecordChange]) throws(RecordStorageError) {
     try mapping {
       try writer.transaction { database in
-        for change in changes { try Self.make(change, on: database) }
+        for change in changes {
+          switch change {
+          case .put(let collection, let key, let value):
+            try database.run(RecordTable.put, [collection.rawValue, key], value)
+          case .remove(let collection, let key):
+            try database.run(RecordTable.remove, [collection.rawValue, key])
+          }
+        }
       }
     }
-    unsynced.add()
   }
 
   /// Returns when everything that was appended before the call is on disk. Concurrent calls share a sync. After
   /// `syncFailed` every later call throws the same error until the file is opened again.
-  public func synchronize() throws(RecordStorageError) {
-    try mapping { try unsynced.synchronize(writer) }
-  }
-
-  private static func make(_ change: RecordChange, on database: Database) throws {
-    switch change {
-    case .put(let collection, let key, let value):
-      _ = try withStatement(RecordTable.put, [collection.rawValue, key], value, on: database) {
-        try $0.step()
-      }
-    case .remove(let collection, let key):
-      _ = try withStatement(RecordTable.remove, [collection.rawValue, key], on: database) { try $0.step() }
-    }
-  }
-
-  /// Runs a prepared statement with its parameters: first texts, then bytes.
-  private static func withStatement<Result>(
-    _ sql: String, _ texts: [String], _ bytes: [UInt8]? = nil, on database: Database,
-    _ body: (Statement) throws -> Result
-  ) throws -> Result {
-    try database.withStatement(sql) { statement in
-      let values = texts.map { Array($0.utf8) } + (bytes.map { [$0] } ?? [])
-      for (position, value) in values.enumerated() { try statement.bind(value, at: Int32(position + 1)) }
-      return try body(statement)
-    }
-  }
+  public func synchronize() throws(RecordStorageError) { try mapping { try writer.synchronize() } }
 
   /// Closes the file after copying its log into it. If that fails, committed changes are still safe.
   public func close() throws(RecordStorageError) { try mapping { try writer.close() } }
 
-  /// Runs `body` with exclusive use of the connection.
-  private func use<Result>(_ body: (Database) throws -> Result) throws(RecordStorageError) -> Result {
-    try mapping { try writer.use(body) }
-  }
-
-  /// Runs `body` and converts its errors.
   private func mapping<Result>(_ body: () throws -> Result) throws(RecordStorageError) -> Result {
     do { return try body() } catch { throw RecordStorageError(error, at: path) }
   }
 }
 
+extension SQLiteRecordStorage {
+  /// The default busy timeout for opening a file.
+  public static let defaultBusyTimeout: Duration = .seconds(5)
+
+  /// Opens a file of records. If it does not exist, an empty one is created.
+  ///
+  /// - Parameters:
+  ///   - path: The file, in a directory that exists.
+  ///   - busyTimeout: The longest time to wait for another process to close the file.
+  /// - Throws: `RecordStorageError` with `notAStorage`, `corrupt`, `busy`, `full`, `inputOutput`, `syncFailed`, or
+  ///   `unsupported` if the layout is of a later version.
+  public convenience init(
+    at path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
+  ) throws(RecordStorageError) {
+    try self.init(path) { try RecordTable.format.openOrCreate($0, busyTimeout: busyTimeout) }
+  }
+
+  /// Creates an empty file of records, readable and writable only by its owner, and opens it. The file appears under
+  /// its name when it is complete, and its directory is synced. `notAStorage` is thrown if the path exists.
+  package convenience init(
+    creatingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
+  ) throws(RecordStorageError) {
+    try self.init(path) { file in
+      try RecordTable.format.create(file)
+      return try RecordTable.format.open(file, busyTimeout: busyTimeout)
+    }
+  }
+
+  /// Opens a file of records. `notFound` is thrown if it does not exist. Everything that a crashed process had
+  /// committed is present.
+  package convenience init(
+    openingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
+  ) throws(RecordStorageError) {
+    try self.init(path) { try RecordTable.format.open($0, busyTimeout: busyTimeout) }
+  }
+}
+
+/// The single table of the file. Texts are stored as bytes, so SQLite orders them by bytes.
+private enum RecordTable {
+  /// The format: the application identifier "RKRS", and the table. A file is used by one process, because the process
+  /// keeps the file's state in memory.
+  static let format = DatabaseFormat(
+    layout: DatabaseLayout(applicationID: 0x524B_5253, version: 1, statements: [create]),
+    sharing: .exclusive, synchronization: .deferred, pageSize: 4096, logLimit: 4 << 20,
+    pragmas: "PRAGMA cache_size = -4096; PRAGMA journal_size_limit = 8388608;",
+    reopening: "Open the storage anew.")
+
+  private static let create = """
+    CREATE TABLE records(collection BLOB NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, \
+    PRIMARY KEY (collection, key)) STRICT, WITHOUT ROWID
+    """
+  static let first = "SELECT key, value FROM records WHERE collection = ?1 ORDER BY key"
+  static let after = "SELECT key, value FROM records WHERE collection = ?1 AND key > ?2 ORDER BY key"
+  static let last = "SELECT key, value FROM records WHERE collection = ?1 ORDER BY key DESC"
+  static let before = "SELECT key, value FROM records WHERE collection = ?1 AND key < ?2 ORDER BY key DESC"
+  static let value = "SELECT value FROM records WHERE collection = ?1 AND key = ?2"
+  static let put = "INSERT OR REPLACE INTO records(collection, key, value) VALUES (?1, ?2, ?3)"
+  static let remove = "DELETE FROM records WHERE collection = ?1 AND key = ?2"
+}
+
+extension Database {
+  /// Runs a prepared statement with its parameters: first texts, then bytes.
+  fileprivate func withStatement<Result>(
+    _ sql: String, _ texts: [String], _ bytes: [UInt8]? = nil, _ body: (Statement) throws -> Result
+  ) throws -> Result {
+    try withStatement(sql) { statement in
+      let values = texts.map { Array($0.utf8) } + [bytes].compactMap { $0 }
+      for (position, value) in values.enumerated() { try statement.bind(value, at: Int32(position + 1)) }
+      return try body(statement)
+    }
+  }
+
+  fileprivate func run(_ sql: String, _ texts: [String], _ bytes: [UInt8]? = nil) throws {
+    _ = try withStatement(sql, texts, bytes) { try $0.step() }
+  }
+}
+
 extension RecordStorageError {
-  /// Converts an error of the file.
   fileprivate init(_ error: any Error, at path: String) {
     guard let fault = error as? SQLiteError else {
       self.init(.inputOutput, at: path, "\(error)")
       return
     }
-    let code: Code =
-      switch fault.code {
-      case .notFound, .moved: .notFound
-      case .occupied: .notAStorage
-      case .full: .full
-      case .busy: .busy
-      case .inputOutput: .inputOutput
-      case .syncFailed: .syncFailed
-      case .corrupt: .corrupt
-      case .unsupported: .unsupported
-      case .closed: .closed
-      }
-    self.init(code, at: fault.place, fault.code == .closed ? "The storage was closed." : fault.message)
+    let (code, message) = fault.translated(occupied: Code.notAStorage, closed: "The storage was closed.")
+    self.init(code, at: fault.place, message)
   }
 }

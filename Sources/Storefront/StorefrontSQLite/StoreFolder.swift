@@ -6,7 +6,6 @@ package import Storefront
 
 /// The files of a store.
 package struct StoreFolder {
-  /// The folder.
   package let path: String
 
   package init(_ path: String) { self.path = path }
@@ -29,7 +28,6 @@ extension StoreSettings {
     try self.init(json: json, part: "store settings", limits: .standard)
   }
 
-  /// The options of the store.
   package func options() -> LocalStore.Options {
     var engine = SubscriptionEngine.Options(bundleIdentifier: bundleId)
     engine.environment = environment

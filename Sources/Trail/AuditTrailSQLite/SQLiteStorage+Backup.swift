@@ -14,59 +14,33 @@ extension SQLiteStorage {
   /// The copy can be read without the keys. To write to it, restore the returned keys with
   /// `ErasureKeyBackup.restore(to:)`.
   ///
-  /// - Parameter path: The path of a file that does not exist, in a directory that does.
-  /// - Returns: The keys that were left out of the copy; `nil` if the trail itself contains no keys.
-  /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
-  @discardableResult
-  package func backUp(to path: String) throws -> ErasureKeyBackup? {
-    // The copy must not contain commits that the trail itself could still lose, so the trail is synced.
-    try TrailCopy.make(of: self, at: path, synchronize)
-  }
-}
-
-extension SQLiteReadOnlyStorage {
-  /// Copies the current state of the trail to another file, as ``SQLiteStorage/backUp(to:)`` does, without writing to
-  /// the trail.
-  ///
-  /// A process that is appending to the trail may not have synced its last commits yet. The copy contains them
-  /// nevertheless.
+  /// If this trail was opened only for reading, nothing is written to it: commits that a process is appending may be in
+  /// the copy before they are synced.
   ///
   /// - Parameter path: The path of a file that does not exist, in a directory that does.
   /// - Returns: The keys that were left out of the copy; `nil` if the trail itself contains no keys.
   /// - Throws: `StorageError` with `notATrail` if the path is taken, and the errors of reading and creating a trail.
   @discardableResult
   package func backUp(to path: String) throws -> ErasureKeyBackup? {
-    try TrailCopy.make(of: self, at: path) {}
-  }
-}
-
-/// Copies a trail without its keys.
-private enum TrailCopy {
-  static func make(
-    of storage: some TrailStorage, at path: String, _ synchronize: () throws -> Void
-  ) throws -> ErasureKeyBackup? {
     var keys: ErasureKeyBackup?
     try StorageError.mapping {
       try DatabaseFormat.trail().create(DatabaseFile(path)) { database in
-        keys = try storage.read { reader in
-          try copyTables(of: reader, into: database)
+        keys = try read { reader in
+          // Row by row: copying pages would include those of the keys, and erased data in free space.
+          let access = SQLiteAccess(database)
+          for table in StorageTable.allCases where table != .keys {
+            try reader.forEach(table, in: .min ... .max) { key, value in
+              try access.put(table, key, value)
+              return true
+            }
+          }
           return try reader.lastKey(.keys, in: 0...Int64.max).map { _ in try ErasureKeyBackup(reading: reader)
           }
         }
+        // The copy must not contain commits that the trail itself could still lose.
         try synchronize()
       }
     }
     return keys
-  }
-
-  /// Copies row by row. Copying pages would include those of the keys, and erased data in free space.
-  private static func copyTables(of reader: any StorageReader, into database: Database) throws {
-    let access = SQLiteAccess(database)
-    for table in StorageTable.allCases where table != .keys {
-      try reader.forEach(table, in: .min ... .max) { key, value in
-        try access.put(table, key, value)
-        return true
-      }
-    }
   }
 }

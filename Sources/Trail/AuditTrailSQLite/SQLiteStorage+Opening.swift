@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuditTrail
+public import AuditTrail
+internal import FoundationEssentials
 internal import SQLite
+internal import TransparencyLog
 
 extension SQLiteStorage {
   /// The default time that a write waits for writes of other processes.
@@ -35,5 +37,46 @@ extension SQLiteStorage {
     openingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout
   ) throws {
     try self.init(openingAt: path, busyTimeout: busyTimeout, tuning: SQLiteTuning())
+  }
+
+  /// Opens the trail in a file, with the files beside it that `receipt-tool audit init` creates.
+  ///
+  /// These are `PATH.pub`, the public key; `PATH.checkpoint`, the last checkpoint; and `PATH.key`, the private key.
+  /// Without the private key, the trail is opened only for reading.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the trail's file.
+  ///   - readOnly: A Boolean value that indicates whether to open the trail only for reading even if there is a
+  ///     private key. This process then needs no permission to write to the file.
+  ///   - options: The options for this process.
+  /// - Returns: The open trail.
+  /// - Throws: `AuditError`: `notFound`, `wrongKey` if a key cannot be read, and those of `AuditLog.open`.
+  public static func openTrail(
+    at path: String, readOnly: Bool = false, options: AuditLog.Options = AuditLog.Options()
+  ) throws(AuditError) -> AuditLog {
+    do {
+      let verifier = try NoteVerifierKey(
+        text(of: path + ".pub").split(separator: "\n").first.map(String.init) ?? "")
+      let hasKey = FileManager.default.fileExists(atPath: path + ".key")
+      let isWritten = hasKey && !readOnly
+      let signer = try isWritten ? NoteSignerKey(name: verifier.name, pem: text(of: path + ".key")) : nil
+      let storage = try isWritten ? SQLiteStorage(openingAt: path) : SQLiteStorage(readingAt: path)
+      return try AuditLog.open(
+        storage, verifier: verifier, signer: signer,
+        checkpoints: FileCheckpointStore(path: path + ".checkpoint"), options: options)
+    } catch let error as AuditError {
+      throw error
+    } catch let error as StorageError {
+      throw AuditError(error)
+    } catch {
+      throw AuditError(.wrongKey, at: path, "A key beside the trail cannot be read: \(error)")
+    }
+  }
+
+  private static func text(of path: String) throws(AuditError) -> String {
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw AuditError(.notFound, at: path, "There is no such file, or it cannot be read.")
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AuditTrail
+internal import Dispatch
+internal import FoundationEssentials
 internal import SQLite
+internal import Synchronization
 
 /// An audit trail in one SQLite file, without a server.
 ///
@@ -16,20 +19,44 @@ internal import SQLite
 /// Memory: at most about 4 MB of pages for writing and 1 MB for each read in progress. Up to four idle readers are
 /// kept.
 public final class SQLiteStorage: TrailStorage {
-  let writer: DatabaseWriter
-  let readers: ReaderPool
-  private let writingThread = WritingThread()
+  private let file: DatabaseFile
+  /// `nil` if the trail was opened only for reading.
+  let writer: DatabaseWriter?
+  private let readers: ReaderPool
+  /// The thread that writes. Another write on the same thread would deadlock.
+  private let writingThread = Mutex<ThreadIdentifier?>(nil)
 
   init(openingAt path: String, busyTimeout: Duration, tuning: SQLiteTuning) throws {
     let format = DatabaseFormat.trail(tuning)
-    writer = try StorageError.mapping { try format.open(DatabaseFile(path), busyTimeout: busyTimeout) }
-    readers = format.readers(of: writer.file, busyTimeout: busyTimeout)
+    let writer = try StorageError.mapping { try format.open(DatabaseFile(path), busyTimeout: busyTimeout) }
+    self.writer = writer
+    file = writer.file
+    readers = format.readers(of: file, busyTimeout: busyTimeout)
+  }
+
+  /// Opens a trail only for reading: on a read-only disk, in another user's directory, or if nothing must be modified.
+  ///
+  /// While other processes use the trail, their changes are visible as soon as they are committed, if the `-wal` and
+  /// `-shm` files beside it are readable. If no process uses the trail, and there is no `-wal` file beside it, only the
+  /// file itself is read. The file must then not be changed while it is open.
+  ///
+  /// Every write throws `AuditError.Code.readOnly`.
+  ///
+  /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` if the layout has a different version,
+  ///   `corrupt`, or `inputOutput` if there is a log beside the file that cannot be read without writing.
+  package init(readingAt path: String, busyTimeout: Duration = SQLiteStorage.defaultBusyTimeout) throws {
+    writer = nil
+    let file = try StorageError.mapping { try DatabaseFile(path) }
+    self.file = file
+    readers = try StorageError.mapping {
+      try DatabaseFormat.trail().openReadOnly(file, busyTimeout: busyTimeout)
+    }
   }
 
   deinit { try? closeConnections() }
 
   /// The path of the trail's file.
-  public var path: String { writer.file.path }
+  public var path: String { file.path }
 
   /// Reads one snapshot: the last state that was committed when `body` first reads.
   ///
@@ -54,6 +81,7 @@ public final class SQLiteStorage: TrailStorage {
   /// - Throws: `StorageError` with `syncFailed`, after which every further write and sync throws until the trail is
   ///   reopened; or `closed`.
   public func synchronize() throws {
+    guard let writer else { return }
     try requireOpen()
     try StorageError.mapping { try writer.synchronize() }
   }
@@ -63,17 +91,20 @@ public final class SQLiteStorage: TrailStorage {
   ///
   /// - Throws: The same errors as ``write(_:)``.
   public func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-    try requireWritable()
+    let writer = try requireWriter()
     return try StorageError.mapping {
       try writer.transaction { database in
         try requireOpen()
-        return try writingThread.run { try write(in: database, body) }
+        let current = ThreadIdentifier.current
+        writingThread.withLock { $0 = current }
+        defer { writingThread.withLock { $0 = nil } }
+        return try write(in: database, of: writer, body)
       }
     }
   }
 
   private func write<Result>(
-    in database: Database, _ body: (any StorageWriter) throws -> Result
+    in database: Database, of writer: DatabaseWriter, _ body: (any StorageWriter) throws -> Result
   ) throws -> Result {
     let access = SQLiteAccess(database)
     do {
@@ -89,12 +120,17 @@ public final class SQLiteStorage: TrailStorage {
     }
   }
 
-  /// Throws if the trail was closed, or if this thread is writing.
-  private func requireWritable() throws(StorageError) {
+  /// Returns the writer; throws if there is none, if the trail was closed, or if this thread is writing.
+  private func requireWriter() throws -> DatabaseWriter {
+    guard let writer else { throw AuditError(.readOnly, at: path, "The trail was opened only for reading.") }
     try requireOpen()
-    guard !writingThread.isCurrent else {
-      throw StorageError(.busy, at: path, "A write cannot be begun within a write.")
-    }
+    guard !isWriting else { throw StorageError(.busy, at: path, "A write cannot be begun within a write.") }
+    return writer
+  }
+
+  private var isWriting: Bool {
+    let current = ThreadIdentifier.current
+    return writingThread.withLock { $0 } == current
   }
 
   private func requireOpen() throws(StorageError) {
@@ -106,45 +142,65 @@ public final class SQLiteStorage: TrailStorage {
   /// - Throws: `StorageError` with `busy` if others read or wrote for longer than the busy timeout. Erased bytes may
   ///   then still be in the log.
   public func scrub() throws {
-    try requireWritable()
+    let writer = try requireWriter()
     try StorageError.mapping { try writer.scrub() }
   }
 
   /// The total size of the file, its log and the index of the log, in bytes.
   public func byteCount() throws -> UInt64 {
     try requireOpen()
-    return writer.file.totalByteCount
+    return file.totalByteCount
   }
 
   /// Reads all pages of the file, and returns the faults that SQLite finds in them, at most 100 lines.
   public func structuralFaults() throws -> [String] {
-    try Self.structuralFaults(readers, writer.file)
-  }
-
-  static func structuralFaults(_ readers: ReaderPool, _ file: DatabaseFile) throws -> [String] {
     let readAhead = ReadAhead(readers, byteCount: file.totalByteCount)
     defer { readAhead.end() }
     return try StorageError.mapping {
       try readers.withReader { database in
         let lines = try database.texts("PRAGMA quick_check(100)")
+        let faults = lines == ["ok"] ? [] : lines
         do {
           try DatabaseLayout.trail.requireSchema(in: database)
+          return faults
         } catch let error as SQLiteError where error.code == .corrupt {
-          return (lines == ["ok"] ? [] : lines) + [error.message]
+          return faults + [error.message]
         }
-        return lines == ["ok"] ? [] : lines
       }
     }
   }
 
   /// Closes the trail, and copies the log into the file. Reads in progress still complete.
   public func close() throws {
-    guard !writingThread.isCurrent else {
+    guard !isWriting else {
       throw StorageError(.busy, at: path, "The trail cannot be closed within a write.")
     }
     try StorageError.mapping(closeConnections)
   }
 
   /// Closes the writer last, because SQLite then removes its log.
-  private func closeConnections() throws { try readers.close { [writer] in try writer.close() } }
+  private func closeConnections() throws { try readers.close { [writer] in try writer?.close() } }
+}
+
+/// Reads a file sequentially in advance, for readers that access its pages in a different order.
+private final class ReadAhead: Sendable {
+  private let group = DispatchGroup()
+  private let isOver = Atomic(false)
+
+  /// Starts to read, unless the file is so large that its beginning would be evicted from memory before it is needed.
+  init(_ readers: ReaderPool, byteCount: UInt64) {
+    guard byteCount < ProcessInfo.processInfo.physicalMemory / 4 * 3 else { return }
+    // A serial queue gets a thread immediately, whatever the number of processors. end() waits for the block, so it
+    // must not be delayed.
+    DispatchQueue(label: "receipt-kit.read-ahead").async(group: group) { [self] in
+      // Errors are ignored here: those who need the data encounter them.
+      try? readers.withReader { try $0.readAhead { !isOver.load(ordering: .relaxed) } }
+    }
+  }
+
+  /// Stops reading, and returns after the last read has ended.
+  func end() {
+    isOver.store(true, ordering: .relaxed)
+    group.wait()
+  }
 }

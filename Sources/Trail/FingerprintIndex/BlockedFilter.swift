@@ -31,9 +31,8 @@ final class BlockedFilter {
 
   static func blockCount(records: UInt64) -> Int { Int((records + recordsPerBlock - 1) / recordsPerBlock) }
 
-  /// Creates an empty filter; its content is ``Content/none`` if there is not enough memory.
-  ///
-  /// The system allocates the memory only as it is written to.
+  /// Creates an empty filter; its content is ``Content/none`` if there is not enough memory. The system allocates the
+  /// memory only as it is written to.
   private init(blockCount: Int) {
     byteCount = blockCount * Self.wordsPerBlock * 8
     // The memory is mapped, so that all of it returns to the system when a merge replaces the filters of several runs
@@ -51,9 +50,6 @@ final class BlockedFilter {
 
   deinit { if let words = unsafe content.words { unsafe munmap(words, byteCount) } }
 
-  /// Reads and verifies the filter of a run.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt``; ``IndexError/Code/outOfRoom``; any error from the storage.
   convenience init(of run: IndexRun, in reader: any IndexReader) throws {
     self.init(blockCount: run.filterBlocks)
     guard unsafe content.words != nil else {
@@ -81,7 +77,6 @@ final class BlockedFilter {
     return true
   }
 
-  /// The block of a fingerprint among `count` blocks.
   @inline(__always)
   static func block(of fingerprint: UInt64, among count: Int) -> Int {
     Int((fingerprint &<< 16).multipliedFullWidth(by: UInt64(count)).high)
@@ -98,9 +93,8 @@ final class BlockedFilter {
 extension BlockedFilter.Content {
   static let none = unsafe Self(blockCount: 0, words: nil)
 
-  /// Returns `true` if the fingerprint may have been inserted; `bits` must be its ``bits(of:)``.
-  ///
-  /// All words are tested with one branch, because the processor mostly waits for the block to load.
+  /// Returns `true` if the fingerprint may have been inserted; `bits` must be its ``bits(of:)``. All words are tested
+  /// with one branch, because the processor mostly waits for the block to load.
   @inline(__always)
   func mayContain(_ fingerprint: UInt64, _ bits: UInt64) -> Bool {
     guard let words = unsafe words else { return true }

@@ -21,13 +21,8 @@ package struct IndexEngine: Sendable {
   /// Records to remove from tables that readers share, once the transaction is committed.
   private var removals: [(table: Memtable, kind: IndexKind, records: [IndexRecord])] = []
 
-  /// Reads and verifies the catalogue, fences and filters.
-  ///
-  /// - Parameters:
-  ///   - root: The authentic root of the state that `reader` reads; ``SHA256Digest/zero`` for an index without runs.
-  ///   - reader: The reader of the rows.
-  /// - Throws: ``IndexError``, with ``IndexError/Code/corrupt`` if the rows do not match the root; any error from the
-  ///   storage.
+  /// Reads and verifies the catalogue, fences and filters. The root must be the authentic one of the state that
+  /// `reader` reads; ``SHA256Digest/zero`` for an index without runs.
   package init(root: IndexRoot, in reader: any IndexReader) throws {
     runs = try ResidentRuns(root, in: reader)
     memtable = Memtable(base: runs.catalogue.indexedSize)
@@ -42,16 +37,9 @@ package struct IndexEngine: Sendable {
   /// A number that increases with every flush and every completed merge.
   package var version: UInt64 { runs.catalogue.version }
 
-  /// Loads the changes that other processes and merges made.
-  ///
-  /// Call it at the beginning of every transaction. If ``indexedSize`` has grown, records in memory of entries below
-  /// it are dropped. The writer must still insert the records of the entries that it has not seen.
-  ///
-  /// - Parameters:
-  ///   - root: The authentic root of the state that `reader` reads.
-  ///   - reader: The reader of the rows.
-  /// - Returns: `true` if the root has changed.
-  /// - Throws: ``IndexError``; any error from the storage.
+  /// Loads the changes that other processes and merges made. Call it at the beginning of every transaction. If
+  /// ``indexedSize`` has grown, records in memory of entries below it are dropped. The writer must still insert the
+  /// records of the entries that it has not seen.
   @discardableResult
   package mutating func reloadIfChanged(to root: IndexRoot, in reader: any IndexReader) throws -> Bool {
     guard root != runs.root else { return false }
@@ -74,11 +62,9 @@ package struct IndexEngine: Sendable {
     memtable.withRecords(body)
   }
 
-  /// Removes the removed records from the tables that snapshots share with this engine. Call it after the commit.
-  ///
-  /// The entries that the records lead to have been removed.
-  ///
-  /// - Returns: The removed records, for snapshots of an earlier engine: pass them to ``IndexSnapshot/remove(_:_:)``.
+  /// Removes the removed records from the tables that snapshots share with this engine. Call it after the commit. The
+  /// entries that the records lead to have been removed. Returns the removed records, for snapshots of an earlier
+  /// engine: pass them to ``IndexSnapshot/remove(_:_:)``.
   package mutating func didCommit() -> [(kind: IndexKind, records: [IndexRecord])] {
     defer { removals = [] }
     return removals.map { removal in
@@ -92,11 +78,9 @@ package struct IndexEngine: Sendable {
     IndexSnapshot(size: size, runs: runs, memtable: memtable)
   }
 
-  /// Writes the records in memory of entries below `size` as one run per kind, and changes ``root``.
-  ///
-  /// Call ``reloadIfChanged(to:in:)`` first, so that the engine knows the stored state.
-  ///
-  /// - Throws: ``IndexError``; any error from the storage. The caller must then drop the index.
+  /// Writes the records in memory of entries below `size` as one run per kind, and changes ``root``. Call
+  /// ``reloadIfChanged(to:in:)`` first, so that the engine knows the stored state. If it throws, the caller must drop
+  /// the index.
   package mutating func flush(upTo size: UInt64, in writer: any IndexWriter) throws {
     guard size > indexedSize else { return }
     var catalogue = runs.catalogue
@@ -115,9 +99,8 @@ package struct IndexEngine: Sendable {
   ///
   /// Call ``reloadIfChanged(to:in:)`` first, so that the engine knows the stored state.
   ///
-  /// - Returns: The number of these records that existed.
-  /// - Throws: ``IndexError``, with ``IndexError/Code/unsupported`` for other kinds, because readers cache their
-  ///   pages; any error from the storage. The caller must then drop the index.
+  /// It returns the number of these records that existed. It throws ``IndexError/Code/unsupported`` for other kinds,
+  /// because readers cache their pages. If it throws, the caller must drop the index.
   @discardableResult
   package mutating func remove(
     _ kind: IndexKind, _ records: [IndexRecord], in writer: any IndexWriter

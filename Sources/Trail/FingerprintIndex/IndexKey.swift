@@ -3,11 +3,8 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// The secret key of fingerprints.
-///
-/// Without it, nobody can prepare colliding values or find the value of a fingerprint.
+/// The secret key of fingerprints. Without it, nobody can prepare colliding values or find the value of a fingerprint.
 package struct IndexKey: Sendable {
-  /// The length of a key, in bytes.
   package static let byteCount = 16
   /// The length of a fingerprint, in bits.
   package static let fingerprintBits = 48
@@ -17,14 +14,11 @@ package struct IndexKey: Sendable {
   /// The number of low-order bits of the hash that a fingerprint drops.
   private let unused: UInt64
 
-  /// Creates a key from ``byteCount`` secret bytes; `nil` for any other count.
-  package init?(_ bytes: [UInt8]) { self.init(bytes, fingerprintBits: Self.fingerprintBits) }
-
-  /// Creates a key with shorter fingerprints, so that tests can make different values collide.
-  package init?(_ bytes: [UInt8], fingerprintBits: Int) {
-    guard 1...Self.fingerprintBits ~= fingerprintBits else { return nil }
+  /// Creates a key from ``byteCount`` secret bytes; `nil` for any other count. With shorter fingerprints, tests can
+  /// make different values collide.
+  package init?(_ bytes: [UInt8], fingerprintBits: Int = IndexKey.fingerprintBits) {
+    guard 1...Self.fingerprintBits ~= fingerprintBits, bytes.count == Self.byteCount else { return nil }
     unused = UInt64(64 - fingerprintBits)
-    guard bytes.count == Self.byteCount else { return nil }
     let span = bytes.span
     words = ((span.bigEndian(at: 0) as UInt64).bigEndian, (span.bigEndian(at: 8) as UInt64).bigEndian)
   }
@@ -34,7 +28,6 @@ package struct IndexKey: Sendable {
     checkedFingerprint(kind, value).fingerprint
   }
 
-  /// The fingerprint of `value`.
   package func fingerprint(_ kind: IndexKind, _ value: [UInt8]) -> UInt64 { fingerprint(kind, value.span) }
 
   /// The fingerprint of `value` in UTF-8.

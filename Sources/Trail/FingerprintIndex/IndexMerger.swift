@@ -16,7 +16,7 @@ package struct IndexMerger {
 
   static let fanIn = 8
   /// 400 KB of pages. A step blocks appends while it writes, and holds its pages in memory until it ends.
-  static let pagesPerStep = 100
+  package static let pagesPerStep = 100
 
   private let storage: any IndexStorage
   private let owner: IndexMergeOwner
@@ -25,16 +25,12 @@ package struct IndexMerger {
   /// The runs that are being merged, kept so that each step need not read their fences again.
   private var inputs: [UInt64: ResidentRun] = [:]
 
-  /// Creates a worker with its own identity.
-  ///
-  /// - Parameters:
-  ///   - storage: The trail's transactions, which know the root and authenticate it.
-  ///   - seconds: Returns the current time, in seconds since 1970.
-  package init(storage: any IndexStorage, seconds: @escaping @Sendable () -> UInt64) {
-    self.init(storage: storage, pagesPerStep: Self.pagesPerStep, seconds: seconds)
-  }
-
-  init(storage: any IndexStorage, pagesPerStep: Int, seconds: @escaping @Sendable () -> UInt64) {
+  /// Creates a worker with its own identity. The storage's transactions know the root and authenticate it. `seconds`
+  /// returns the current time, in seconds since 1970.
+  package init(
+    storage: any IndexStorage, pagesPerStep: Int = IndexMerger.pagesPerStep,
+    seconds: @escaping @Sendable () -> UInt64
+  ) {
     let random = Random.bytes(16)
     self.storage = storage
     self.seconds = seconds
@@ -42,9 +38,8 @@ package struct IndexMerger {
     owner = IndexMergeOwner(high: random.span.bigEndian(at: 0), low: random.span.bigEndian(at: 8))
   }
 
-  /// Performs the next step; `false` if there is nothing to do.
-  ///
-  /// - Throws: ``IndexError``; any error from the storage. A step that failed can be retried.
+  /// Performs the next step; `false` if there is nothing to do. Throws ``IndexError``; any error from the storage. A
+  /// step that failed can be retried.
   package mutating func step() throws -> Bool {
     let catalogue = try storage.read { try IndexCatalogue($1, in: $0) }
     if let garbage = catalogue.garbage.first {
@@ -62,15 +57,13 @@ package struct IndexMerger {
   }
 
   /// Gives up the claims of this worker, so that others can continue immediately.
-  ///
-  /// - Throws: ``IndexError``; any error from the storage.
   package mutating func release() throws {
     let owner = owner
     inputs = [:]
     // Usually there is nothing to write.
     guard try storage.read({ try IndexCatalogue($1, in: $0) }).merges.contains(where: { $0.owner == owner })
     else { return }
-    _ = try change { catalogue, _ in
+    try change { catalogue, _ in
       for number in catalogue.merges.indices where catalogue.merges[number].owner == owner {
         catalogue.merges[number].time = 0
       }
@@ -79,6 +72,7 @@ package struct IndexMerger {
   }
 
   /// Changes the catalogue in one transaction, if `body` returns `true`.
+  @discardableResult
   private func change(_ body: (inout IndexCatalogue, any IndexWriter) throws -> Bool) throws -> Bool {
     try storage.write { writer, root in
       let stored = try IndexCatalogue(root, in: writer)
@@ -152,7 +146,7 @@ package struct IndexMerger {
       return
     }
     let now = seconds()
-    _ = try change { catalogue, writer in
+    try change { catalogue, writer in
       // Nothing may be written if another worker has claimed the merge, or if a record was removed after the inputs
       // were read.
       guard let number = catalogue.merges.firstIndex(of: merge),
@@ -167,11 +161,7 @@ package struct IndexMerger {
     }
   }
 
-  private struct Prepared {
-    let inputs: [IndexRun]
-    let builder: IndexRunBuilder
-    let isComplete: Bool
-  }
+  private typealias Prepared = (inputs: [IndexRun], builder: IndexRunBuilder, isComplete: Bool)
 
   /// Builds the next pages; `nil` if another worker has claimed the merge.
   private mutating func prepare(
@@ -197,17 +187,14 @@ package struct IndexMerger {
     records.reserveCapacity(limit)
     while records.count < limit, let record = try source.next(in: reader) { records.append(record) }
     let isExhausted = records.count < limit
-
     var rest = records[...]
     var builder = IndexRunBuilder(from: merge.progress)
     try builder.addPages(of: &rest, limit: pagesPerStep)
-    return Prepared(inputs: runs, builder: builder, isComplete: isExhausted && rest.isEmpty)
+    return (runs, builder, isExhausted && rest.isEmpty)
   }
 
-  // MARK: - Removing
-
   private func removeRows(of garbage: IndexGarbage) throws {
-    _ = try change { catalogue, writer in
+    try change { catalogue, writer in
       guard let place = catalogue.garbage.firstIndex(of: garbage) else { return false }
       let keys = IndexRun.keys(garbage.number)
       let table = garbage.kind.pageTable

@@ -27,12 +27,8 @@ struct IndexPage: Sendable {
   /// The length of a record of this kind, in bytes. A block holds a whole number of records.
   static func recordByteCount(_ kind: IndexKind) -> Int { kind.hasCheck ? 12 : 8 }
 
-  /// The maximum number of records in a page of this kind.
-  static func recordLimit(_ kind: IndexKind) -> Int {
-    blockLimit * blockByteCount / recordByteCount(kind)
-  }
+  static func recordLimit(_ kind: IndexKind) -> Int { blockLimit * blockByteCount / recordByteCount(kind) }
 
-  /// The number of records.
   let count: Int
   let byteCount: Int
   private let bytes: [UInt8]
@@ -45,8 +41,6 @@ struct IndexPage: Sendable {
   private var verified: UInt8 = 0
 
   /// Reads a page and verifies its header.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt`` if the page does not match the digest; any error from the storage.
   init(_ page: Int, of run: IndexRun, _ digest: SHA256Digest, in reader: any IndexReader) throws {
     let place = run.page(page)
     let row = try place.row(in: reader)
@@ -71,10 +65,8 @@ struct IndexPage: Sendable {
 
   private static let another = "The page is not the one that was written. Restore the trail from a backup."
 
-  /// Encodes a page with these records, and returns its row and the digest of its header.
-  ///
-  /// There must be at least one record and at most ``recordLimit(_:)``. The records must be in order and span less
-  /// than ``span(of:)``.
+  /// Encodes a page with these records, and returns its row and the digest of its header. There must be at least one
+  /// record and at most ``recordLimit(_:)``. The records must be in order and span less than ``span(of:)``.
   static func encode(
     _ records: ArraySlice<IndexRecord>, of run: IndexRun, byteCount: Int = 0
   ) -> (row: [UInt8], digest: SHA256Digest) {
@@ -104,16 +96,12 @@ struct IndexPage: Sendable {
   static func span(of run: IndexRun) -> UInt64 { 1 << (64 - run.indexBits) }
 
   /// The record at `slot`, which must be below `count`. Its block is verified first.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt``.
   mutating func record(_ slot: Int) throws(IndexError) -> IndexRecord {
     try verify(block: slot * (hasCheck ? 12 : 8) / Self.blockByteCount)
     return unverified(slot)
   }
 
   /// All records, with every byte verified.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt``.
   mutating func records() throws(IndexError) -> [IndexRecord] {
     try verifyAll()
     return (0..<count).map { unverified($0) }
@@ -126,8 +114,6 @@ struct IndexPage: Sendable {
   }
 
   /// The number of records below `sought`.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt``.
   mutating func lowerBound(_ sought: IndexRecord) throws(IndexError) -> Int {
     var (low, high) = expectedSlots(of: sought)
     while low < high {
@@ -140,9 +126,8 @@ struct IndexPage: Sendable {
     return low
   }
 
-  /// The expected maximum distance of a record from the slot that is interpolated from its fingerprint.
-  ///
-  /// The 492 fingerprints are uniformly distributed, so this is about three standard deviations at most.
+  /// The expected maximum distance of a record from the slot that is interpolated from its fingerprint. The 492
+  /// fingerprints are uniformly distributed, so this is about three standard deviations at most.
   private static let expectedDeviation = 32
 
   /// A small range of adjacent slots that contains the lower bound, or all slots if it is not found near its expected

@@ -17,11 +17,6 @@ package struct IndexRebuild {
   private let nextRun: UInt64?
 
   /// Starts an empty rebuild.
-  ///
-  /// - Parameters:
-  ///   - root: The authentic root of the index in use.
-  ///   - reader: The reader of the rows.
-  /// - Throws: Any error from the storage.
   package init(beside root: IndexRoot, in reader: any IndexReader) throws {
     nextRun = try Self.catalogue(root, in: reader)?.nextRun
     let numbers = try IndexTable.allCases.map { table in
@@ -49,13 +44,9 @@ package struct IndexRebuild {
   /// The number of entries whose records have been added.
   package var indexedSize: UInt64 { catalogue.indexedSize }
 
-  /// Writes the records of the next entries as runs.
-  ///
-  /// - Parameters:
-  ///   - size: The number of entries whose records are present afterwards.
-  ///   - writer: The transaction, which need not be synced.
-  ///   - fill: Inserts the records of the entries from ``indexedSize`` on.
-  /// - Throws: ``IndexError``; any error from the storage. The rebuild cannot be used after an error.
+  /// Writes the records of the next entries as runs. The rows have the records of all entries below `size` afterwards;
+  /// `fill` inserts those from ``indexedSize`` on. The transaction need not be synced. The rebuild cannot be used after
+  /// an error.
   package mutating func addEntries(
     upTo size: UInt64, in writer: any IndexWriter, _ fill: @Sendable (inout MemtableRecords) -> Void
   ) throws {
@@ -64,25 +55,17 @@ package struct IndexRebuild {
     try catalogue.addRuns(of: memtable, upTo: size, in: writer)
   }
 
-  /// Indicates whether all rows of the rebuild still exist.
-  ///
-  /// ``removeUnfinished(beside:in:)`` removes them, the last of a run first.
-  ///
-  /// - Throws: Any error from the storage.
+  /// Indicates whether all rows of the rebuild still exist. ``removeUnfinished(beside:in:)`` removes them, the last of
+  /// a run first.
   package func isWhole(in reader: any IndexReader) throws -> Bool {
     try catalogue.runs.flatMap(\.rows).allSatisfy { table, keys in
       try reader.lastKey(table, in: keys) == keys.upperBound
     }
   }
 
-  /// Replaces the index in use. ``IndexMerger`` removes its rows afterwards.
-  ///
-  /// - Parameters:
-  ///   - root: The authentic current root of the index in use.
-  ///   - writer: The transaction, in which ``isWhole(in:)`` must have returned `true`.
-  /// - Returns: The new root, which the caller must store in the same transaction; `nil` if another rebuild was
-  ///   faster.
-  /// - Throws: ``IndexError``; any error from the storage.
+  /// Replaces the index in use. ``IndexMerger`` removes its rows afterwards. In this transaction, ``isWhole(in:)`` must
+  /// have returned `true`. Returns the new root, which the caller must store in the same transaction; `nil` if another
+  /// rebuild was faster.
   package func replace(_ root: IndexRoot, in writer: any IndexWriter) throws -> IndexRoot? {
     let old = try Self.catalogue(root, in: writer)
     guard nextRun.map({ old?.nextRun ?? 0 < $0 + Self.numbersInBetween }) ?? (old == nil) else { return nil }
@@ -92,25 +75,15 @@ package struct IndexRebuild {
     return try catalogue.write(in: writer)
   }
 
-  /// Removes some of the rows that nothing in the catalogue refers to.
-  ///
-  /// - Parameters:
-  ///   - root: The authentic root.
-  ///   - writer: The transaction, which need not be synced.
-  /// - Returns: `true` if there may be more.
-  /// - Throws: ``IndexError``; any error from the storage.
+  /// Removes some of the rows that nothing in the catalogue refers to. The transaction need not be synced. Returns
+  /// `true` if there may be more.
   package static func removeUnusedRows(of root: IndexRoot, in writer: any IndexWriter) throws -> Bool {
     let catalogue = try IndexCatalogue(root, in: writer)
     return try removeSome(of: catalogue.unusedKeys(isStored: root != .zero), in: writer)
   }
 
-  /// Removes some of the rows of unfinished rebuilds. A rebuild that is still running must then start again.
-  ///
-  /// - Parameters:
-  ///   - root: The authentic root.
-  ///   - writer: The transaction, which need not be synced.
-  /// - Returns: `true` if there may be more.
-  /// - Throws: ``IndexError``; any error from the storage.
+  /// Removes some of the rows of unfinished rebuilds. A rebuild that is still running must then start again. The
+  /// transaction need not be synced. Returns `true` if there may be more.
   package static func removeUnfinished(beside root: IndexRoot, in writer: any IndexWriter) throws -> Bool {
     let keys = keys(beside: try IndexCatalogue(root, in: writer))
     return try removeSome(of: IndexTable.allCases.map { ($0, keys) }, in: writer)

@@ -1,44 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCrypto
+internal import ReceiptBytes
+package import ReceiptCrypto
 
-/// A sorted run of index records of one kind, as the catalogue describes it.
-///
-/// Its pages have the keys `number << 24 | page`. In ``IndexTable/runs``, its filter has the keys `number << 24 |
-/// row`, with 1,024 blocks a row; its fences start at row 0x800000. The pages and fences of a personal kind are in
-/// ``IndexTable/personal``, those of other kinds in ``IndexTable/pages`` and ``IndexTable/runs``.
-struct IndexRun: Sendable, Hashable {
-  /// The run's number, which is never reused.
-  let number: UInt64
-  /// The kind of its records.
-  let kind: IndexKind
-  /// The number of merges that its records have been through.
-  let level: UInt8
-  /// The first entry that it covers.
-  let from: UInt64
-  /// The entry after the last that it covers.
-  let to: UInt64
-  /// The number of 64-byte blocks in its filter; 0 without a filter.
-  let filterBlocks: Int
-  /// The number of records.
-  var records: UInt64 = 0
-  /// The number of pages.
-  var pages = 0
-  /// The number of fence rows.
-  var fenceRows = 0
-  /// The digest of the fence rows.
-  var fenceDigest = SHA256Digest.zero
-  /// The digest of the filter rows.
-  var filterDigest = SHA256Digest.zero
-
+extension IndexRun {
   static let partBits: Int64 = 24
   /// The maximum number of pages, or of rows of one type.
   static let partLimit = 1 << 23
-  /// The maximum size of the log.
   static let sizeLimit: UInt64 = 1 << 48
   /// Run numbers below this limit leave room for the part in a key.
   static let numberLimit: UInt64 = 1 << 39
-  /// The number of blocks in a filter row.
   static let blocksPerRow = 1_024
 
   /// The number of bits in a record's word that hold the index relative to `from`.
@@ -50,7 +21,6 @@ struct IndexRun: Sendable, Hashable {
   func fenceRow(_ row: Int) -> IndexPlace { IndexPlace(kind.fenceTable, number, Self.partLimit + row) }
   func filterRow(_ row: Int) -> IndexPlace { IndexPlace(.runs, number, row) }
 
-  /// The keys of its rows, table by table.
   var rows: [(table: IndexTable, keys: ClosedRange<Int64>)] {
     [(pages, page), (fenceRows, fenceRow), (filterRows, filterRow)].compactMap { count, place in
       count > 0 ? (place(0).table, place(0).key...place(count - 1).key) : nil
@@ -60,7 +30,6 @@ struct IndexRun: Sendable, Hashable {
   /// The number of the run to which a key in any table belongs.
   static func number(_ key: Int64) -> UInt64 { UInt64(key) >> UInt64(partBits) }
 
-  /// All keys of a run, in any table.
   static func keys(_ number: UInt64) -> ClosedRange<Int64> {
     IndexPlace(.runs, number, 0).key...IndexPlace(.runs, number, 1 << partBits - 1).key
   }
@@ -85,9 +54,6 @@ struct IndexPlace: Sendable, Hashable {
 
   func corrupt(_ message: String) -> IndexError { IndexError(.corrupt, at: name, message) }
 
-  /// Reads the row.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt`` if the row is missing; any error from the storage.
   func row(in reader: any IndexReader) throws -> [UInt8] {
     guard let row = try reader.value(table, key) else { throw corrupt("The row is missing.") }
     return row
@@ -102,5 +68,33 @@ struct IndexPlace: Sendable, Hashable {
     } else {
       "index run \(run), \(table == .runs ? "filter row" : "page") \(part)"
     }
+  }
+}
+
+/// The root that the trail authenticates: the digest of the catalogue's row, or ``SHA256Digest/zero`` without a
+/// catalogue. The catalogue contains the digests of the fence rows and of the filter rows of each run. A fence contains
+/// the digest of its page's header, and the header those of the page's blocks. Every byte that is read is therefore
+/// verified against the root.
+package typealias IndexRoot = SHA256Digest
+
+extension SHA256Digest {
+  /// The digest of rows that do not exist; no input with this digest is known.
+  package static let zero = SHA256Digest(words: (0, 0, 0, 0))
+
+  /// Reads the digest at `offset` of `row`, which must have enough bytes.
+  init(in row: Span<UInt8>, at offset: Int) {
+    self.init(
+      words: (
+        row.bigEndian(at: offset), row.bigEndian(at: offset + 8), row.bigEndian(at: offset + 16),
+        row.bigEndian(at: offset + 24)
+      ))
+  }
+
+  /// The bytes, as big-endian numbers.
+  var numbers: [UInt64] { [words.0, words.1, words.2, words.3] }
+
+  /// Adds the next row of a sequence: SHA-256 of the current digest and the row.
+  mutating func chain(_ row: [UInt8]) {
+    self = SHA256Digest(inMemory: withBytes { PrefixedSHA256.hash(prefix: $0, row.span) })
   }
 }

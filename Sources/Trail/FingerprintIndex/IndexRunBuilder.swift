@@ -8,7 +8,6 @@ struct IndexRunBuilder {
   private(set) var progress: IndexRunProgress
   /// The rows of the pages added since the start.
   private var rows: [[UInt8]] = []
-  /// The fences of those pages.
   private var fences = RunFences()
   /// The filter's words from the row `start.filterRow` on, up to the last row in which a record falls.
   private var filter: [UInt64] = []
@@ -17,16 +16,14 @@ struct IndexRunBuilder {
 
   private static let wordsPerRow = IndexRun.blocksPerRow * BlockedFilter.wordsPerBlock
 
-  /// Continues from `progress`.
   init(from progress: IndexRunProgress) {
     self.progress = progress
     start = progress
     span = IndexPage.span(of: progress.run)
   }
 
-  /// Adds at most `limit` pages, and removes their records from the front of `records`.
-  ///
-  /// - Throws: ``IndexError/Code/outOfRoom`` if the run would have too many pages.
+  /// Adds at most `limit` pages, and removes their records from the front of `records`. Throws
+  /// ``IndexError/Code/outOfRoom`` if the run would have too many pages.
   mutating func addPages(of records: inout ArraySlice<IndexRecord>, limit: Int = .max) throws(IndexError) {
     while rows.count < limit, let first = records.first {
       guard progress.run.pages < IndexRun.partLimit - 1 else {
@@ -67,10 +64,9 @@ struct IndexRunBuilder {
     }
   }
 
-  /// Writes the rows made since the start. If `ending`, also writes the filter rows in which no record falls.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt`` if the filter row of an earlier step is not the one that was written; any
-  ///   error from the storage.
+  /// Writes the rows made since the start. If `ending`, also writes the filter rows in which no record falls. Throws
+  /// ``IndexError/Code/corrupt`` if the filter row of an earlier step is not the one that was written; any error from
+  /// the storage.
   mutating func write(in writer: any IndexWriter, ending: Bool) throws {
     for (number, row) in rows.enumerated() {
       let place = progress.run.page(start.run.pages + number)

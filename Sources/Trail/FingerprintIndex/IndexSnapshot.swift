@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The index at a size of the log, for readers on any thread while the engine continues.
-///
-/// Take the snapshot before the storage's `read` begins, and call ``refreshed(to:in:)`` within it, because a merge
-/// may have replaced runs in between.
+/// The index at a size of the log, for readers on any thread while the engine continues. Take the snapshot before the
+/// storage's `read` begins, and call ``refreshed(to:in:)`` within it, because a merge may have replaced runs in
+/// between.
 package struct IndexSnapshot: Sendable {
   /// The size of the log. Entries from this index on are not visible.
   package let size: UInt64
@@ -14,15 +13,8 @@ package struct IndexSnapshot: Sendable {
   /// Removes records from the table in memory, which other snapshots may share. The removal must have been committed.
   package func remove(_ kind: IndexKind, _ records: [IndexRecord]) { memtable?.remove(kind, records) }
 
-  /// Returns the same snapshot with the runs that `reader` has, or itself if the runs are the same.
-  ///
-  /// The filters of new runs are not loaded: for few lookups, reading an additional page is cheaper.
-  ///
-  /// - Parameters:
-  ///   - root: The authentic root of the state that `reader` reads.
-  ///   - reader: The reader of the rows.
-  /// - Returns: The snapshot.
-  /// - Throws: ``IndexError``; any error from the storage.
+  /// Returns the same snapshot with the runs that `reader` has, or itself if the runs are the same. The filters of new
+  /// runs are not loaded: for few lookups, reading an additional page is cheaper.
   package func refreshed(to root: IndexRoot, in reader: any IndexReader) throws -> IndexSnapshot {
     guard root != runs.root else { return self }
     let runs = try ResidentRuns(root, knowing: runs, withFilters: false, in: reader)
@@ -35,12 +27,8 @@ package struct IndexSnapshot: Sendable {
   /// A number that increases with every flush and every completed merge.
   package var version: UInt64 { runs.catalogue.version }
 
-  /// Prefetches the first page that the lookup of each fingerprint reads.
-  ///
-  /// - Parameters:
-  ///   - reader: The reader of the rows.
-  ///   - sought: Returns the fingerprints that will be looked up. Called only if the storage supports prefetching.
-  /// - Throws: Any error from the storage.
+  /// Prefetches the first page that the lookup of each fingerprint reads. `sought` returns the fingerprints that will
+  /// be looked up. It is called only if the storage supports prefetching.
   package func prefetch(
     in reader: any IndexReader, _ sought: () -> [(kind: IndexKind, fingerprint: UInt64, check: UInt32)]
   ) throws {
@@ -51,14 +39,11 @@ package struct IndexSnapshot: Sendable {
 
   /// The key of the first page that the lookup of a fingerprint reads; `nil` if it reads none.
   private func firstPage(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32) -> Int64? {
-    guard !kind.isPersonal, memtable?.newest(kind, fingerprint, check: check, before: size) == nil else {
-      return nil
-    }
-    let runs = runs[kind]
-    guard let number = runs.first(mayContain: fingerprint, BlockedFilter.bits(of: fingerprint)) else {
-      return nil
-    }
-    let run = runs.runs[number]
+    let bits = BlockedFilter.bits(of: fingerprint)
+    guard !kind.isPersonal, memtable?.newest(kind, fingerprint, check: check, before: size) == nil,
+      let number = runs[kind].first(mayContain: fingerprint, bits)
+    else { return nil }
+    let run = runs[kind].runs[number]
     let page = run.fences.fingerprints.partitioningIndex { $0 > fingerprint } - 1
     return page < 0 ? nil : run.run.page(page).key
   }
@@ -70,8 +55,6 @@ package struct IndexSnapshot: Sendable {
   }
 
   /// The newest entry below `before` that may have the fingerprint.
-  ///
-  /// - Throws: ``IndexError``; any error from the storage.
   package func newest(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any IndexReader
@@ -100,32 +83,17 @@ package struct IndexCandidates {
   fileprivate let check: UInt32
   fileprivate var before: UInt64
   fileprivate let reader: any IndexReader
-  private var found: ArraySlice<UInt64> = []
-
-  fileprivate init(
-    snapshot: IndexSnapshot, kind: IndexKind, fingerprint: UInt64, check: UInt32, before: UInt64,
-    reader: any IndexReader
-  ) {
-    self.snapshot = snapshot
-    self.kind = kind
-    self.fingerprint = fingerprint
-    self.check = check
-    self.before = before
-    self.reader = reader
-  }
+  fileprivate var found: ArraySlice<UInt64> = []
 
   /// The next older entry; `nil` after the last.
-  ///
-  /// - Throws: ``IndexError``; any error from the storage.
   package mutating func next() throws -> UInt64? {
     if found.isEmpty {
-      var more: [UInt64] = []
-      snapshot.memtable?.collect(kind, fingerprint, check: check, before: before, limit: 256, into: &more)
-      if more.isEmpty {
-        try snapshot.runs[kind].collect(
-          fingerprint, check: check, before: before, limit: 256, in: reader, into: &more)
+      let inMemory = snapshot.memtable?.indices(kind, fingerprint, check: check, before: before, limit: 256)
+      found = inMemory?[...] ?? []
+      if found.isEmpty {
+        let runs = snapshot.runs[kind]
+        found = try runs.indices(fingerprint, check: check, before: before, limit: 256, in: reader)[...]
       }
-      found = more[...]
     }
     guard let index = found.popFirst() else { return nil }
     before = index

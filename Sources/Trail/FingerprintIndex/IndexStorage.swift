@@ -1,17 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tables of an index.
-package enum IndexTable: Sendable, Hashable, CaseIterable {
-  /// The catalogue at key 0; the filters and fences of runs at run number << 24 | row.
-  case runs
-  /// The pages of runs at run number << 24 | page number.
-  case pages
-  /// The pages and fences of runs of personal kinds, whose records can be removed.
-  ///
-  /// A row that is replaced or removed must leave no bytes behind.
-  case personal
-}
-
 /// A snapshot of the rows of an index. Callers verify every row before they trust it.
 package protocol IndexReader {
   /// The value at `key`; `nil` if the key has no value.
@@ -38,38 +26,11 @@ package protocol IndexStorage {
   /// Reads one snapshot, with its authentic root.
   func read<Result>(_ body: (any IndexReader, IndexRoot) throws -> Result) throws -> Result
 
-  /// Changes the rows in one transaction, which is rolled back if `body` throws.
-  ///
-  /// `body` receives the authentic root. If it changes the root, the new one is stored in the same transaction. The
-  /// change need not survive a power failure.
+  /// Changes the rows in one transaction, which is rolled back if `body` throws. `body` receives the authentic root. If
+  /// it changes the root, the new one is stored in the same transaction. The change need not survive a power failure.
   func write<Result>(_ body: (any IndexWriter, inout IndexRoot) throws -> Result) throws -> Result
 }
 
-/// The reason why the index failed. Errors from the storage are passed on as they are.
-package struct IndexError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the error.
-  package enum Code: String, Sendable, Hashable {
-    /// The stored data is not what was written.
-    case corrupt
-    /// The index does not support the operation or the format.
-    case unsupported
-    /// A limit is reached: memory, run numbers or the size of the log.
-    case outOfRoom = "out-of-room"
-  }
-
-  /// The kind of error.
-  package let code: Code
-  /// The row of the index.
-  package let place: String
-  /// A description of the error and its remedy, on one line.
-  package let message: String
-
-  init(_ code: Code, at place: String = "index", _ message: String) {
-    self.code = code
-    self.place = place
-    self.message = message
-  }
-
-  /// The code, the place and the message, on one line.
+extension IndexError: Error, CustomStringConvertible {
   package var description: String { "\(code.rawValue) at \(place): \(message)" }
 }

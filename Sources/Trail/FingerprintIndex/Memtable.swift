@@ -2,10 +2,9 @@
 
 internal import Synchronization
 
-/// The index records of the entries that are not in runs yet, shared by the engine and its readers.
-///
-/// Readers may keep it while the engine inserts more records: a reader's lookups are limited to the size of the log
-/// that it sees. A flush starts a new table and leaves this one unchanged.
+/// The index records of the entries that are not in runs yet, shared by the engine and its readers. Readers may keep it
+/// while the engine inserts more records: a reader's lookups are limited to the size of the log that it sees. A flush
+/// starts a new table and leaves this one unchanged.
 final class Memtable: Sendable {
   /// The index of the first entry whose records are accepted.
   let base: UInt64
@@ -27,27 +26,23 @@ final class Memtable: Sendable {
     records.withLock { body(&$0) }
   }
 
-  /// Appends indices of the fingerprint below `before` to `found`, newest first, at most `limit`.
-  func collect(
-    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int,
-    into found: inout [UInt64]
-  ) {
-    found += withRecords { $0.indices(kind, fingerprint, check: check, before: before, limit: limit) }
+  /// The indices of the fingerprint below `before`, newest first, at most `limit`.
+  func indices(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int
+  ) -> [UInt64] {
+    withRecords { $0.indices(kind, fingerprint, check: check, before: before, limit: limit) }
   }
 
-  /// The newest index of the fingerprint below `before`.
   func newest(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64) -> UInt64? {
     withRecords { $0.newest(kind, fingerprint, check: check, before: before) }
   }
 
-  /// Removes records.
   func remove(_ kind: IndexKind, _ removed: [IndexRecord]) {
     withRecords { records in for record in removed { _ = records.remove(kind, record) } }
   }
 
-  /// Returns a copy without these records, and the number of records removed.
-  ///
-  /// This table stays as it is, because its readers must see the records until the removal is committed.
+  /// Returns a copy without these records, and the number of records removed. This table stays as it is, because its
+  /// readers must see the records until the removal is committed.
   func without(_ kind: IndexKind, _ removed: [IndexRecord]) -> (Memtable, removed: Int) {
     var records = withRecords { $0 }
     let count = removed.count { records.remove(kind, $0) }
@@ -59,15 +54,14 @@ final class Memtable: Sendable {
     let all = withRecords { $0[kind].records }
     var records: [IndexRecord] = []
     records.reserveCapacity(all.count)
-    for record in all where !record.isRemoved && range.contains(base + UInt64(record.index)) {
-      records.append(
-        IndexRecord(
-          fingerprint: record.fingerprint, index: base + UInt64(record.index), check: record.check))
+    for record in all where !record.isRemoved {
+      let index = base + UInt64(record.index)
+      guard range.contains(index) else { continue }
+      records.append(IndexRecord(fingerprint: record.fingerprint, index: index, check: record.check))
     }
     return records
   }
 
-  /// The number of records of each kind.
   var counts: [IndexKind: Int] { withRecords { $0.counts } }
 }
 
@@ -84,9 +78,8 @@ package struct MemtableRecords: Sendable {
     kinds = IndexKind.allCases.map { MemtableKind(expecting: sizes[$0] ?? 0) }
   }
 
-  /// Loads the slots of these fingerprints into the processor's cache.
-  ///
-  /// Single lookups or insertions would each wait for the memory. These loads do not wait for each other.
+  /// Loads the slots of these fingerprints into the processor's cache. Single lookups or insertions would each wait for
+  /// the memory. These loads do not wait for each other.
   package mutating func touch(_ kind: IndexKind, _ fingerprints: [UInt64]) {
     touched ^= self[kind].touched(fingerprints)
   }
@@ -97,9 +90,8 @@ package struct MemtableRecords: Sendable {
     Dictionary(uniqueKeysWithValues: IndexKind.allCases.map { ($0, self[$0].records.count) })
   }
 
-  /// Inserts a record.
-  ///
-  /// The indices of a kind must not descend. Indices below the table's base are in runs and are ignored.
+  /// Inserts a record. The indices of a kind must not descend. Indices below the table's base are in runs and are
+  /// ignored.
   package mutating func insert(
     _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0
   ) {
@@ -107,7 +99,6 @@ package struct MemtableRecords: Sendable {
     kinds[Int(kind.rawValue)].insert(fingerprint & IndexRecord.fingerprintMask, relative, check)
   }
 
-  /// The newest index of the fingerprint below `before`.
   package func newest(
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max
   ) -> UInt64? {
@@ -125,7 +116,6 @@ package struct MemtableRecords: Sendable {
     return self[kind].collect(fingerprint, check, before: before, limit: limit).map { base + UInt64($0) }
   }
 
-  /// Removes all records of a kind for these entries.
   package mutating func remove(_ kind: IndexKind, of entries: [UInt64]) {
     let base = base
     let relative = Set(entries.filter { $0 >= base }.compactMap { UInt32(exactly: $0 - base) })
@@ -179,7 +169,7 @@ struct MemtableKind: Sendable {
   }
 
   func newest(_ fingerprint: UInt64, _ check: UInt32, before: UInt32) -> UInt32? {
-    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    var number = newestNumber(of: fingerprint)
     while number > 0 {
       let record = records[Int(number) - 1]
       if record.index < before, record.check == check { return record.index }
@@ -190,7 +180,7 @@ struct MemtableKind: Sendable {
 
   func collect(_ fingerprint: UInt64, _ check: UInt32, before: UInt32, limit: Int) -> [UInt32] {
     var found: [UInt32] = []
-    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    var number = newestNumber(of: fingerprint)
     while number > 0, found.count < limit {
       let record = records[Int(number) - 1]
       if record.index < before, record.check == check { found.append(record.index) }
@@ -199,7 +189,6 @@ struct MemtableKind: Sendable {
     return found
   }
 
-  /// Removes the records of these entries.
   mutating func remove(_ indexes: Set<UInt32>) {
     for number in records.indices where indexes.contains(records[number].index) {
       records[number].index = Record.removed
@@ -207,7 +196,7 @@ struct MemtableKind: Sendable {
   }
 
   mutating func remove(_ fingerprint: UInt64, _ index: UInt32) -> Bool {
-    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    var number = newestNumber(of: fingerprint)
     while number > 0 {
       if records[Int(number) - 1].index == index {
         records[Int(number) - 1].index = Record.removed
@@ -217,6 +206,10 @@ struct MemtableKind: Sendable {
     }
     return false
   }
+
+  /// The number of the newest record of the fingerprint, plus 1; 0 if there is none.
+  @inline(__always)
+  private func newestNumber(of fingerprint: UInt64) -> UInt32 { slots[slot(of: fingerprint)] & UInt32(mask) }
 
   /// The slot with the newest record of the fingerprint, or else the free slot for it.
   @inline(__always)

@@ -15,20 +15,16 @@ package struct MultisetHash: Sendable, Hashable {
   package private(set) var first: UInt64 = 1
   package private(set) var second: UInt64 = 1
 
-  /// Creates the hash of the empty multiset.
   package init() {}
 
-  /// Adds a record.
   @inline(__always)
   package mutating func add(_ record: IndexRecord, of kind: IndexKind, at points: Points) {
     let labelled = UInt64(kind.rawValue) << 48 | record.fingerprint
-    first = Field.product(
-      first, points.first.factor(labelled, Field.reduced(record.index), UInt64(record.check)))
-    second = Field.product(
-      second, points.second.factor(labelled, Field.reduced(record.index), UInt64(record.check)))
+    let (index, check) = (Field.reduced(record.index), UInt64(record.check))
+    first = Field.product(first, points.first.factor(labelled, index, check))
+    second = Field.product(second, points.second.factor(labelled, index, check))
   }
 
-  /// Adds the records of another hash.
   package mutating func add(_ other: MultisetHash) {
     first = Field.product(first, other.first)
     second = Field.product(second, other.second)
@@ -39,8 +35,7 @@ package struct MultisetHash: Sendable, Hashable {
     fileprivate let first: Point
     fileprivate let second: Point
 
-    /// Creates points from random bytes, which must be fresh for each comparison; `nil` unless there are
-    /// ``byteCount``.
+    /// Creates points from random bytes, which must be fresh for each comparison; `nil` unless there are ``byteCount``.
     package init?(_ bytes: [UInt8]) {
       guard bytes.count == Self.byteCount else { return nil }
       let span = bytes.span
@@ -58,9 +53,8 @@ package struct MultisetHash: Sendable, Hashable {
     let index: UInt64
     let check: UInt64
 
-    /// The linear factor of a record: the point minus the record's numbers.
-    ///
-    /// The index and the check are each multiplied by a variable of their own.
+    /// The linear factor of a record: the point minus the record's numbers. The index and the check are each multiplied
+    /// by a variable of their own.
     @inline(__always)
     func factor(_ labelled: UInt64, _ recordIndex: UInt64, _ recordCheck: UInt64) -> UInt64 {
       let record = Field.sum(

@@ -2,10 +2,9 @@
 
 internal import Synchronization
 
-/// The memory budget for the runs of one index.
-///
-/// Filters take as much as they need, and the rest is used to cache pages. Lookups in a trail of a million entries
-/// therefore need no reads. In a trail of ten million entries they do, because filters take up the entire budget.
+/// The memory budget for the runs of one index. Filters take as much as they need, and the rest is used to cache pages.
+/// Lookups in a trail of a million entries therefore need no reads. In a trail of ten million entries they do, because
+/// filters take up the entire budget.
 final class IndexMemory: Sendable {
   /// The budget in bytes, determined by measurement: a process with ten million entries stays below 128 MB.
   static let limit = 24 << 20
@@ -31,9 +30,8 @@ final class IndexMemory: Sendable {
   var isExceeded: Bool { used.load(ordering: .relaxed) > limit }
 }
 
-/// The cache of a run's pages that were read and completely verified.
-///
-/// Cached pages must never change. Pages of kinds whose records can be removed do change, so they are not cached.
+/// The cache of a run's pages that were read and completely verified. Cached pages must never change. Pages of kinds
+/// whose records can be removed do change, so they are not cached.
 final class PageCache: Sendable {
   /// The size of a cached page, including the overhead of the heap and the table.
   static let pageByteCount = 4_352
@@ -48,8 +46,6 @@ final class PageCache: Sendable {
   subscript(number: Int) -> IndexPage? { pages.withLock { $0[number] } }
 
   /// Caches a page if memory is left for it.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt``.
   func keep(_ page: inout IndexPage, number: Int) throws(IndexError) {
     guard memory.takeIfLeft(Self.pageByteCount) else { return }
     do {

@@ -9,15 +9,8 @@ final class ResidentRun: Sendable {
   private let pageCache: PageCache?
   private let memory: IndexMemory?
 
-  /// Reads and verifies the fences, and also the filter if the kind has one and `withFilter` is `true`.
-  ///
-  /// - Parameters:
-  ///   - run: The run, as the catalogue has it.
-  ///   - reader: The reader of the rows.
-  ///   - withFilter: A Boolean value that indicates whether to load the filter.
-  ///   - memory: The memory for cached pages of the kinds that every append looks up; without it, no pages are
-  ///     cached.
-  /// - Throws: ``IndexError``; any error from the storage.
+  /// Reads and verifies the fences, and also the filter if the kind has one and `withFilter` is `true`. `memory` is for
+  /// cached pages of the kinds that every append looks up; without it, no pages are cached.
   init(
     _ run: IndexRun, in reader: any IndexReader, withFilter: Bool = true, memory: IndexMemory? = nil
   ) throws {
@@ -32,18 +25,14 @@ final class ResidentRun: Sendable {
 
   deinit { memory?.release(filter?.byteCount ?? 0) }
 
-  /// Releases the memory of cached pages.
   func forgetPages() { pageCache?.forgetAll() }
 
-  /// Returns `true` if the run may have records of the fingerprint.
   func mayContain(_ fingerprint: UInt64) -> Bool {
     filter?.content.mayContain(fingerprint, BlockedFilter.bits(of: fingerprint)) ?? true
   }
 
   /// Passes indices below `before` with the fingerprint and check to `body`, newest first, until `body` returns
-  /// `false`.
-  ///
-  /// Only the newest page that has any is searched for them.
+  /// `false`. Only the newest page that has any is searched for them.
   func forEach(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any IndexReader,
     _ body: (UInt64) -> Bool
@@ -66,7 +55,6 @@ final class ResidentRun: Sendable {
     }
   }
 
-  /// The number of the page that contains the record, if any does.
   func pageNumber(of record: IndexRecord, in reader: any IndexReader) throws -> Int? {
     try lastPage(beginningBelow: record.successor, in: reader)
   }
@@ -78,7 +66,6 @@ final class ResidentRun: Sendable {
     return (number, try page.lowerBound(record.successor))
   }
 
-  /// The last record.
   func last(in reader: any IndexReader) throws -> IndexRecord? {
     guard let number = pageWithRecords(upTo: run.pages - 1) else { return nil }
     var page = try page(number, in: reader)
@@ -132,5 +119,54 @@ extension RandomAccessCollection where Index == Int {
       if condition(self[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
+  }
+}
+
+/// Removes records from the pages of runs.
+struct RunRemoval {
+  private let records: [IndexRecord]
+
+  init(of records: [IndexRecord]) { self.records = records.sorted() }
+
+  /// Rewrites the pages of a run that contain any of the records, and their fences.
+  func run(_ resident: ResidentRun, in writer: any IndexWriter) throws -> IndexRun {
+    var run = resident.run
+    var removed: [Int: Set<IndexRecord>] = [:]
+    for record in records where run.from <= record.index && record.index < run.to {
+      guard let number = try resident.pageNumber(of: record, in: writer) else { continue }
+      removed[number, default: []].insert(record)
+    }
+    var fences = resident.fences
+    var changed: [Int] = []
+    for (number, removed) in removed.sorted(by: { $0.key < $1.key }) {
+      var page = try resident.page(number, in: writer)
+      let left = try page.records().filter { !removed.contains($0) }
+      guard left.count < page.count else { continue }
+      run.records -= UInt64(page.count - left.count)
+      changed.append(number)
+      let place = run.page(number)
+      if let first = left.first {
+        // The row keeps its length, so that a storage can overwrite the old one in place.
+        let (row, digest) = IndexPage.encode(left[...], of: run, byteCount: page.byteCount)
+        fences.replace(number, by: (first.fingerprint, digest))
+        try writer.put(place.table, place.key, row)
+      } else {
+        fences.replace(number, by: nil)
+        try writer.remove(place.table, in: place.key...place.key)
+      }
+    }
+    if !changed.isEmpty { try fences.rewrite(changed, of: &run, in: writer) }
+    return run
+  }
+
+  /// Removes the records from the output of an unfinished merge.
+  func run(_ progress: inout IndexRunProgress, in writer: any IndexWriter) throws {
+    guard let last = progress.last, records.first.map({ $0 <= last }) ?? false else { return }
+    let written = try ResidentRun(progress.run, in: writer, withFilter: false)
+    progress.run = try run(written, in: writer)
+    guard records.contains(last) else { return }
+    // The catalogue must not keep the removed record either. The merge can continue after the record before it,
+    // because the inputs no longer have any record between the two.
+    progress.last = try ResidentRun(progress.run, in: writer, withFilter: false).last(in: writer)
   }
 }

@@ -2,17 +2,13 @@
 
 /// The runs of a catalogue with the parts of them that are held in memory.
 struct ResidentRuns: Sendable {
-  /// The root of the catalogue.
   let root: IndexRoot
   let catalogue: IndexCatalogue
   private let byKind: [RunsOfKind]
   private let memory: IndexMemory
 
-  /// Reads and verifies the runs that `known` does not have.
-  ///
-  /// Callers with few lookups pass `withFilters: false`, because reading filters would cost more than it saves.
-  ///
-  /// - Throws: ``IndexError``; any error from the storage.
+  /// Reads and verifies the runs that `known` does not have. Callers with few lookups pass `withFilters: false`,
+  /// because reading filters would cost more than it saves.
   init(
     _ root: IndexRoot, knowing known: ResidentRuns? = nil, withFilters: Bool = true,
     in reader: any IndexReader
@@ -42,7 +38,6 @@ struct ResidentRuns: Sendable {
 /// The runs of one kind, with the newest entries first.
 final class RunsOfKind: Sendable {
   let runs: [ResidentRun]
-  /// The filter of each run.
   private let filters: [BlockedFilter.Content]
 
   init(_ runs: [ResidentRun]) {
@@ -60,7 +55,6 @@ final class RunsOfKind: Sendable {
     return nil
   }
 
-  /// The newest index of the fingerprint below `before`.
   func newest(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any IndexReader
   ) throws -> UInt64? {
@@ -72,19 +66,16 @@ final class RunsOfKind: Sendable {
     return newest
   }
 
-  /// Appends indices of the fingerprint below `before`, newest first, at most `limit`.
-  ///
-  /// If there are any, at least one is appended.
-  func collect(
-    _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int, in reader: any IndexReader,
-    into found: inout [UInt64]
-  ) throws {
+  /// Indices of the fingerprint below `before`, newest first, at most `limit`; if there are any, at least one.
+  func indices(
+    _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int, in reader: any IndexReader
+  ) throws -> [UInt64] {
     var indices: [UInt64] = []
     try forEach(fingerprint, check: check, before: before, in: reader) { index in
       indices.append(index)
       return indices.count < limit
     }
-    found += indices
+    return indices
   }
 
   /// Passes the indices to `body` from the newest run that has any.

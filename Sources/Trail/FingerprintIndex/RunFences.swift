@@ -3,16 +3,14 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// The fences of a run: for each page its first fingerprint in 8 bytes, and the SHA-256 of its header.
-///
-/// A row has the fences of the pages that one step of a merge made, at most 128. A page that lost all its records has
-/// a fence of zeros and no row.
+/// The fences of a run: for each page its first fingerprint in 8 bytes, and the SHA-256 of its header. A row has the
+/// fences of the pages that one step of a merge made, at most 128. A page that lost all its records has a fence of
+/// zeros and no row.
 struct RunFences: Sendable {
   /// The first fingerprint of each page, ascending. A page without records has the fingerprint of the page before it.
   private(set) var fingerprints: [UInt64] = []
   /// The digests of the pages' headers; ``SHA256Digest/zero`` for a page without records.
   private(set) var digests: [SHA256Digest] = []
-  /// The range of pages in each row.
   private var rows: [Range<Int>] = []
 
   static let fencesPerRow = 128
@@ -21,9 +19,6 @@ struct RunFences: Sendable {
   /// Creates fences for pages that are not written yet.
   init() {}
 
-  /// Reads and verifies the fences of a run.
-  ///
-  /// - Throws: ``IndexError/Code/corrupt``; any error from the storage.
   init(of run: IndexRun, in reader: any IndexReader) throws {
     var digest = SHA256Digest.zero
     fingerprints.reserveCapacity(run.pages)
@@ -67,7 +62,6 @@ struct RunFences: Sendable {
     }
   }
 
-  /// Rewrites the fence rows of pages that were changed.
   func rewrite(_ changed: some Sequence<Int>, of run: inout IndexRun, in writer: any IndexWriter) throws {
     var changed = changed.sorted()[...]
     run.fenceDigest = .zero

@@ -10,7 +10,6 @@ struct RunCursor {
   private var records: [IndexRecord] = []
   private var last: IndexRecord?
 
-  /// Starts at a slot of a page.
   init(_ resident: ResidentRun, from start: (page: Int, slot: Int) = (0, 0)) {
     self.resident = resident
     (nextPage, firstSlot) = start
@@ -24,9 +23,8 @@ struct RunCursor {
     return records[slot - 1]
   }
 
-  /// Reads the next page that has records; `false` after the last page.
-  ///
-  /// After it throws ``IndexError/Code/corrupt``, the next call reads the page after the damaged one.
+  /// Reads the next page that has records; `false` after the last page. After it throws ``IndexError/Code/corrupt``,
+  /// the next call reads the page after the damaged one.
   mutating func readPage(in reader: any IndexReader) throws -> Bool {
     while nextPage < resident.run.pages {
       let number = nextPage

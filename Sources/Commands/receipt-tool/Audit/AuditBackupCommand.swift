@@ -78,14 +78,10 @@ struct AuditBackupCommand: ParsableCommand {
     do {
       let storage = try location.storageForReading()
       defer { try? storage.close() }
-      let left =
-        if let readOnly = storage as? SQLiteReadOnlyStorage {
-          try readOnly.backUp(to: destination)
-        } else if let writable = storage as? SQLiteStorage {
-          try writable.backUp(to: destination)
-        } else {
-          throw StorageError(.unsupported, at: location.name, "Only a trail in a file is copied.")
-        }
+      guard let file = storage as? SQLiteStorage else {
+        throw StorageError(.unsupported, at: location.name, "Only a trail in a file is copied.")
+      }
+      let left = try file.backUp(to: destination)
       if let keys {
         guard let left else {
           throw AuditError(

@@ -133,12 +133,12 @@ struct TrailLocation {
   func storageForReading() throws -> any TrailStorage {
     let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
     let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
-    if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteReadOnlyStorage(openingAt: trail) }
+    if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteStorage(readingAt: trail) }
     do {
       return try storage(creating: false)
     } catch let error as StorageError where !isServer && [.full, .inputOutput].contains(error.code) {
       // On a full disk SQLite cannot create its files beside the trail. Reading may not need them.
-      guard let storage = try? SQLiteReadOnlyStorage(openingAt: trail) else { throw error }
+      guard let storage = try? SQLiteStorage(readingAt: trail) else { throw error }
       return storage
     }
   }

@@ -15,9 +15,12 @@
     /// The format of the file; the application identifier is "RKSV".
     private static let format = DatabaseFormat(
       layout: layout(ServiceSchema.version),
-      upgrade: DatabaseFormat.Upgrade(layout: layout) { database, version in
-        try ServiceSchema.upgrade(SQLiteSession(database), version: version)
-      },
+      upgrade: (
+        layout: layout,
+        run: { database, version in
+          try ServiceSchema.upgrade(SQLiteSession(database), version: version)
+        }
+      ),
       sharing: .shared, synchronization: .atCommit, pageSize: 4096, logLimit: 8 << 20,
       // secure_delete overwrites erased data, so that it does not remain in free pages.
       pragmas: "PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;",
@@ -209,7 +212,7 @@
       try database.withStatement(statement) { prepared in
         for (position, value) in values.enumerated() {
           // SQLite takes `$1` for a name, and numbers names in the order in which they occur.
-          let index = prepared.index(of: "$\(position + 1)")
+          let index = prepared.index(ofParameter: position + 1)
           switch value {
           case .null: try prepared.bind(nil as String?, at: index)
           case .integer(let number): try prepared.bind(number, at: index)

@@ -5,7 +5,7 @@ public import ReceiptBytes
 
 /// Why content was not downloaded.
 public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Downloads were not enabled for the queue.
     case notEnabled = "not-enabled"
@@ -45,9 +45,9 @@ public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStrin
 
   /// The kind of fault.
   public let code: Code
-  /// Where: a download, a URL, a file, a record.
+  /// The place: a download, a URL, a file, a record.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
 
   /// Creates an error.
@@ -63,7 +63,7 @@ public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStrin
 
 /// Why there is no list of product identifiers.
 public struct ProductIdentifierError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no such file or resource.
     case notFound = "not-found"
@@ -91,9 +91,9 @@ public struct ProductIdentifierError: PlacedError, Error, Sendable, Hashable, Cu
 
   /// The kind of fault.
   public let code: Code
-  /// Where: a file, an address, a JSON path, a byte.
+  /// The place: a file, an address, a JSON path, a byte.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
 
   /// Creates an error.
@@ -109,7 +109,7 @@ public struct ProductIdentifierError: PlacedError, Error, Sendable, Hashable, Cu
 
 /// Why an item was not purchased, or its price not fetched.
 public struct PurchasableItemError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The item is not for sale by itself.
     case notPurchasable = "not-purchasable"
@@ -131,9 +131,9 @@ public struct PurchasableItemError: PlacedError, Error, Sendable, Hashable, Cust
 
   /// The kind of fault.
   public let code: Code
-  /// Where: the identifier of the item.
+  /// The place: the identifier of the item.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
   /// The store's error, for ``Code/notSold`` and ``Code/notFetched``.
   public let storeError: StoreError?
@@ -152,7 +152,7 @@ public struct PurchasableItemError: PlacedError, Error, Sendable, Hashable, Cust
 
 /// Why an operation of a queue failed. Nothing was changed, unless the code says otherwise.
 public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The payment's quantity is less than 1.
     case invalidQuantity = "invalid-quantity"
@@ -181,9 +181,9 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
 
   /// The kind of fault.
   public let code: Code
-  /// Where: a product, a transaction, a record.
+  /// The place: a product, a transaction, a record.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
   /// The storage's error, for ``Code/storage``.
   public let storageError: RecordStorageError?
@@ -204,7 +204,7 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
 
 /// What is wrong with a catalogue: a word that stays stable, the place, and what to do.
 public struct CatalogError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// It is not JSON: empty, cut off, or wrongly spelt.
     case notJSON = "not-json"
@@ -252,10 +252,10 @@ public struct CatalogError: PlacedError, Error, Sendable, Hashable, CustomString
 
   /// The kind of fault.
   public let code: Code
-  /// Where: the JSON path, such as `$.products[2].price`; in a file that is not JSON, that of the value with
-  /// the syntax error.
+  /// The place: the JSON path, such as `$.products[2].price`; in a file that is not JSON, that of the value
+  /// with the syntax error.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
   /// The offset of the syntax error, if the file is not JSON.
   public let byteOffset: Int?
@@ -274,7 +274,7 @@ public struct CatalogError: PlacedError, Error, Sendable, Hashable, CustomString
 
 /// Why a local store did not perform an operation.
 public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no such transaction, subscription, product or pending purchase.
     case notFound = "not-found"
@@ -292,9 +292,9 @@ public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStr
 
   /// The kind of fault.
   public let code: Code
-  /// Where: an identifier, or a record.
+  /// The place: an identifier, or a record.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
 
   /// Creates an error.
@@ -310,7 +310,7 @@ public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStr
 
 /// Why an operation on a subscription or purchase failed.
 public struct SubscriptionError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// No subscription of this original transaction.
     case unknownSubscription = "unknown-subscription"
@@ -334,9 +334,9 @@ public struct SubscriptionError: PlacedError, Error, Sendable, Hashable, CustomS
 
   /// The kind of fault.
   public let code: Code
-  /// Where: an identifier of a transaction, a product or an account.
+  /// The place: an identifier of a transaction, a product or an account.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
 
   /// Creates an error.
@@ -352,7 +352,7 @@ public struct SubscriptionError: PlacedError, Error, Sendable, Hashable, CustomS
 
 /// Why an operation of a storage failed.
 public struct RecordStorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is, in a word that stays stable.
+  /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The file does not exist.
     case notFound = "not-found"
@@ -376,9 +376,9 @@ public struct RecordStorageError: PlacedError, Error, Sendable, Hashable, Custom
 
   /// The kind of fault.
   public let code: Code
-  /// Where: a file, or a collection and key.
+  /// The place: a file, or a collection and key.
   public let place: String
-  /// What happened and what to do, on one line.
+  /// A description of the fault and of what to do about it, on one line.
   public let message: String
 
   /// Creates an error.

@@ -10,18 +10,13 @@ struct CheckRun {
   let storage: any TrailStorage
   let head: TrailHead
   let keys: TrailKeys
-  /// `true` if the trail has the keys of erasable parts.
-  ///
-  /// Without them, those parts and the index of customers are not checked.
+  /// `true` if the trail has the keys of erasable parts. Without them, those parts and the index of customers are not
+  /// checked.
   let hasKeys: Bool
   var faults: [TrailFault] = []
   private(set) var hasUnfinishedIndex = false
   private var lines = EntryLineChecker()
-  /// The tree over the roots of the full bundles.
-  ///
-  /// Its tiles are those of the trail's tree, one level higher.
-  private var upper = TreeFrontier()
-  private var tailHashes: [TreeHash] = []
+  private var tree = CheckedTree()
   private var outOfLine: [UInt64] = []
   private var sums: IndexHashes
   private let points: MultisetHash.Points
@@ -57,27 +52,22 @@ struct CheckRun {
       progress(UInt64(first) << 8, head.size)
       guard faults.count < TrailCheckReport.maximumFaults else { return }
     }
-    try take(checkTail())
+    try take(
+      storage.read { try CheckedBundle(head.size & ~255..<head.size, $0, noSums, hasKeys: hasKeys) })
     progress(head.size, head.size)
     faults += lines.finish(sawErasableParts: hasKeys)
     FreedMemory.release()
   }
 
-  private func window(from first: Int) -> Range<Int> {
-    first..<min(first + Self.windowCount, bundleCount)
-  }
+  private func window(from first: Int) -> Range<Int> { first..<min(first + Self.windowCount, bundleCount) }
 
   /// Starts checking the bundles of a window.
   private func checkBundles(_ window: Range<Int>) -> ConcurrentWork<[CheckedBundle]> {
-    let (storage, hasKeys) = (storage, hasKeys)
-    let (key, points, indexedSize) = (keys.fingerprints, points, head.indexedSize)
+    let (storage, hasKeys, noSums) = (storage, hasKeys, noSums)
     let check: @Sendable (Range<Int>) throws -> [CheckedBundle] = { part in
       try part.map { offset in
-        try storage.read { reader in
-          try CheckedBundle(
-            Int64(window.lowerBound + offset), reader, IndexHashes(key, points, indexedSize: indexedSize),
-            hasKeys: hasKeys)
-        }
+        let first = UInt64(window.lowerBound + offset) << 8
+        return try storage.read { try CheckedBundle(first..<first + 256, $0, noSums, hasKeys: hasKeys) }
       }
     }
     guard !(storage is SingleState) else {
@@ -86,13 +76,7 @@ struct CheckRun {
     return ConcurrentWork { try AllProcessors.map(window.count, share: 1, check) }
   }
 
-  private func checkTail() throws -> CheckedBundle {
-    try storage.read { reader in
-      try CheckedBundle(
-        tail: head.size & ~255..<head.size, reader,
-        IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize), hasKeys: hasKeys)
-    }
-  }
+  private var noSums: IndexHashes { IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize) }
 
   private mutating func take(_ checked: CheckedBundle) throws {
     faults += checked.entries.faults
@@ -100,24 +84,16 @@ struct CheckRun {
     outOfLine += checked.outOfLine
     sums.add(checked.sums)
     guard checked.isFull else {
-      tailHashes = checked.entries.hashes
+      tree.tail = checked.entries.hashes
       return
     }
-    var tiles: [(TileCoordinates, [TreeHash])] = []
-    upper.append(checked.root) { tiles.append(($0, $1.hashes)) }
-    for (above, hashes) in tiles {
-      try compareTile(TileCoordinates(above.level + 1, above.number, above.width), hashes)
+    for (tile, hashes) in tree.add(checked.root) {
+      faults.compare(tile, hashes, with: try storage.read { try $0.value(.tiles, StoredTiles.key(tile)) })
     }
   }
 
-  private mutating func compareTile(_ coordinates: TileCoordinates, _ hashes: [TreeHash]) throws {
-    let row = try storage.read { try $0.value(.tiles, StoredTiles.key(coordinates)) }
-    guard row != TileCoordinates.encode(hashes) else { return }
-    let index = coordinates.number << UInt64(8 * (coordinates.level + 1))
-    faults.append(
-      TrailFault(
-        .alteredTile, index: index, at: coordinates.path,
-        row == nil ? "The tile is missing." : "The tile does not have the hashes of the entries below it."))
+  private var tiles: CheckedTiles {
+    tree.reader { [storage] tile in try storage.read { try StoredTiles.fullTile(tile, $0) } }
   }
 
   // MARK: - Rows
@@ -145,7 +121,7 @@ struct CheckRun {
       try checkNothing(.covers, outside: rows.covers)
       try checkNothing(.keys, outside: [rows.keys])
     } catch let error as AuditError {
-      faults.append(TrailFault(.erasureKeys, at: error.place, error.message))
+      faults.add(.erasureKeys, at: error.place, error.message)
     }
   }
 
@@ -158,80 +134,65 @@ struct CheckRun {
       outside: [TrailNotes.configuration...last, TrailNotes.policyList...TrailNotes.policies.upperBound])
     // The roots for the proofs are computed from the tiles, which must be correct.
     guard faults.isEmpty || proofs.map(\.index) != lines.successions else { return }
-    let reader = CheckedTiles(storage: storage, upper: upper, tail: tailHashes)
+    let reader = tiles
     let fault = try SuccessionProofs(proofs: proofs).fault(
       entries: lines.successions, trusting: keys.chain.first
     ) { size in
       size <= head.size ? try MerkleTree.root(size: size, reader: reader) : .empty
     }
-    if let fault { faults.append(TrailFault(.keySuccession, at: "notes", fault)) }
+    if let fault { faults.add(.keySuccession, at: "notes", fault) }
   }
 
   private mutating func checkNothing(_ table: StorageTable, outside ranges: [ClosedRange<Int64>]) throws {
     var next = Int64.min
-    var gaps: [ClosedRange<Int64>] = []
-    for range in ranges {
-      if next < range.lowerBound { gaps.append(next...range.lowerBound - 1) }
-      next = range.upperBound + 1
-    }
-    gaps.append(next...Int64.max)
+    var strays: [Int64] = []
     try storage.read { reader in
-      for gap in gaps {
-        guard let stray = try reader.lastKey(table, in: gap) else { continue }
-        faults.append(
-          TrailFault(
-            .strayRow, at: "\(table) \(stray)", "The row belongs to no entry, tile or note of the trail."))
+      for range in ranges {
+        if next < range.lowerBound, let stray = try reader.lastKey(table, in: next...range.lowerBound - 1) {
+          strays.append(stray)
+        }
+        next = range.upperBound + 1
       }
+      if let stray = try reader.lastKey(table, in: next...Int64.max) { strays.append(stray) }
+    }
+    for stray in strays {
+      faults.add(
+        .strayRow, at: "\(table) \(stray)", "The row belongs to no entry, tile or note of the trail.")
     }
   }
 
   // MARK: - The tree
 
-  /// The root of all entries.
-  var root: TreeHash {
-    var root: TreeHash?
-    if !tailHashes.isEmpty {
-      var tail = TreeFrontier()
-      for hash in tailHashes { tail.append(hash) }
-      root = tail.root
-    }
-    guard upper.size > 0 else { return root ?? .empty }
-    return root.map { upper.root(followedBy: $0) } ?? upper.root
-  }
+  var root: TreeHash { tree.root }
 
   mutating func checkHead() throws {
     if root != head.root {
-      faults.append(
-        TrailFault(.head, at: "head", "The head has the root \(head.root); the entries have \(root)."))
+      faults.add(.head, at: "head", "The head has the root \(head.root); the entries have \(root).")
     }
     if head.size > 0, lines.newestTime != head.lastTime {
-      faults.append(TrailFault(.head, at: "head", "The head has another time than the newest entry."))
+      faults.add(.head, at: "head", "The head has another time than the newest entry.")
     }
   }
 
-  mutating func compare(_ checkpoint: VerifiedCheckpoint, named name: String, origin: String) throws {
-    let (size, expected) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
-    if checkpoint.checkpoint.origin != origin {
-      faults.append(
-        TrailFault(.checkpoint, at: "checkpoint", "It is one of the log \(checkpoint.checkpoint.origin)."))
+  mutating func compare(_ verified: VerifiedCheckpoint, named name: String) throws {
+    let checkpoint = verified.checkpoint
+    let size = checkpoint.size
+    if checkpoint.origin != keys.origin {
+      faults.add(.checkpoint, at: "checkpoint", "It is one of the log \(checkpoint.origin).")
     }
     guard size <= head.size else {
-      faults.append(
-        TrailFault(
-          .rolledBack, index: head.size, at: "entry \(head.size)",
-          "The trail has \(head.size) entries, but \(name) covers \(size): entries are missing, or this is an old copy."
-        ))
-      return
+      return faults.add(
+        .rolledBack, index: head.size, at: "entry \(head.size)",
+        "The trail has \(head.size) entries, but \(name) covers \(size): entries are missing, or this is an old copy."
+      )
     }
-    guard faults.isEmpty else { return }
-    let reader = CheckedTiles(storage: storage, upper: upper, tail: tailHashes)
-    if size > 0 || expected != .empty, try MerkleTree.root(size: size, reader: reader) != expected {
-      faults.append(
-        TrailFault(
-          .checkpoint, index: 0, at: "entries below \(size)",
-          "The first \(size) entries do not have the root of \(name): the trail was altered throughout, or forked."
-        ))
-    }
+    guard faults.isEmpty, size > 0 || checkpoint.root != .empty,
+      try MerkleTree.root(size: size, reader: tiles) != checkpoint.root
+    else { return }
+    faults.add(
+      .checkpoint, index: 0, at: "entries below \(size)",
+      "The first \(size) entries do not have the root of \(name): the trail was altered throughout, or forked."
+    )
   }
 
   // MARK: - The index
@@ -251,40 +212,31 @@ struct CheckRun {
     hasUnfinishedIndex = findings.contains { $0.hasUnfinishedRebuild }
   }
 
-  private struct IndexFinding {
-    var faults: [TrailFault] = []
-    var hasUnfinishedRebuild = false
-  }
+  private typealias IndexFinding = (faults: [TrailFault], hasUnfinishedRebuild: Bool)
 
-  /// Checks the index of a kind.
-  ///
-  /// If `kind` is `nil`, checks the rows that belong to no kind.
+  /// Checks the index of a kind. If `kind` is `nil`, checks the rows that belong to no kind.
   private func checkIndex(_ kind: IndexKind?, in reader: any StorageReader) throws -> IndexFinding {
-    var found = IndexFinding()
     do {
       let auditor = try IndexAuditor(root: keys.head(in: reader).indexRoot, in: IndexRows(base: reader))
+      var faults: [TrailFault] = []
       guard auditor.indexedSize == head.indexedSize else {
-        found.faults.append(
-          TrailFault(
-            .index, at: "runs",
-            "The index reaches to entry \(auditor.indexedSize), the head says \(head.indexedSize)."))
-        return found
+        faults.add(
+          .index, at: "runs",
+          "The index reaches to entry \(auditor.indexedSize), the head says \(head.indexedSize).")
+        return (faults, false)
       }
       guard let kind else {
-        found.faults = try auditor.strayRows().map { TrailFault(.strayRow, at: "index", $0.description) }
-        found.hasUnfinishedRebuild = try auditor.hasUnfinishedRebuild()
-        return found
+        faults = try auditor.strayRows().map { TrailFault(.strayRow, at: "index", $0.description) }
+        return (faults, try auditor.hasUnfinishedRebuild())
       }
       let report = try auditor.audit(kind, at: points)
-      found.faults = report.damage.map { TrailFault(.index, at: "index \(kind)", $0.description) }
-      if hasKeys || kind != .customer, report.damage.isEmpty, report.sum != sums.byKind[Int(kind.rawValue)] {
-        found.faults.append(
-          TrailFault(
-            .index, at: "index \(kind)", "The records of this index are not those of the entries."))
+      faults = report.damage.map { TrailFault(.index, at: "index \(kind)", $0.description) }
+      if hasKeys || kind != .customer, faults.isEmpty, report.sum != sums.byKind[Int(kind.rawValue)] {
+        faults.add(.index, at: "index \(kind)", "The records of this index are not those of the entries.")
       }
+      return (faults, false)
     } catch let error as IndexError where error.code == .corrupt {
-      found.faults.append(TrailFault(.index, at: error.place, error.message))
+      return ([TrailFault(.index, at: error.place, error.message)], false)
     }
-    return found
   }
 }

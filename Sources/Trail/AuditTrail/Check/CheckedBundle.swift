@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCrypto
 internal import TransparencyLog
 
@@ -13,34 +14,35 @@ struct CheckedBundle {
   /// The root of a full bundle's entries.
   private(set) var root = TreeHash.empty
 
-  /// Checks a full bundle.
-  init(_ bundle: Int64, _ reader: any StorageReader, _ sums: IndexHashes, hasKeys: Bool) throws {
-    let first = UInt64(bundle) << 8
-    entries = CheckedEntries(first: first)
+  /// Checks the entries of a bundle, or fewer ones that are not in a bundle yet.
+  init(
+    _ range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexHashes, hasKeys: Bool
+  ) throws {
+    entries = CheckedEntries(first: range.lowerBound)
     self.sums = sums
     self.hasKeys = hasKeys
-    isFull = true
+    isFull = range.count == BundleRow.entryCount
+    try isFull ? checkBundle(from: range.lowerBound, reader) : checkTail(range, reader)
+  }
+
+  private mutating func checkBundle(from first: UInt64, _ reader: any StorageReader) throws {
+    let bundle = Int64(first >> 8)
     let row: [UInt8]
+    let names = "The entries \(first) to \(first + 255)"
     do {
       guard let stored = try reader.value(.bundles, bundle) else {
-        fail(
-          .missingEntry, first,
-          "The entries \(first) to \(first + 255) are missing: there is no bundle \(bundle).")
-        return
+        return fail(.missingEntry, first, "\(names) are missing: there is no bundle \(bundle).")
       }
       row = stored
     } catch let error as StorageError where error.code == .corrupt {
-      fail(
-        .missingEntry, first,
-        "The entries \(first) to \(first + 255) cannot be read. At \(error.place): \(error.message)")
-      return
+      return fail(.missingEntry, first, "\(names) cannot be read. At \(error.place): \(error.message)")
     }
     guard row.count >= BundleRow.headerByteCount,
       let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
       layout.byteCount == row.count
     else {
-      fail(.missingEntry, first, "The bundle \(bundle) of the entries \(first) to \(first + 255) is damaged.")
-      return
+      return fail(
+        .missingEntry, first, "The bundle \(bundle) of the entries \(first) to \(first + 255) is damaged.")
     }
     var parts = ErasableParts(reader)
     for position in 0..<BundleRow.entryCount {
@@ -50,9 +52,8 @@ struct CheckedBundle {
         isOutOfLine: layout.outOfLine[position], at: index, reader, &parts)
       let stored = row[position * TreeHash.byteCount..<(position + 1) * TreeHash.byteCount]
       if entries.hashes[position] != TreeHash(stored) {
-        entries.faults.append(
-          TrailFault(
-            .alteredEntry, entry: index, "The entry does not have the hash that the tree has at its place."))
+        entries.faults.add(
+          .alteredEntry, entry: index, "The entry does not have the hash that the tree has at its place.")
       }
     }
     let roots = TreeHash.hashes(in: Array(row[BundleRow.tileByteCount..<BundleRow.groupedTileByteCount]))
@@ -66,21 +67,14 @@ struct CheckedBundle {
     root = TreeHash.root(ofComplete: groupRoots[...])
   }
 
-  /// Checks the entries that are not in a bundle yet.
-  init(tail range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexHashes, hasKeys: Bool) throws {
-    entries = CheckedEntries(first: range.lowerBound)
-    self.sums = sums
-    self.hasKeys = hasKeys
-    isFull = false
+  private mutating func checkTail(_ range: Range<UInt64>, _ reader: any StorageReader) throws {
     var parts = ErasableParts(reader)
     for index in range {
       guard let row = try reader.value(.tail, Int64(index)) else {
-        fail(.missingEntry, index, "The entry is missing.")
-        return
+        return fail(.missingEntry, index, "The entry is missing.")
       }
       guard let stored = TailRow.decode(row) else {
-        fail(.missingEntry, index, "The row of the entry is damaged.")
-        return
+        return fail(.missingEntry, index, "The row of the entry is damaged.")
       }
       try add(
         stored.entry.span, sealed: stored.erasable, isOutOfLine: stored.isOutOfLine, at: index, reader, &parts
@@ -92,7 +86,7 @@ struct CheckedBundle {
   }
 
   private mutating func fail(_ code: TrailFault.Code, _ index: UInt64, _ message: String) {
-    entries.faults.append(TrailFault(code, entry: index, message))
+    entries.faults.add(code, entry: index, message)
   }
 
   private mutating func add(
@@ -119,17 +113,47 @@ struct CheckedBundle {
   }
 }
 
-/// The tiles of a tree whose entries were checked.
-struct CheckedTiles: TileReader {
-  let storage: any TrailStorage
-  let upper: TreeFrontier
-  let tail: [TreeHash]
+/// The multiset hashes, by kind, of the index records that entries should have. They are compared with those of the
+/// index.
+struct IndexHashes {
+  private(set) var byKind = [MultisetHash](repeating: MultisetHash(), count: IndexKind.allCases.count)
+  private let key: IndexKey?
+  private let points: MultisetHash.Points
+  private let indexedSize: UInt64
+  /// The products of the bundle, which has one index record for each.
+  private var products: Set<UInt64> = []
 
-  func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
-    let full = coordinates.level == 0 ? upper.size : upper.size >> UInt64(8 * coordinates.level)
-    if coordinates.number < full {
-      return try storage.read { try StoredTiles.fullTile(coordinates, $0) }
-    }
-    return coordinates.level == 0 ? tail : upper.partialTile(level: coordinates.level - 1)
+  /// Creates hashes of no records. If the key of the fingerprints is unknown, it is `nil` and nothing is hashed.
+  init(_ key: IndexKey?, _ points: MultisetHash.Points, indexedSize: UInt64) {
+    self.key = key
+    self.points = points
+    self.indexedSize = indexedSize
+  }
+
+  /// Adds the index records of an entry. Each bundle needs hashes of its own.
+  mutating func add(
+    _ entry: Span<UInt8>, erasable: [UInt8], _ keys: EntryIndexKeys, at index: UInt64
+  ) {
+    guard let key, index < indexedSize,
+      let fingerprints = try? EntryFingerprints(entry, erasable: erasable.span, keys, key)
+    else { return }
+    add(.receipt, fingerprints.receipt, index)
+    add(.receipt, fingerprints.receiptBesideId, index)
+    add(.original, fingerprints.original, index, check: fingerprints.originalCheck)
+    add(.transaction, fingerprints.transaction, index)
+    add(.customer, fingerprints.customer, index)
+    if let product = fingerprints.product, products.insert(product).inserted { add(.product, product, index) }
+  }
+
+  private mutating func add(
+    _ kind: IndexKind, _ fingerprint: UInt64?, _ index: UInt64, check: UInt32 = 0
+  ) {
+    guard let fingerprint else { return }
+    byKind[Int(kind.rawValue)].add(
+      IndexRecord(fingerprint: fingerprint, index: index, check: check), of: kind, at: points)
+  }
+
+  mutating func add(_ other: IndexHashes) {
+    for kind in byKind.indices { byKind[kind].add(other.byKind[kind]) }
   }
 }

@@ -4,35 +4,26 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 package import TransparencyLog
 
-/// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.
-///
-/// It starts from the entries, the trail's public key and the last published checkpoint, and trusts nothing else that
-/// is stored. It blocks, and uses all processors. The trail may be in use meanwhile.
+/// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints. It
+/// starts from the entries, the trail's public key and the last published checkpoint, and trusts nothing else that is
+/// stored. It blocks, and uses all processors. The trail may be in use meanwhile.
 package struct TrailChecker: Sendable {
   private let storage: any TrailStorage
   private let verifier: NoteVerifierKey
   private let checkpoints: any CheckpointStore
 
-  /// Creates a checker.
-  ///
-  /// - Parameters:
-  ///   - storage: The storage of the trail.
-  ///   - verifier: The trail's public key.
-  ///   - checkpoints: The store of the last checkpoint.
   package init(storage: any TrailStorage, verifier: NoteVerifierKey, checkpoints: any CheckpointStore) {
     self.storage = storage
     self.verifier = verifier
     self.checkpoints = checkpoints
   }
 
-  /// Checks everything.
+  /// Checks everything. The report is clean only if the trail was read in full. The number of checked entries and that
+  /// of all entries are reported periodically. Throws ``StorageError`` if the storage cannot be read for a reason that
+  /// indicates no fault of the trail.
   ///
-  /// - Parameters:
-  ///   - allowsMissingKeys: `true` for a copy that is meant to hold no keys of erasable parts. Then those parts and the
-  ///     index of customers are not checked, since that requires the keys. Otherwise missing keys are a fault.
-  ///   - progress: Called periodically with the number of checked entries and the number of all entries.
-  /// - Returns: The report. It is clean only if the trail was read in full.
-  /// - Throws: ``StorageError`` if the storage cannot be read for a reason that indicates no fault of the trail.
+  /// A copy may be meant to hold no keys of erasable parts. Then those parts and the index of customers are not
+  /// checked, since that requires the keys. Otherwise missing keys are a fault.
   package func check(
     allowsMissingKeys: Bool = false,
     progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -56,9 +47,7 @@ package struct TrailChecker: Sendable {
     let rest = Result { try checkTrail(storage, allowsMissingKeys, progress) }
     let faults = try structure.take()
     var report = try rest.get()
-    let others = report.faults
-    report.faults = []
-    report.add(faults + others)
+    report.faults = faults + report.faults
     return report
   }
 
@@ -78,11 +67,17 @@ package struct TrailChecker: Sendable {
     do {
       // Load this before anything of the trail: entries may be appended meanwhile, and then there are at least as many.
       let last = Result { try checkpoints.load() }
-      guard let keys = try checkKeys(storage, &report) else { return report }
-      let published = try checkPublished(last, keys, &report)
+      let keys: TrailKeys
+      do { keys = try storage.read { try TrailKeys(reading: $0, trusting: verifier) } } catch let error
+        as AuditError
+      {
+        report.faults.add(.configuration, at: "configuration", error.message)
+        return report
+      }
+      let published = try checkPublished(last, keys, &report.faults)
       let head: TrailHead
       do { head = try storage.read(keys.head) } catch let error as AuditError {
-        report.add([TrailFault(.head, at: error.place, error.message)])
+        report.faults.add(.head, at: error.place, error.message)
         return report
       }
       var run = try CheckRun(storage: storage, head: head, keys: keys)
@@ -91,80 +86,82 @@ package struct TrailChecker: Sendable {
       try run.checkHead()
       try checkCheckpoints(&run, published: published, keys)
       try run.checkIndex()
-      if !run.hasKeys, !allowsMissingKeys { run.faults.append(Self.missingKeys) }
+      if !run.hasKeys, !allowsMissingKeys {
+        run.faults.add(.erasureKeys, at: "keys", ErasureKeys.missing.message)
+      }
       report.hasKeys = run.hasKeys
       report.hasUnfinishedIndex = run.hasUnfinishedIndex
       report.entryCount = head.size
       report.rootHash = run.root.base64
       report.checkpointSize = published?.checkpoint.size
-      report.add(run.faults)
+      report.faults += run.faults
     } catch let error as StorageError where error.code == .corrupt {
-      report.add([TrailFault(.storage, at: error.place, error.message)])
+      report.faults.add(.storage, at: error.place, error.message)
     } catch let error as AuditError {
-      report.add([TrailFault(.storage, at: error.place, error.message)])
+      report.faults.add(.storage, at: error.place, error.message)
     }
     return report
   }
 
-  private static let missingKeys = TrailFault(.erasureKeys, at: "keys", ErasureKeys.missing.message)
-
-  private func checkKeys(
-    _ storage: any TrailStorage, _ report: inout TrailCheckReport
-  ) throws -> TrailKeys? {
-    do {
-      return try storage.read { try TrailKeys(reading: $0, trusting: verifier) }
-    } catch let error as AuditError {
-      report.add([TrailFault(.configuration, at: "configuration", error.message)])
-      return nil
-    }
-  }
-
   private func checkPublished(
-    _ last: Result<[UInt8]?, any Error>, _ keys: TrailKeys, _ report: inout TrailCheckReport
+    _ last: Result<[UInt8]?, any Error>, _ keys: TrailKeys, _ faults: inout [TrailFault]
   ) throws -> VerifiedCheckpoint? {
     do {
-      guard let bytes = try last.get() else {
-        report.add([TrailFault(.checkpoint, at: "checkpoint", "The place of the last checkpoint is empty.")])
-        return nil
-      }
-      return try keys.chain.verify(SignedCheckpoint(parsing: bytes))
+      if let bytes = try last.get() { return try keys.chain.verify(SignedCheckpoint(parsing: bytes)) }
+      faults.add(.checkpoint, at: "checkpoint", "The place of the last checkpoint is empty.")
     } catch  where !error.isFailureToCheckNote {
-      report.add([
-        TrailFault(.checkpoint, at: "checkpoint", "The last checkpoint cannot be trusted: \(error)")
-      ])
-      return nil
+      faults.add(.checkpoint, at: "checkpoint", "The last checkpoint cannot be trusted: \(error)")
     }
+    return nil
   }
 
   private func checkCheckpoints(
     _ run: inout CheckRun, published: VerifiedCheckpoint?, _ keys: TrailKeys
   ) throws {
-    if let published {
-      try run.compare(published, named: "the published checkpoint", origin: keys.origin)
-    }
+    if let published { try run.compare(published, named: "the published checkpoint") }
     guard let stored = try run.storage.read({ try $0.value(.notes, TrailNotes.checkpoint) }) else {
-      run.faults.append(TrailFault(.checkpoint, at: "notes", "The stored checkpoint is missing."))
-      return
+      return run.faults.add(.checkpoint, at: "notes", "The stored checkpoint is missing.")
     }
     guard stored != published?.signed.encoded else { return }
     do {
       // Another process may have published and stored a newer checkpoint since.
       let published = try checkpoints.load().flatMap { try keys.chain.verify(SignedCheckpoint(parsing: $0)) }
       let verified = try keys.chain.verify(SignedCheckpoint(parsing: stored))
-      try run.compare(verified, named: "the stored checkpoint", origin: keys.origin)
+      try run.compare(verified, named: "the stored checkpoint")
       // A crash between publishing and storing leaves an older checkpoint, or the same one with fewer cosignatures.
       if let published, verified.checkpoint.size >= published.checkpoint.size,
         verified.checkpoint != published.checkpoint
           || !verified.signed.note.signatures.allSatisfy(published.signed.note.signatures.contains)
       {
-        run.faults.append(
-          TrailFault(.checkpoint, at: "notes", "The stored checkpoint is not the published one."))
+        run.faults.add(.checkpoint, at: "notes", "The stored checkpoint is not the published one.")
       }
     } catch let error as StorageError {
       throw error
     } catch  where !error.isFailureToCheckNote {
-      run.faults.append(
-        TrailFault(.checkpoint, at: "notes", "The stored checkpoint cannot be trusted: \(error)"))
+      run.faults.add(.checkpoint, at: "notes", "The stored checkpoint cannot be trusted: \(error)")
     }
   }
 }
+
+/// A storage that consists of one state, as the reader of a single read sees it. Every read sees this state, and
+/// nothing can be written. Use it only on the thread of that read, and only for as long as the read lasts.
+struct SingleState: TrailStorage {
+  private let reader: any StorageReader
+
+  init(_ reader: any StorageReader) { self.reader = reader }
+
+  func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try body(reader) }
+
+  func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { throw Self.closed }
+
+  func scrub() throws { throw Self.closed }
+
+  func byteCount() throws -> UInt64 { throw Self.closed }
+
+  func close() throws {}
+
+  private static let closed = StorageError(.closed, at: "storage", "What is only read cannot be changed.")
+}
+
+// The protocol requires Sendable; this storage stays on the thread of its read.
+extension SingleState: @unchecked Sendable {}

@@ -128,22 +128,6 @@ public struct ErasablePart: Sendable, Hashable {
 
 /// Bytes that are not an erasable part.
 package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of an error.
-  ///
-  /// The raw values are stable.
-  package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The bytes end too early.
-    case truncated
-    /// The first byte or the flags are unknown.
-    case unknownMark = "unknown-mark"
-    /// The bytes continue after the end of the part.
-    case trailingBytes = "trailing-bytes"
-    /// The customer token is not UTF-8.
-    case invalidText = "invalid-text"
-    /// The salt does not have 32 bytes, or the customer token has more than 65,535.
-    case wrongLength = "wrong-length"
-  }
-
   /// The kind of the error.
   package let code: Code
   /// The offset of the error, in bytes.

@@ -2,26 +2,6 @@
 
 /// An error for bytes that are not an entry, or facts that no entry can hold, with its place.
 package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of an error.
-  ///
-  /// The raw values are stable.
-  package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The first line is not that of this version of the format.
-    case version
-    /// The bytes end in the middle of a line, or before a line that every entry has.
-    case truncated
-    /// The format has no such line, or not in this place.
-    case unexpectedLine = "unexpected-line"
-    /// A value is empty.
-    case emptyValue = "empty-value"
-    /// A value is not spelled in its only valid form.
-    case invalidValue = "invalid-value"
-    /// A number is negative and must not be, or is beyond the range of its line.
-    case outOfRange = "out-of-range"
-    /// The entry is longer than ``AuditEntry/maximumByteCount``.
-    case tooLong = "too-long"
-  }
-
   /// The kind of the error.
   package let code: Code
   /// The number of the line, starting at 1; 0 if the error concerns no single line.

@@ -5,25 +5,22 @@ internal import ReceiptBytes
 internal import TransparencyLog
 
 /// The files that exports have left in `tile` and `erasable`, including those that an interrupted export did not
-/// finish.
-///
-/// Other files and folders belong to others, and are neither listed nor touched.
+/// finish. Other files and folders belong to others, and are neither listed nor touched.
 struct ExportedFiles {
   private(set) var files: [String] = []
   private(set) var folders: [String] = []
-  private let path: String
+  private let directory: TileDirectory
 
-  /// Lists the files by their names below the folder.
-  ///
-  /// - Throws: ``AuditError/Code/alreadyExists`` if `tile` or `erasable` contains something that no export writes:
-  ///   nothing is exported on top of it, and it is not removed. ``StorageError``.
+  /// Lists the files by their names below the folder. Throws ``AuditError/Code/alreadyExists`` if `tile` or `erasable`
+  /// contains something that no export writes: nothing is exported on top of it, and it is not removed.
+  /// ``StorageError``.
   init(in directory: TileDirectory) throws {
-    path = directory.path
+    self.directory = directory
     for name in ["tile", "erasable"] { try add(name) }
   }
 
   private mutating func add(_ name: String) throws {
-    let place = "\(path)/\(name)"
+    let place = "\(directory.path)/\(name)"
     do {
       switch try FileManager.default.attributesOfItem(atPath: place)[.type] as? FileAttributeType {
       case .typeDirectory?:
@@ -53,27 +50,17 @@ struct ExportedFiles {
       ?? TileDirectory.erasableBundle(name)
   }
 
-  /// Removes the files that do not belong to the tree of `size` entries, and the folders that become empty.
-  ///
-  /// On return the removals are on disk.
-  ///
-  /// Narrower versions of partial tiles and bundles stay as long as the tile is partial: clients with an older
-  /// checkpoint may request them (C2SP tlog-tiles, "Partial Tiles"). No older files of erasable parts stay.
-  ///
-  /// - Parameters:
-  ///   - part: The folder to clean: `tile` or `erasable`.
-  ///   - size: The number of entries of the export.
-  ///   - includingErasableParts: `true` if the export has erasable parts.
-  /// - Throws: ``StorageError`` if a file cannot be removed or the removal cannot be synced.
+  /// Removes the files that do not belong to the tree of `size` entries, and the folders that become empty. On return
+  /// the removals are on disk. Narrower versions of partial tiles and bundles stay as long as the tile is partial:
+  /// clients with an older checkpoint may request them (C2SP tlog-tiles, "Partial Tiles"). No older files of erasable
+  /// parts stay. Throws ``StorageError`` if a file cannot be removed or the removal cannot be synced.
   func removeStale(in part: String, size: UInt64, includingErasableParts: Bool) throws(StorageError) {
     for name in files where name.hasPrefix(part) && !isCurrent(name, size, includingErasableParts) {
-      try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
-        try FileSystem.remove("\(path)/\(name)")
-      }
+      try directory.remove(name)
     }
     // The deepest folders come first. A removal is on disk once its folder is synced.
     for name in folders.reversed() where name.hasPrefix(part) {
-      let folder = "\(path)/\(name)"
+      let folder = "\(directory.path)/\(name)"
       try StorageError.synchronizeDirectory(folder)
       let isRemoved = try StorageError.doing("It cannot be removed", at: folder) { () throws(SystemError) in
         try FileSystem.removeDirectory(folder)

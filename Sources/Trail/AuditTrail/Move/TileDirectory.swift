@@ -19,7 +19,6 @@ internal import TransparencyLog
 /// `erasable` contain nothing else, except narrower versions of tiles that are still partial, which a log must continue
 /// to serve according to C2SP tlog-tiles. Other files in the folder are left alone.
 package struct TileDirectory: Sendable {
-  /// The path of the folder.
   package let path: String
 
   /// Creates a value for a folder, which need not exist.
@@ -32,8 +31,6 @@ package struct TileDirectory: Sendable {
   }
 
   /// Returns the proofs of the entries that replaced keys of the trail, unverified.
-  ///
-  /// - Throws: `LogFormatError` if the file is damaged, ``StorageError``.
   func successions() throws -> [LogProof] { try KeyChain.proofs(in: read(Self.keysName) ?? []) }
 
   static let keysName = "keys"
@@ -42,9 +39,8 @@ package struct TileDirectory: Sendable {
   /// The suffix of a file's name while the file is written.
   static let unfinished = ".new"
 
-  /// Writes a file as a whole: a reader sees either all of it or the previous contents.
-  ///
-  /// The contents are on disk on return, and the name is once the folder is synced.
+  /// Writes a file as a whole: a reader sees either all of it or the previous contents. The contents are on disk on
+  /// return, and the name is once the folder is synced.
   func write(_ contents: [UInt8], to name: String) throws(StorageError) {
     let target = "\(path)/\(name)"
     guard let slash = target.lastIndex(of: "/") else { return }
@@ -61,7 +57,6 @@ package struct TileDirectory: Sendable {
     }
   }
 
-  /// Removes a file if it exists.
   func remove(_ name: String) throws(StorageError) {
     try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
       try FileSystem.remove("\(path)/\(name)")
@@ -76,11 +71,8 @@ package struct TileDirectory: Sendable {
     }
   }
 
-  /// Creates the folder if it does not exist, and keeps other exports out of it until the returned file is closed.
-  ///
-  /// The lock ends with the process.
-  ///
-  /// - Throws: ``StorageError/Code/busy`` if another export is writing into it.
+  /// Creates the folder if it does not exist, and keeps other exports out of it until the returned file is closed. The
+  /// lock ends with the process. Throws ``StorageError/Code/busy`` if another export is writing into it.
   func lock() throws(StorageError) -> File {
     try Self.makeFolder(path)
     let folder = try StorageError.doing("It cannot be opened", at: path) { () throws(SystemError) in
@@ -112,11 +104,7 @@ package struct TileDirectory: Sendable {
 
   /// Returns the entries of a bundle if its file has them exactly as the tree does.
   ///
-  /// - Parameters:
-  ///   - bundle: The bundle.
-  ///   - hashes: The leaf hashes of the entries.
   /// - Returns: The entries; `nil` if the file does not have them.
-  /// - Throws: ``StorageError``.
   func entries(of bundle: TileCoordinates, _ hashes: some Collection<TreeHash>) throws(StorageError)
     -> [[UInt8]]?
   {
@@ -128,8 +116,6 @@ package struct TileDirectory: Sendable {
   }
 
   /// Checks that the files beside `tile` that an export would replace, if they exist, were written by exports.
-  ///
-  /// - Throws: ``AuditError/Code/alreadyExists``.
   func requireOwnFiles() throws {
     for (name, beginning) in [
       (Self.keysName, KeyChain.fileBeginning), (Self.policiesName, PolicyDescription.beginning),

@@ -11,11 +11,8 @@ struct TileExport {
   let directory: TileDirectory
   let includingErasableParts: Bool
 
-  /// Exports the trail as far as its newest checkpoint covers it.
-  ///
-  /// - Parameter progress: Called periodically with the number of written entries and the number of all entries.
-  /// - Returns: The checkpoint that was written.
-  /// - Throws: As ``AuditLog/export(to:includingErasableParts:progress:)``.
+  /// Exports the trail as far as its newest checkpoint covers it. Returns the checkpoint that was written, and throws
+  /// as ``AuditLog/export(to:includingErasableParts:progress:)``.
   func run(progress: (_ written: UInt64, _ of: UInt64) -> Void) throws -> VerifiedCheckpoint {
     guard let checkpoint = try reader.withView({ $0.checkpoint }) else {
       throw AuditError(.noSuchEntry, at: "checkpoint", "No checkpoint was published yet; publish one first.")
@@ -28,23 +25,15 @@ struct TileExport {
     try ExportedFiles(in: directory).removeStale(
       in: "erasable", size: size, includingErasableParts: includingErasableParts)
     var statements = EntryStatements()
-    var number: UInt64 = 0
-    while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
-      let entries = try export(bundle, size: size)
-      try statements.add(entries, from: number << 8)
-      number += 1
-      if number.isMultiple(of: 64) { progress(min(number << 8, size), size) }
+    for bundle in TileCoordinates.all(level: 0, inTreeOfSize: size) {
+      try statements.add(export(bundle, size: size), from: bundle.number << 8)
+      if bundle.number % 64 == 63 { progress(min((bundle.number + 1) << 8, size), size) }
     }
     for level in 1..<6 {
-      number = 0
-      while let tile = TileCoordinates(level: level, number: number, inTreeOfSize: size) {
-        try export(tile)
-        number += 1
-      }
+      for tile in TileCoordinates.all(level: level, inTreeOfSize: size) { try export(tile) }
     }
-    let (policies, keys) = (
-      try policyFile(naming: statements.policies), try keyFile(of: statements.successions, size)
-    )
+    let policies = try policyFile(naming: statements.policies)
+    let keys = try keyFile(of: statements.successions, size)
     // A reader of the checkpoint must find everything that it covers. So the names of the new files are on disk before
     // the checkpoint is, and files that only an older checkpoint needs are removed after it.
     for folder in try ExportedFiles(in: directory).folders {
@@ -61,9 +50,8 @@ struct TileExport {
     return checkpoint
   }
 
-  /// Checks that an earlier export in the folder, if there is one, is of this trail and not newer.
-  ///
-  /// Nothing else in it is trusted: anyone who can write to the folder can write any checkpoint.
+  /// Checks that an earlier export in the folder, if there is one, is of this trail and not newer. Nothing else in it
+  /// is trusted: anyone who can write to the folder can write any checkpoint.
   private func requireEarlierExport(before new: Checkpoint) throws {
     guard let bytes = try directory.read("checkpoint") else { return }
     let place = "\(directory.path)/checkpoint"
@@ -84,7 +72,6 @@ struct TileExport {
     }
   }
 
-  /// - Returns: The hashes of the tile.
   @discardableResult
   private func export(_ tile: TileCoordinates) throws -> ArraySlice<TreeHash> {
     let hashes = try reader.withView { try $0.tiles.tile(tile) }.prefix(tile.width)
@@ -92,7 +79,6 @@ struct TileExport {
     return hashes
   }
 
-  /// - Returns: The entries of the bundle.
   private func export(_ bundle: TileCoordinates, size: UInt64) throws -> [[UInt8]] {
     let hashes = try export(bundle)
     let exported = try directory.entries(of: bundle, hashes)
@@ -138,11 +124,9 @@ struct TileExport {
   /// Returns the file of the proofs of the entries that replaced the trail's key.
   private func keyFile(of successions: [UInt64], _ size: UInt64) throws -> [UInt8] {
     let proofs = try storage.read { try TrailKeys.storedProofs($0) }.filter { $0.index < size }
-    let fault = try SuccessionProofs(proofs: proofs).fault(entries: successions, trusting: keys.chain.first) {
-      size in
+    try keys.require(proofs, of: successions) { size in
       try reader.withView { size <= $0.size ? try $0.root(size: size) : .empty }
     }
-    if let fault { throw AuditError(.tampered, at: "notes", fault) }
     return proofs.flatMap(\.encoded)
   }
 }

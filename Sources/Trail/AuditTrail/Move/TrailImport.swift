@@ -9,13 +9,8 @@ struct TrailImport {
   let signer: NoteSignerKey
   let checkpoints: any CheckpointStore
 
-  /// Checks the export, and stores it.
-  ///
-  /// - Parameters:
-  ///   - storage: An empty storage.
-  ///   - progress: Called periodically with the number of stored entries and the number of all entries.
-  /// - Returns: The checkpoint of the export, which the trail adopts.
-  /// - Throws: As ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``.
+  /// Checks the export, and stores it in an empty storage. Returns the checkpoint of the export, which the trail
+  /// adopts, and throws as ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``.
   func run(
     into storage: any TrailStorage, progress: (_ stored: UInt64, _ of: UInt64) -> Void
   ) throws -> VerifiedCheckpoint {
@@ -24,7 +19,7 @@ struct TrailImport {
     let proofs = try directory.successions()
     let policies = StoredPolicies.texts(in: try directory.read(TileDirectory.policiesName) ?? [])
     let keys = try TrailKeys(configuration, signer: signer)
-    let context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: 0)
+    let context = TrailContext(keys)
     let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
     var state = try storage.write { writer in
       guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
@@ -39,15 +34,13 @@ struct TrailImport {
       try keys.write(head, in: writer)
       return try TrailState(reading: writer, context)
     }
-    var number: UInt64 = 0
-    while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
+    for bundle in TileCoordinates.all(level: 0, inTreeOfSize: size) {
       let entries = try entries(of: bundle)
       try storage.write { writer in
         try state.flushIndex(in: writer)
         try state.adopt(entries, in: writer)
       }
-      number += 1
-      progress(min(number << 8, size), size)
+      progress(min((bundle.number + 1) << 8, size), size)
     }
     guard state.head.size == size, state.head.root == checkpoint.checkpoint.root else {
       throw AuditError(

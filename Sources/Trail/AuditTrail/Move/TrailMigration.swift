@@ -23,20 +23,10 @@ package struct TrailMigration: Sendable {
   /// The approximate number of bytes that are copied in one transaction.
   private let batchByteCount: Int
 
-  /// Creates a migration of a trail.
-  ///
-  /// - Parameters:
-  ///   - source: The storage of the trail.
-  ///   - checkpoints: The store of the trail's last checkpoint.
-  ///   - signer: The trail's private key, which signs the heads of the copy.
-  package init(from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey) {
-    self.init(from: source, checkpoints: checkpoints, signer: signer, batchByteCount: 4 << 20)
-  }
-
-  /// Creates a migration that copies another number of bytes in one transaction.
+  /// Creates a migration of a trail, whose private key signs the heads of the copy.
   package init(
     from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey,
-    batchByteCount: Int
+    batchByteCount: Int = 4 << 20
   ) {
     self.source = source
     self.checkpoints = checkpoints
@@ -44,19 +34,16 @@ package struct TrailMigration: Sendable {
     self.batchByteCount = batchByteCount
   }
 
-  /// Moves the trail.
+  /// Moves the trail into an empty storage, or one that an earlier attempt left unfinished. It blocks. Returns the last
+  /// checkpoint of both trails.
   ///
-  /// It blocks.
+  /// The store of the last checkpoint from now on is an empty one, or the source's. The number of copied entries and
+  /// that of all entries are reported periodically.
   ///
-  /// - Parameters:
-  ///   - target: An empty storage, or one that an earlier attempt left unfinished.
-  ///   - newCheckpoints: The store of the last checkpoint from now on: an empty one, or the source's.
-  ///   - progress: Called periodically with the number of copied entries and the number of all entries.
-  /// - Returns: The last checkpoint of both trails.
-  /// - Throws: ``AuditError/Code/alreadyExists`` if the target or the new store contains something else;
-  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the source does
-  ///   not match its checkpoint, or the copy is not the same; ``AuditError/Code/storageUnavailable`` if another process
-  ///   published a checkpoint meanwhile; ``AuditError/Code/wrongKey``; ``StorageError``.
+  /// Throws ``AuditError/Code/alreadyExists`` if the target or the new store contains something else;
+  /// ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the source does not
+  /// match its checkpoint, or the copy is not the same; ``AuditError/Code/storageUnavailable`` if another process
+  /// published a checkpoint meanwhile; ``AuditError/Code/wrongKey``; ``StorageError``.
   @discardableResult
   package func run(
     to target: any TrailStorage, checkpoints newCheckpoints: any CheckpointStore,
@@ -79,22 +66,22 @@ package struct TrailMigration: Sendable {
     }
   }
 
-  /// Returns `true` if the target is the source, under whatever name.
-  ///
-  /// Each trail has its own random keys of erasable parts.
+  /// Returns `true` if the target is the source, under whatever name. Each trail has its own random keys of erasable
+  /// parts.
   private func isSource(_ target: any TrailStorage) throws -> Bool {
     let own = try source.read(WrappingKeys.some)
     return try !own.isDisjoint(with: target.read(WrappingKeys.some))
   }
 
-  /// Copies the entries that the target lacks, and hands the checkpoint over.
-  ///
-  /// - Returns: The checkpoint; `nil` if the target must be scrubbed first.
+  /// Copies the entries that the target lacks, and hands the checkpoint over. Returns the checkpoint; `nil` if the
+  /// target must be scrubbed first.
   private func move(
     to target: any TrailStorage, _ newCheckpoints: any CheckpointStore, _ keys: TrailKeys, isFinal: Bool,
     _ progress: (UInt64, UInt64) -> Void
   ) throws -> VerifiedCheckpoint? {
-    let published = try loadPublished(keys)
+    let published = try PublishedCheckpoints(store: checkpoints, keys: keys).require {
+      _ = try source.read { try keys.head(in: $0) }
+    }
     let encoded = published.signed.encoded
     let there = try newCheckpoints.load()
     let note = try source.read { try $0.value(.notes, TrailNotes.configuration) } ?? []
@@ -111,10 +98,20 @@ package struct TrailMigration: Sendable {
           "The new place of the last checkpoint holds another one; choose another place.")
       }
       var state = try copy(writer, head, to: target, keys, progress)
-      try compare(target, with: head, published, keys)
+      try target.read { reader in
+        let copied = try TrailState(reading: reader, TrailContext(keys))
+        guard copied.head.isSameTree(as: head) else {
+          throw AuditError(
+            .tampered, at: "head", "The copy does not have the root of the source; start again.")
+        }
+        try PublishedCheckpoints.compare(published, with: copied, reader)
+      }
       guard let agreement = try carryOutErasures(in: target, &state), isFinal else { return nil }
       let policies = try StoredPolicies.verified(in: writer, head)
-      let proofs = try successionProofs(of: agreement.successions, writer, keys)
+      let proofs = try TrailKeys.storedProofs(writer)
+      try keys.require(proofs, of: agreement.successions) {
+        $0 <= head.size ? try root(of: writer, $0, keys) : .empty
+      }
       try target.write {
         try $0.put(.notes, TrailNotes.configuration, note)
         try $0.put(.notes, TrailNotes.checkpoint, encoded)
@@ -132,9 +129,8 @@ package struct TrailMigration: Sendable {
     }
   }
 
-  /// Returns `true` if a checkpoint was once the source's last one.
-  ///
-  /// An attempt that was interrupted after handing it over left it there.
+  /// Returns `true` if a checkpoint was once the source's last one. An attempt that was interrupted after handing it
+  /// over left it there.
   private func isEarlier(
     _ checkpoint: [UInt8]?, than published: VerifiedCheckpoint, _ source: any StorageReader,
     _ head: TrailHead, _ keys: TrailKeys
@@ -150,10 +146,8 @@ package struct TrailMigration: Sendable {
   }
 
   /// Erases in the target the parts that were erased in the source after they were copied, or whose key came back in
-  /// the source.
-  ///
-  /// - Returns: The comparison, if keys and erasures agree and nothing had to be erased; otherwise `nil`.
-  /// - Throws: ``AuditError/Code/tampered`` if a part is gone and no entry records its erasure.
+  /// the source. Returns the comparison, if keys and erasures agree and nothing had to be erased; otherwise `nil`.
+  /// Throws ``AuditError/Code/tampered`` if a part is gone and no entry records its erasure.
   private func carryOutErasures(
     in target: any TrailStorage, _ state: inout TrailState
   ) throws -> ErasureAgreement? {
@@ -168,44 +162,13 @@ package struct TrailMigration: Sendable {
     return nil
   }
 
-  /// Returns the source's proofs of the entries that replaced its key.
-  private func successionProofs(
-    of entries: [UInt64], _ reader: any StorageReader, _ keys: TrailKeys
-  ) throws -> [LogProof] {
-    let proofs = try TrailKeys.storedProofs(reader)
-    let size = try keys.head(in: reader).size
-    let fault = try SuccessionProofs(proofs: proofs).fault(entries: entries, trusting: keys.chain.first) {
-      $0 <= size ? try root(of: reader, $0, keys) : .empty
-    }
-    if let fault { throw AuditError(.tampered, at: "notes", fault) }
-    return proofs
-  }
-
-  private func loadPublished(_ keys: TrailKeys) throws -> VerifiedCheckpoint {
-    guard let bytes = try checkpoints.load() else {
-      throw AuditError(
-        .rolledBack, at: "checkpoint",
-        "The place of the source's last checkpoint is empty; name the right one.")
-    }
-    do {
-      let verified = try keys.chain.verify(SignedCheckpoint(parsing: bytes))
-      if verified.checkpoint.origin == keys.origin { return verified }
-    } catch {
-      throw AuditError(
-        .tampered, at: "checkpoint", "The source's last checkpoint cannot be trusted: \(error)")
-    }
-    throw AuditError(.forked, at: "checkpoint", "The source's last checkpoint is that of another log.")
-  }
-
-  // MARK: - Copying
-
   private func copy(
     _ reader: any StorageReader, _ head: TrailHead, to target: any TrailStorage, _ keys: TrailKeys,
     _ progress: (UInt64, UInt64) -> Void
   ) throws -> TrailState {
     var state = try begin(target, reader, head, keys)
     var merger = IndexMerger(storage: keys.index(in: target)) { SystemClock.now().wholeSeconds }
-    let entries = try TrailState(reading: reader, context(keys)).entries(in: reader)
+    let entries = try TrailState(reading: reader, TrailContext(keys)).entries(in: reader)
     var parts = ErasableParts(reader)
     var batch: [CopiedEntry] = []
     var byteCount = 0
@@ -233,7 +196,6 @@ package struct TrailMigration: Sendable {
     return state
   }
 
-  /// Returns the state of the trail in the target, and creates it if the target is empty.
   private func begin(
     _ target: any TrailStorage, _ source: any StorageReader, _ head: TrailHead, _ keys: TrailKeys
   ) throws -> TrailState {
@@ -242,7 +204,7 @@ package struct TrailMigration: Sendable {
         try ErasureKeys.create(in: writer)
         try keys.write(.empty, in: writer)
       }
-      return try TrailState(reading: writer, context(keys), isUnfinished: true)
+      return try TrailState(reading: writer, TrailContext(keys), isUnfinished: true)
     }
     guard state.head.size <= head.size,
       try root(of: source, state.head.size, keys) == state.head.root
@@ -252,37 +214,9 @@ package struct TrailMigration: Sendable {
     return state
   }
 
-  // MARK: - Comparing
-
-  /// Reads the copy again and compares it with the source's root and checkpoint.
-  private func compare(
-    _ target: any TrailStorage, with head: TrailHead, _ published: VerifiedCheckpoint, _ keys: TrailKeys
-  ) throws {
-    let size = published.checkpoint.size
-    guard size <= head.size else {
-      throw AuditError(
-        .rolledBack, at: "entry \(head.size)",
-        "The source has \(head.size) entries, but a checkpoint of \(size) was published: it is an old copy.")
-    }
-    try target.read { reader in
-      guard try TrailState(reading: reader, context(keys)).head.isSameTree(as: head) else {
-        throw AuditError(.tampered, at: "head", "The copy does not have the root of the source; start again.")
-      }
-      guard try root(of: reader, size, keys) == published.checkpoint.root else {
-        throw AuditError(
-          .forked, at: "entries below \(size)",
-          "The source contradicts its published checkpoint of \(size) entries. Check it to find where.")
-      }
-    }
-  }
-
   /// Returns the root of the first `size` entries of a trail.
   private func root(of reader: any StorageReader, _ size: UInt64, _ keys: TrailKeys) throws -> TreeHash {
-    let state = try TrailState(reading: reader, context(keys))
+    let state = try TrailState(reading: reader, TrailContext(keys))
     return try MerkleTree.root(size: size, reader: state.tiles(in: reader))
-  }
-
-  private func context(_ keys: TrailKeys) -> TrailContext {
-    TrailContext(keys: keys, nodes: TileNodeCache(), writer: 0)
   }
 }

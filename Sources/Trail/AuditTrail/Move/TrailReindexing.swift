@@ -15,47 +15,31 @@ package import TransparencyLog
 /// customers.
 package struct TrailReindexing: Sendable {
   private let storage: any TrailStorage
-  private let checkpoints: any CheckpointStore
+  private let published: PublishedCheckpoints
   private let context: TrailContext
   private let sliceCount: UInt64
 
-  /// Creates a reindexing of a trail.
-  ///
-  /// - Parameters:
-  ///   - storage: The storage of the trail.
-  ///   - checkpoints: The store of the trail's last checkpoint.
-  ///   - signer: The trail's private key, which signs the root of the new index.
-  /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
+  /// Creates a reindexing of a trail, whose private key signs the root of the new index. The records of `sliceCount`
+  /// entries, in whole bundles, are in memory at a time.
   package init(
-    _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey
-  ) throws {
-    try self.init(storage, checkpoints: checkpoints, signer: signer, sliceCount: TrailLimits.flushInterval)
-  }
-
-  /// Creates a reindexing with another number of entries, in whole bundles, whose records are in memory at a time.
-  package init(
-    _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey, sliceCount: UInt64
+    _ storage: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey,
+    sliceCount: UInt64? = nil
   ) throws {
     self.storage = storage
-    self.checkpoints = checkpoints
-    self.sliceCount = sliceCount
+    self.sliceCount = sliceCount ?? TrailLimits.flushInterval
     context = TrailContext(
-      keys: try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) },
-      nodes: TileNodeCache(), writer: 0)
+      try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) })
+    published = PublishedCheckpoints(store: checkpoints, keys: context.keys)
   }
 
-  /// Builds the index.
+  /// Builds the index. It blocks. Returns the number of entries whose records are in the new index, which later entries
+  /// extend. That number and the number of all entries are reported periodically.
   ///
-  /// It blocks.
-  ///
-  /// - Parameter progress: Called periodically with the number of entries in the new index and the number of all
-  ///   entries.
-  /// - Returns: The number of entries whose records are in the new index, which later entries extend.
-  /// - Throws: ``AuditError/Code/tampered`` if an entry is not what was recorded, or keys of erasable parts and
-  ///   erasures contradict each other; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail does
-  ///   not match its last checkpoint; ``AuditError/Code/keysMissing`` if the trail holds no keys of erasable parts,
-  ///   which the customers are read with; ``AuditError/Code/storageUnavailable`` if another reindexing interfered, or
-  ///   entries were erased again and again; the errors of the storage.
+  /// Throws ``AuditError/Code/tampered`` if an entry is not what was recorded, or keys of erasable parts and erasures
+  /// contradict each other; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail does not match
+  /// its last checkpoint; ``AuditError/Code/keysMissing`` if the trail holds no keys of erasable parts, which the
+  /// customers are read with; ``AuditError/Code/storageUnavailable`` if another reindexing interfered, or entries were
+  /// erased again and again; the errors of the storage.
   @discardableResult
   package func run(
     progress: (_ indexed: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -70,7 +54,8 @@ package struct TrailReindexing: Sendable {
       attempts += 1
       indexed = try attempt(progress)
     }
-    while try removeUnusedRows() {}
+    let index = context.keys.index(in: storage)
+    while try index.write({ rows, root in try IndexRebuild.removeUnusedRows(of: root, in: rows) }) {}
     // The rows of earlier attempts contain customers that were erased meanwhile.
     if attempts > 1 { try storage.scrub() }
     guard let indexed else {
@@ -78,16 +63,9 @@ package struct TrailReindexing: Sendable {
         .storageUnavailable, at: "index",
         "Entries were erased while the index was made; start it again later.")
     }
-    var merger = IndexMerger(storage: context.keys.index(in: storage)) { SystemClock.now().wholeSeconds }
+    var merger = IndexMerger(storage: index) { SystemClock.now().wholeSeconds }
     while try merger.step() {}
     return indexed
-  }
-
-  private func removeUnusedRows() throws -> Bool {
-    try storage.writeUnsynchronized { writer in
-      try IndexRebuild.removeUnusedRows(
-        of: context.keys.head(in: writer).indexRoot, in: WritableIndexRows(base: writer))
-    }
   }
 
   /// The findings about the entries that were read so far.
@@ -96,7 +74,6 @@ package struct TrailReindexing: Sendable {
     var next: UInt64 = 0
     /// Maps each erased entry to the entry that records the erasure.
     var erasures: [UInt64: UInt64] = [:]
-    /// The entries that were erased.
     var erased: Set<UInt64> { Set(erasures.keys) }
     /// The entries whose keys are forgotten.
     var forgotten: Set<UInt64> = []
@@ -107,16 +84,14 @@ package struct TrailReindexing: Sendable {
     }
   }
 
-  /// Builds the index once.
-  ///
-  /// Returns `nil` if an entry was erased after its customer was entered into the index.
+  /// Builds the index once. Returns `nil` if an entry was erased after its customer was entered into the index.
   private func attempt(_ progress: (UInt64, UInt64) -> Void) throws -> UInt64? {
     // The checkpoint is read before the trail: entries may be appended meanwhile, and then there are at least as many.
-    let published = try publishedCheckpoint { _ = try storage.read { try context.keys.head(in: $0) } }
+    let last = try published.require { _ = try storage.read { try context.keys.head(in: $0) } }
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
       let state = try TrailState(reading: reader, context, readsIndex: false)
-      try PublishedCheckpoints.compare(published, with: state, reader)
+      try PublishedCheckpoints.compare(last, with: state, reader)
       return (state, try IndexRebuild(beside: state.head.indexRoot, in: IndexRows(base: reader)))
     }
     var scan = Scan()
@@ -129,8 +104,8 @@ package struct TrailReindexing: Sendable {
       let (now, isIn) = try storage.write { writer in
         let now = try TrailState(reading: writer, context, readsIndex: false)
         // Checked before the head is signed anew: an old copy may have been put back meanwhile.
-        let published = try publishedCheckpoint { _ = try context.keys.head(in: writer) }
-        try PublishedCheckpoints.compare(published, with: now, writer)
+        let last = try published.require { _ = try context.keys.head(in: writer) }
+        try PublishedCheckpoints.compare(last, with: now, writer)
         // Another process flushed meanwhile. This index must cover everything that the other one covers.
         guard now.head.indexedSize <= rebuild.indexedSize else { return (now, nil as Bool?) }
         return (now, try replace(now, rebuild, scan, in: writer))
@@ -138,15 +113,6 @@ package struct TrailReindexing: Sendable {
       if let isIn { return isIn ? rebuild.indexedSize : nil }
       state = now
     }
-  }
-
-  private func publishedCheckpoint(refresh: () throws -> Void) throws -> VerifiedCheckpoint {
-    guard
-      let published = try PublishedCheckpoints(store: checkpoints, keys: context.keys).load(refresh: refresh)
-    else {
-      throw PublishedCheckpoints.missing
-    }
-    return published
   }
 
   /// Reads entries while others write, and writes their index records.
@@ -174,9 +140,8 @@ package struct TrailReindexing: Sendable {
     FreedMemory.release()
   }
 
-  /// Replaces the old index by the new one.
-  ///
-  /// Returns `false` if the new one has a customer that was erased since, or lost rows to an erasure.
+  /// Replaces the old index by the new one. Returns `false` if the new one has a customer that was erased since, or
+  /// lost rows to an erasure.
   private func replace(
     _ state: TrailState, _ rebuild: IndexRebuild, _ seen: Scan, in writer: any StorageWriter
   ) throws -> Bool {

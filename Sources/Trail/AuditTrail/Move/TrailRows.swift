@@ -15,12 +15,9 @@ package struct TrailRow {
 }
 
 extension TrailView {
-  /// Calls `body` with all entries in order, with one bundle in memory at a time.
-  ///
-  /// Entries are verified against the tree, erasable parts against the commitments, and forgotten keys against the
-  /// erasures, in both directions.
-  ///
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``, and the errors of `body`.
+  /// Calls `body` with all entries in order, with one bundle in memory at a time. Entries are verified against the
+  /// tree, erasable parts against the commitments, and forgotten keys against the erasures, in both directions. Throws
+  /// ``AuditError/Code/tampered``, ``StorageError``, and the errors of `body`.
   package func forEachRow(_ body: (TrailRow) throws -> Void) throws {
     var parts = ErasableParts(reader)
     try entries.forEach(in: 0..<size) { index, stored in

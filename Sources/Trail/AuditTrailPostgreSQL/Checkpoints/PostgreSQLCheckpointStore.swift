@@ -11,10 +11,6 @@
   /// trail. The table is `checkpoints (name text, value bytea)` in a schema of its own. It can hold the checkpoints
   /// of many trails, each under its name.
   public final class PostgreSQLCheckpointStore: CheckpointStore, CustomStringConvertible {
-    private static let load = "load"
-    private static let insert = "insert"
-    private static let update = "update"
-
     private static let layout = SchemaLayout(
       [
         SchemaLayout.Table(
@@ -46,7 +42,7 @@
       self.idle = Mutex(nil)
       let connection = try ServerConnection(location)
       let table = "\(location.schema).checkpoints"
-      if try connection.execute("SELECT to_regclass('\(table)')::text").text(0, 0).isEmpty {
+      if try !connection.hasTable(table) {
         // Concurrent creators wait for each other on an advisory lock, whose number is used for nothing else.
         try connection.execute(
           """
@@ -67,7 +63,7 @@
     ///
     /// - Throws: `StorageError`.
     public func load() throws(StorageError) -> [UInt8]? {
-      let result = try run(Self.load, [.bytes(name)])
+      let result = try run("load", [.bytes(name)])
       return result.rowCount == 0 ? nil : result.bytes(0, 0)
     }
 
@@ -81,11 +77,10 @@
           .unsupported, at: description,
           "A checkpoint of \(new.count) bytes is longer than what can be stored.")
       }
-      guard let old else { return try run(Self.insert, [.bytes(name), .bytes(new)]).changedRowCount == 1 }
-      return try run(Self.update, [.bytes(name), .bytes(old), .bytes(new)]).changedRowCount == 1
+      guard let old else { return try run("insert", [.bytes(name), .bytes(new)]).changedRowCount == 1 }
+      return try run("update", [.bytes(name), .bytes(old), .bytes(new)]).changedRowCount == 1
     }
 
-    /// Runs one statement in a transaction of its own.
     private func run(_ statement: String, _ parameters: [StatementParameter]) throws(StorageError)
       -> QueryResult
     {
@@ -96,12 +91,7 @@
     }
 
     private func take() throws(StorageError) -> ServerConnection {
-      let taken = idle.withLock { idle in
-        let connection = idle
-        idle = nil
-        return connection
-      }
-      if let taken, !taken.isBroken { return taken }
+      if let taken = idle.withLock({ $0.take() }), !taken.isBroken { return taken }
       return try prepared(ServerConnection(location))
     }
 
@@ -109,24 +99,20 @@
 
     private func prepared(_ connection: ServerConnection) throws(StorageError) -> ServerConnection {
       let table = "\(location.schema).checkpoints"
-      try ServerSession.prepare(connection, options)
+      try connection.makeSettings(options)
       // A trigger could keep the old checkpoint when a new one is stored. A trail that was rolled back would then
       // appear to be the newest.
-      if let fault = try Self.layout.fault(in: location.schema, on: connection) {
-        throw StorageError(.corrupt, at: description, fault)
-      }
-      connection.answerLimit = options.lockTimeout + .seconds(5)
-      try connection.beginPipeline()
-      try connection.sendPreparation(Self.load, "SELECT value FROM \(table) WHERE name = $1", types: [.text])
-      try connection.sendPreparation(
-        Self.insert, "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-        types: [.text, .bytea])
-      // One statement compares and swaps. The second of two writers waits for the row, and finds it changed.
-      try connection.sendPreparation(
-        Self.update, "UPDATE \(table) SET value = $3 WHERE name = $1 AND value = $2",
-        types: [.text, .bytea, .bytea])
-      try connection.synchronize()
-      try connection.takeAnswers()
+      try connection.require(Self.layout)
+      // The update compares and swaps. The second of two writers waits for the row, and finds it changed.
+      try connection.begin(
+        preparing: [
+          ("load", "SELECT value FROM \(table) WHERE name = $1", [.text]),
+          ("insert", "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [.text, .bytea]),
+          (
+            "update", "UPDATE \(table) SET value = $3 WHERE name = $1 AND value = $2",
+            [.text, .bytea, .bytea]
+          ),
+        ], options)
       return connection
     }
   }

@@ -20,7 +20,6 @@
 
     private struct State {
       var idle: [ServerConnection] = []
-      /// The number of connections in use.
       var usedCount = 0
       var isClosed = false
     }
@@ -32,9 +31,8 @@
       self.readers = DispatchSemaphore(value: max(1, options.maximumConnections - 1))
     }
 
-    /// Runs `body` with a connection in pipeline mode, outside of a transaction.
-    ///
-    /// - Throws: `closed`, `busy` if no connection became free within `lockTimeout`, and connection errors.
+    /// Runs `body` with a connection in pipeline mode, outside of a transaction. Throws `closed`, `busy` if no
+    /// connection became free within `lockTimeout`, and connection errors.
     func withConnection<Result>(
       for purpose: Purpose, _ body: (inout ServerConnection) throws -> Result
     ) throws -> Result {
@@ -76,13 +74,10 @@
 
     /// Opens a new connection that is ready for statements on the trail.
     func connect() throws(StorageError) -> ServerConnection {
-      let connection = try ServerConnection(location)
-      try ServerSession.prepare(connection, options)
+      let connection = try ServerConnection.open(location, options)
       try schema.check(on: connection)
-      try connection.beginPipeline()
-      try schema.prepare(on: connection, writerTimeout: options.writerTimeout)
-      // Only waiting for a lock takes long.
-      connection.answerLimit = options.lockTimeout + .seconds(5)
+      try connection.begin(
+        preparing: schema.statements(writerTimeout: options.writerTimeout), options)
       return connection
     }
 
@@ -95,9 +90,8 @@
     func close() {
       let idle = state.withLock { state in
         state.isClosed = true
-        let idle = state.idle
-        state.idle = []
-        return idle
+        defer { state.idle = [] }
+        return state.idle
       }
       // Connections are closed here, outside of the lock.
       _ = consume idle
@@ -112,10 +106,8 @@
       return nil
     }
 
-    /// Adds a new connection to the idle ones.
-    func keep(_ connection: ServerConnection) { release(connection) }
-
-    private func release(_ connection: ServerConnection) {
+    /// Adds a connection to the idle ones.
+    func release(_ connection: ServerConnection) {
       guard !connection.isBroken else { return }
       state.withLock { if !$0.isClosed { $0.idle.append(connection) } }
     }

@@ -32,9 +32,7 @@
     public convenience init(creatingAt url: String, options: PostgreSQLOptions = .init()) throws(StorageError)
     {
       try self.init(url, options) { pool throws(StorageError) in
-        let connection = try ServerConnection(pool.location)
-        try ServerSession.prepare(connection, options)
-        try pool.schema.create(on: connection)
+        try pool.schema.create(on: .open(pool.location, options))
       }
     }
 
@@ -58,7 +56,7 @@
         url, schema: options.schema, defaultSchema: "receiptkit", orThrow: StorageError.self)
       self.pool = ConnectionPool(location, options)
       try preparation(pool)
-      try pool.keep(pool.connect())
+      try pool.release(pool.connect())
     }
 
     deinit { pool.close() }
@@ -100,29 +98,24 @@
       }
     }
 
-    /// Takes the writers' lock.
-    ///
-    /// Nothing has been changed at this point, so a connection that turns out to be dead is replaced.
+    /// Takes the writers' lock. Nothing has been changed at this point, so a connection that turns out to be dead is
+    /// replaced.
     private func beginWriting(_ connection: inout ServerConnection) throws(StorageError)
       -> PostgreSQLTransaction
     {
       let beginning = [TrailSchema.beginWrite, TrailSchema.limitSilence, TrailSchema.lock]
-      let transaction = PostgreSQLTransaction(connection, beginning: beginning)
-      do throws(StorageError) {
-        try transaction.begin()
+      func begin() throws(StorageError) -> PostgreSQLTransaction {
+        let transaction = PostgreSQLTransaction(connection, beginning: beginning)
+        do throws(StorageError) { try transaction.begin() } catch {
+          if error.code != .unavailable { transaction.rollback() }
+          throw error
+        }
         return transaction
-      } catch {
-        guard error.code == .unavailable else {
-          transaction.rollback()
-          throw error
-        }
+      }
+      do throws(StorageError) { return try begin() } catch {
+        guard error.code == .unavailable else { throw error }
         connection = try pool.connect()
-        let second = PostgreSQLTransaction(connection, beginning: beginning)
-        do throws(StorageError) { try second.begin() } catch {
-          second.rollback()
-          throw error
-        }
-        return second
+        return try begin()
       }
     }
 
@@ -157,9 +150,8 @@
     /// otherwise empty.
     public func structuralFaults() throws -> [String] {
       try pool.checkOpen()
-      let connection = try ServerConnection(pool.location)
-      try ServerSession.prepare(connection, pool.options)
-      return try pool.schema.layoutFault(on: connection).map { [$0] } ?? []
+      let connection = try ServerConnection.open(pool.location, pool.options)
+      return try TrailSchema.layout.fault(in: pool.schema.name, on: connection).map { [$0] } ?? []
     }
 
     /// Closes the idle connections immediately, and the others when they are released.

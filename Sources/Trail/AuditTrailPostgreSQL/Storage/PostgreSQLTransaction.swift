@@ -4,10 +4,8 @@
   internal import AuditTrail
   internal import PostgreSQL
 
-  /// The tables within one transaction of a connection.
-  ///
-  /// Changes are sent without waiting for their answers, which are taken with those of the next read or of the
-  /// commit.
+  /// The tables within one transaction of a connection. Changes are sent without waiting for their answers, which are
+  /// taken with those of the next read or of the commit.
   final class PostgreSQLTransaction: StorageWriter {
     /// The maximum number of changes to send before their answers are taken.
     private static let maximumAwaitedCount = 512
@@ -63,7 +61,7 @@
         let page = try run(.page, table, parameters)
         var byteCount = 0
         for row in 0..<page.rowCount {
-          let (key, value) = (page.bigint(row, 0), page.bytes(row, 1))
+          let (key, value) = (page.integer(row, 0), page.bytes(row, 1))
           guard try body(key, value), key < keys.upperBound else { return }
           byteCount += value.count
           next = key + 1
@@ -81,7 +79,7 @@
       while !remaining.isEmpty {
         let result = try run(.values, table, [.bigints(Array(remaining.prefix(Self.prefetchCount)))])
         for row in 0..<result.rowCount {
-          prefetched[table, default: [:]][result.bigint(row, 0)] = result.bytes(row, 1)
+          prefetched[table, default: [:]][result.integer(row, 0)] = result.bytes(row, 1)
         }
         remaining = remaining.dropFirst(Self.prefetchCount)
       }
@@ -89,7 +87,7 @@
 
     func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
       let result = try run(.last, table, [.bigint(keys.lowerBound), .bigint(keys.upperBound)])
-      return result.rowCount == 0 ? nil : result.bigint(0, 0)
+      return result.rowCount == 0 ? nil : result.integer(0, 0)
     }
 
     // MARK: Changing
@@ -131,7 +129,6 @@
     /// Begins the transaction immediately, and waits for the server's answer.
     func begin() throws(StorageError) {
       try attempt { () throws(StorageError) in
-        try sendBeginning()
         try connection.synchronize()
         try connection.takeAnswers()
       }
@@ -158,52 +155,42 @@
 
     /// Rolls the changes back. If the connection is broken, the server has already done so.
     func rollback() {
-      isEnded = true
-      do throws(StorageError) {
+      end { () throws(StorageError) in
         try connection.synchronize()
         _ = try? connection.takeAnswers()
         _ = try connection.run(TrailSchema.rollback)
-      } catch {
-        failure = failure ?? error
       }
     }
 
     /// Ends a transaction that has changed nothing, without waiting for the server's answer.
     func endReading() {
-      isEnded = true
-      guard beginning.isEmpty else { return }
-      do throws(StorageError) {
+      end { () throws(StorageError) in
+        guard beginning.isEmpty else { return }
         try connection.send(TrailSchema.rollback)
         try connection.synchronize()
-      } catch {
-        failure = failure ?? error
       }
+    }
+
+    private func end(_ body: () throws(StorageError) -> Void) {
+      isEnded = true
+      do throws(StorageError) { try body() } catch { failure = failure ?? error }
     }
 
     private func run(
       _ operation: TrailSchema.Operation, _ table: StorageTable, _ parameters: [StatementParameter]
     ) throws(StorageError) -> QueryResult {
-      try attempt { () throws(StorageError) in
-        try sendBeginning()
-        return try connection.run(operation.on(table), parameters)
-      }
+      try attempt { () throws(StorageError) in try connection.run(operation.on(table), parameters) }
     }
 
     private func send(
       _ operation: TrailSchema.Operation, _ table: StorageTable, _ parameters: [StatementParameter]
     ) throws(StorageError) {
       try attempt { () throws(StorageError) in
-        try sendBeginning()
         try connection.send(operation.on(table), parameters)
         guard connection.awaitedCount >= Self.maximumAwaitedCount else { return }
         try connection.synchronize()
         try connection.takeAnswers()
       }
-    }
-
-    private func sendBeginning() throws(StorageError) {
-      for statement in beginning { try connection.send(statement) }
-      beginning = []
     }
 
     private func attempt<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
@@ -212,6 +199,8 @@
         throw StorageError(.closed, at: connection.location.description, "The transaction has ended.")
       }
       do throws(StorageError) {
+        for statement in beginning { try connection.send(statement) }
+        beginning = []
         return try body()
       } catch {
         failure = error

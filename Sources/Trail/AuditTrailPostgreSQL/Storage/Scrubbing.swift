@@ -11,14 +11,13 @@
 
     init(_ pool: ConnectionPool) throws(StorageError) {
       self.pool = pool
-      self.connection = try ServerConnection(pool.location)
-      try ServerSession.prepare(connection, pool.options)
+      self.connection = try .open(pool.location, pool.options)
     }
 
     func run() throws(StorageError) {
       let schema = pool.schema.name
       // An object that was attached since the trail was opened may contain copies of erased data.
-      try pool.schema.requireLayout(on: connection)
+      try connection.require(TrailSchema.layout)
       try waitForOlderTransactions()
       let marks = try connection.execute("SELECT name, number FROM \(schema).erasures")
       var numbers: [String: String] = [:]
@@ -33,9 +32,8 @@
     }
 
     /// Waits for transactions that may still see erased data, because rewriting a table keeps the rows that they can
-    /// see.
-    ///
-    /// The server ignores lazy vacuums in this respect, which take minutes after large inserts, but not an ANALYZE.
+    /// see. The server ignores lazy vacuums in this respect, which take minutes after large inserts, but not an
+    /// ANALYZE.
     private func waitForOlderTransactions() throws(StorageError) {
       let own = try connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
       let older = """

@@ -52,7 +52,7 @@
     /// - Throws: `notFound`, `notATrail`, `unsupported`, `corrupt`.
     func check(on connection: ServerConnection) throws(StorageError) {
       let place = connection.location.description
-      if try connection.execute("SELECT to_regclass('\(name).trail')::text").text(0, 0).isEmpty {
+      guard try connection.hasTable("\(name).trail") else {
         throw try connection.isSchemaEmpty()
           ? StorageError(
             .notFound, at: place, "There is no audit trail. Check the URL and its schema, or create one.")
@@ -64,24 +64,10 @@
           .unsupported, at: place,
           "The layout has version \(format), this build knows \(Self.format). Use a newer one.")
       }
-      try requireLayout(on: connection)
+      try connection.require(Self.layout)
     }
 
-    /// Throws if anything was attached to the tables.
-    ///
-    /// - Throws: `corrupt`.
-    func requireLayout(on connection: ServerConnection) throws(StorageError) {
-      if let fault = try layoutFault(on: connection) {
-        throw StorageError(.corrupt, at: connection.location.description, fault)
-      }
-    }
-
-    /// Describes an object that was added to the tables or altered in them; `nil` if nothing was.
-    func layoutFault(on connection: ServerConnection) throws(StorageError) -> String? {
-      try Self.layout.fault(in: name, on: connection)
-    }
-
-    private static let layout = SchemaLayout(
+    static let layout = SchemaLayout(
       [
         SchemaLayout.Table("trail", [.init("format", "integer")]),
         SchemaLayout.Table(
@@ -101,6 +87,19 @@
       case value, values, part, page, last, put, overwrite, remove, erasure
 
       func on(_ table: StorageTable) -> String { "\(rawValue) \(table.name)" }
+
+      var types: [StatementParameter.Kind] {
+        switch self {
+        case .value: [.bigint]
+        case .values: [.bigints]
+        case .part: [.bigint, .integer, .integer]
+        case .page: [.bigint, .bigint, .bigint]
+        case .last, .remove: [.bigint, .bigint]
+        case .put: [.bigint, .bytea]
+        case .overwrite: [.bigint, .integer, .bytea]
+        case .erasure: []
+        }
+      }
     }
 
     static let beginRead = "begin read"
@@ -110,16 +109,15 @@
     static let commit = "commit"
     static let rollback = "rollback"
 
-    /// Prepares all statements on a connection in pipeline mode, in one round trip.
-    func prepare(on connection: ServerConnection, writerTimeout: Duration) throws(StorageError) {
+    /// All statements, with their names and the types of their parameters.
+    func statements(
+      writerTimeout: Duration
+    ) -> [(name: String, text: String, types: [StatementParameter.Kind])] {
       let plain = [
         (Self.beginRead, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         // After waiting for the lock, each statement sees the changes that others committed in the meantime.
         (Self.beginWrite, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
-        (
-          Self.limitSilence,
-          "SET LOCAL idle_in_transaction_session_timeout = \(writerTimeout.milliseconds)"
-        ),
+        (Self.limitSilence, "SET LOCAL idle_in_transaction_session_timeout = \(writerTimeout.milliseconds)"),
         // This locks a table of the trail. Unlike an advisory lock, no other application can hold it by accident, and
         // unlike a row lock, it needs no write. Waiting writers get it in the order of their requests, after the
         // previous commit has become visible. It does not block readers or dumps, and it ends with the session,
@@ -127,77 +125,39 @@
         (Self.lock, "LOCK TABLE \(name).trail IN EXCLUSIVE MODE"),
         (Self.commit, "COMMIT"), (Self.rollback, "ROLLBACK"),
       ]
-      for (statement, text) in plain { try connection.sendPreparation(statement, text, types: []) }
-      for table in StorageTable.allCases {
-        for operation in Operation.allCases {
-          let (text, types) = self.text(operation, "\(name).\(table.name)", table.name)
-          try connection.sendPreparation(operation.on(table), text, types: types)
+      return plain.map { ($0, $1, []) }
+        + StorageTable.allCases.flatMap { table in
+          Operation.allCases.map { ($0.on(table), text($0, table), $0.types) }
         }
-      }
-      try connection.synchronize()
-      try connection.takeAnswers()
     }
 
-    private func text(
-      _ operation: Operation, _ table: String, _ bareName: String
-    ) -> (String, [StatementParameter.Kind]) {
-      switch operation {
-      case .value: ("SELECT value FROM \(table) WHERE key = $1", [.bigint])
-      case .values: ("SELECT key, value FROM \(table) WHERE key = ANY($1)", [.bigints])
-      case .part:
-        (
-          "SELECT substring(value FROM $2 FOR $3) FROM \(table) WHERE key = $1",
-          [.bigint, .integer, .integer]
-        )
-      case .page:
-        (
-          "SELECT key, value FROM \(table) WHERE key >= $1 AND key <= $2 ORDER BY key LIMIT $3",
-          [.bigint, .bigint, .bigint]
-        )
-      case .last:
-        (
-          "SELECT key FROM \(table) WHERE key >= $1 AND key <= $2 ORDER BY key DESC LIMIT 1",
-          [.bigint, .bigint]
-        )
-      case .put:
-        (
-          "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value",
-          [.bigint, .bytea]
-        )
+    private func text(_ operation: Operation, _ storageTable: StorageTable) -> String {
+      let table = "\(name).\(storageTable.name)"
+      return switch operation {
+      case .value: "SELECT value FROM \(table) WHERE key = $1"
+      case .values: "SELECT key, value FROM \(table) WHERE key = ANY($1)"
+      case .part: "SELECT substring(value FROM $2 FOR $3) FROM \(table) WHERE key = $1"
+      case .page: "SELECT key, value FROM \(table) WHERE key >= $1 AND key <= $2 ORDER BY key LIMIT $3"
+      case .last: "SELECT key FROM \(table) WHERE key >= $1 AND key <= $2 ORDER BY key DESC LIMIT 1"
+      case .put: "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value"
       case .overwrite:
-        (
-          """
-          UPDATE \(table) SET value = overlay(value PLACING $3 FROM $2)
-          WHERE key = $1 AND octet_length(value) - $2 + 1 >= octet_length($3)
-          """, [.bigint, .integer, .bytea]
-        )
-      case .remove: ("DELETE FROM \(table) WHERE key >= $1 AND key <= $2", [.bigint, .bigint])
+        """
+        UPDATE \(table) SET value = overlay(value PLACING $3 FROM $2)
+        WHERE key = $1 AND octet_length(value) - $2 + 1 >= octet_length($3)
+        """
+      case .remove: "DELETE FROM \(table) WHERE key >= $1 AND key <= $2"
       case .erasure:
-        (
-          """
-          INSERT INTO \(name).erasures AS e VALUES ('\(bareName)', 1)
-          ON CONFLICT (name) DO UPDATE SET number = e.number + 1
-          """, []
-        )
+        """
+        INSERT INTO \(name).erasures AS e VALUES ('\(storageTable.name)', 1)
+        ON CONFLICT (name) DO UPDATE SET number = e.number + 1
+        """
       }
     }
   }
 
   extension StorageTable {
-    var name: String {
-      switch self {
-      case .head: "head"
-      case .notes: "notes"
-      case .bundles: "bundles"
-      case .tail: "tail"
-      case .payloads: "payloads"
-      case .tiles: "tiles"
-      case .runs: "runs"
-      case .pages: "pages"
-      case .personal: "personal"
-      case .covers: "covers"
-      case .keys: "keys"
-      }
-    }
+    private static let names = allCases.map { "\($0)" }
+
+    var name: String { Self.names[rawValue] }
   }
 #endif

@@ -13,9 +13,6 @@ final class SQLiteAccess {
 
   init(_ database: Database) { self.database = database }
 
-  /// Runs `body` on one snapshot.
-  ///
-  /// - Throws: `StorageError`, and any error from `body`.
   static func reading<Result>(
     _ database: Database, _ body: (any StorageReader) throws -> Result
   ) throws -> Result {
@@ -50,7 +47,6 @@ final class SQLiteAccess {
     }
   }
 
-  /// Runs `body` with a prepared statement.
   func withStatement<Result>(
     _ sql: String, _ table: StorageTable, _ key: Int64, _ body: (Statement) throws -> Result
   ) throws -> Result {
@@ -122,4 +118,92 @@ extension SQLiteAccess: StorageReader {
     guard let rows = Segments.rows(of: keys) else { return nil }
     return try integer(TableStatements[table].lastKey, table, rows).map(Segments.key(ofRow:))
   }
+}
+
+extension SQLiteAccess: StorageWriter {
+  func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {
+    guard !TableStatements[table].isSegmented else { return try putSegments(table, key, value) }
+    try withStatement(TableStatements[table].put, table, key) { statement in
+      statement.bind(key)
+      try statement.step(binding: value, value.indices)
+    }
+  }
+
+  func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
+    guard !TableStatements[table].isSegmented else {
+      return try overwriteSegments(table, key, at: offset, with: bytes)
+    }
+    try at(table, key) {
+      let blob = try blob(table, key, writing: true)
+      try requireRoom(for: bytes, at: offset, of: blob?.count, table, key)
+      try blob?.write(bytes, at: offset)
+    }
+  }
+
+  /// Throws if there is no value, or the bytes at `offset` would extend beyond the end of its `count` bytes.
+  func requireRoom(
+    for bytes: [UInt8], at offset: Int, of count: Int?, _ table: StorageTable, _ key: Int64
+  ) throws {
+    guard let count else {
+      throw StorageError(.corrupt, at: place(table, key), "There is no value to overwrite.")
+    }
+    guard offset >= 0, offset <= count, bytes.count <= count - offset else {
+      throw StorageError(
+        .corrupt, at: place(table, key),
+        "The value has \(count) bytes and ends before what is to be overwritten.")
+    }
+  }
+
+  func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
+    let statements = TableStatements[table]
+    guard let keys = statements.isSegmented ? Segments.rows(of: keys) : keys else { return }
+    guard erasing else { return try run(statements.remove, table, keys) }
+    // `ON` zeroes all space that becomes free; `FAST` only zeroes it in pages that are written anyway.
+    try at(table, keys.lowerBound) { try database.execute("PRAGMA secure_delete = ON") }
+    defer { try? database.execute("PRAGMA secure_delete = FAST") }
+    if try integer(statements.hasOthers, table, keys) == 0 {
+      // This zeroes every page of the table, including free space and remains of erased rows.
+      try at(table, keys.lowerBound) { try database.run(statements.clear) }
+    } else {
+      try run(statements.erase, table, keys)
+      // Merged index runs have many rows, which hold only fingerprints. They are removed, because their space is
+      // needed again.
+      if table == .pages || table == .runs || table == .personal { try run(statements.remove, table, keys) }
+    }
+  }
+}
+
+/// The SQL statements of one table. A row with the value NULL counts as absent: it is the remainder of an erased value.
+/// Erased rows are not deleted, because SQLite then moves rows between pages and leaves copies in the free space of the
+/// old pages. No later overwriting reaches these copies. SQLite does not move rows if a value only shrinks.
+struct TableStatements: Sendable {
+  let name: String
+  /// Indicates whether a value is stored in several rows; see ``Segments``.
+  let isSegmented: Bool
+  let create, value, range, lastKey, put, remove, erase, hasOthers, clear: String
+
+  private init(_ table: StorageTable) {
+    name = "\(table)"
+    isSegmented = table == .bundles
+    create = "CREATE TABLE \(name)(key INTEGER PRIMARY KEY, value BLOB) STRICT"
+    value = "SELECT value FROM \(name) WHERE key = ?1"
+    range = "SELECT key, value FROM \(name) WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
+    // typeof() does not read the value, unlike IS NOT NULL.
+    lastKey = """
+      SELECT key FROM \(name) WHERE key BETWEEN ?1 AND ?2 AND typeof(value) = 'blob'
+      ORDER BY key DESC LIMIT 1
+      """
+    put = "INSERT OR REPLACE INTO \(name)(key, value) VALUES (?1, ?2)"
+    remove = "DELETE FROM \(name) WHERE key BETWEEN ?1 AND ?2"
+    erase = "UPDATE \(name) SET value = NULL WHERE key BETWEEN ?1 AND ?2 AND typeof(value) = 'blob'"
+    hasOthers = """
+      SELECT EXISTS (SELECT 1 FROM \(name) WHERE key < ?1 AND typeof(value) = 'blob')
+      OR EXISTS (SELECT 1 FROM \(name) WHERE key > ?2 AND typeof(value) = 'blob')
+      """
+    clear = "DELETE FROM \(name)"
+  }
+
+  private static let all = StorageTable.allCases.map(TableStatements.init)
+
+  static subscript(_ table: StorageTable) -> TableStatements { all[table.rawValue] }
 }

@@ -3,12 +3,10 @@
 internal import AuditTrail
 internal import SQLite
 
-/// The segments of values in a table with long values that are read in parts. Each segment is a row of its own.
-///
-/// SQLite keeps a long row in a chain of pages. To reach a part of it, SQLite must read all pages before it, one
-/// after the other. Segments are in the pages of the table itself, four to a page, and are found by their keys.
-///
-/// All segments of a value except the last are full. An empty value has one empty segment.
+/// The segments of values in a table with long values that are read in parts. Each segment is a row of its own. SQLite
+/// keeps a long row in a chain of pages. To reach a part of it, SQLite must read all pages before it, one after the
+/// other. Segments are in the pages of the table itself, four to a page, and are found by their keys. All segments of a
+/// value except the last are full. An empty value has one empty segment.
 enum Segments {
   /// The length of a full segment in bytes. Four segments with SQLite's overhead fill a page of 16,384 bytes.
   static let byteCount = 4064
@@ -54,7 +52,7 @@ extension SQLiteAccess {
     guard !numbers.isEmpty else { return try lastSegment(table, key) == nil ? nil : [] }
     return try withStatement(TableStatements[table].range, table, key) { statement in
       statement.bind(Segments.row(key, numbers.lowerBound), Segments.row(key, numbers.upperBound - 1))
-      var value = SegmentedValue(table: table, key: key, from: numbers.lowerBound)
+      var value = SegmentedValue(table: table, key: key, first: numbers.lowerBound)
       while try statement.step() { try value.append(statement, bytes, in: self) }
       // A value has no bytes beyond its end, so the result may be empty although the value exists.
       if value.isEmpty, try lastSegment(table, key) == nil { return nil }
@@ -76,7 +74,7 @@ extension SQLiteAccess {
           if !finished.isEmpty, try !body(finished.key, finished.bytes) { return }
           value = nil
         }
-        var current = value ?? SegmentedValue(table: table, key: key, from: 0)
+        var current = value ?? SegmentedValue(table: table, key: key, first: 0)
         value = nil
         try current.append(statement, 0..<Int.max, in: self)
         value = current
@@ -105,8 +103,7 @@ extension SQLiteAccess {
   }
 
   func overwriteSegments(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
-    guard let count = try segmentedByteCount(table, key) else { throw nothingToOverwrite(table, key) }
-    try requireRoom(for: bytes, at: offset, of: count, table, key)
+    try requireRoom(for: bytes, at: offset, of: segmentedByteCount(table, key), table, key)
     let range = offset..<offset + bytes.count
     for number in Segments.numbers(of: range) {
       let part = Segments.part(range, of: number)
@@ -141,35 +138,26 @@ extension SQLiteAccess {
 private struct SegmentedValue {
   let table: StorageTable
   let key: Int64
-  private(set) var bytes: [UInt8] = []
   /// The number of the first segment to read.
-  private let first: Int
-  /// The number of the next segment that must follow.
-  private var next: Int
-  private var isEnded = false
+  let first: Int
+  fileprivate var bytes: [UInt8] = []
+  /// The number of segments that were appended.
+  fileprivate var count = 0
+  fileprivate var isEnded = false
 
-  init(table: StorageTable, key: Int64, from first: Int) {
-    self.table = table
-    self.key = key
-    self.first = first
-    next = first
-  }
-
-  /// Indicates whether no segment has been appended.
-  var isEmpty: Bool { next == first }
+  var isEmpty: Bool { count == 0 }
 
   /// Appends the part of the segment in the statement's row that belongs to `range` of the value.
   mutating func append(_ statement: Statement, _ range: Range<Int>, in access: SQLiteAccess) throws {
     // Erased segments are skipped.
-    guard let count = statement.blobByteCount(1) else { return }
+    guard let byteCount = statement.blobByteCount(1) else { return }
     let number = Segments.number(ofRow: statement.integer(0))
-    guard number == next, !isEnded, count <= Segments.byteCount, count > 0 || number == 0 else {
-      throw access.incomplete(table, key, next)
-    }
+    guard number == first + count, !isEnded, byteCount <= Segments.byteCount, byteCount > 0 || number == 0
+    else { throw access.incomplete(table, key, first + count) }
     if isEmpty { bytes.reserveCapacity(min(range.count, Segments.byteCount * 64)) }
-    let part = Segments.part(range, of: number).clamped(to: 0..<count)
+    let part = Segments.part(range, of: number).clamped(to: 0..<byteCount)
     try statement.appendBlob(1, part, to: &bytes)
-    next += 1
-    isEnded = count < Segments.byteCount
+    count += 1
+    isEnded = byteCount < Segments.byteCount
   }
 }

@@ -24,15 +24,11 @@ public struct Checkpoint: Sendable {
   public init(
     origin: String, size: UInt64, root: TreeHash, extensionLines: [String] = []
   ) throws(LogFormatError) {
-    for line in [origin] + extensionLines {
-      guard !line.isEmpty, line.utf8.allSatisfy({ $0 >= 0x20 }) else {
-        throw LogFormatError(
-          .malformedName, .none, "a line of a checkpoint is not empty and has no control characters")
-      }
+    for line in [origin] + extensionLines where line.isEmpty || !line.utf8.allSatisfy({ $0 >= 0x20 }) {
+      throw LogFormatError(
+        .malformedName, .none, "a line of a checkpoint is not empty and has no control characters")
     }
-    guard size > 0 || root == .empty else {
-      throw LogFormatError(.wrongEmptyRoot, .none, "the root of an empty tree is \(TreeHash.empty)")
-    }
+    try Self.require(root, ofTreeWith: size, .none)
     self.origin = origin
     self.size = size
     self.root = root
@@ -51,14 +47,20 @@ public struct Checkpoint: Sendable {
       throw LogFormatError(.malformedHash, reader.place, "expected the root in base64")
     }
     self.root = root
-    guard size > 0 || root == .empty else {
-      throw LogFormatError(.wrongEmptyRoot, reader.place, "the root of an empty tree is \(TreeHash.empty)")
-    }
+    try Self.require(root, ofTreeWith: size, reader.place)
     var lines: [String] = []
     while !reader.remainder.isEmpty {
       lines.append(String(decoding: try Self.line("an extension line", &reader), as: UTF8.self))
     }
     extensionLines = lines
+  }
+
+  private static func require(
+    _ root: TreeHash, ofTreeWith size: UInt64, _ place: LogFormatError.Place
+  ) throws(LogFormatError) {
+    guard size > 0 || root == .empty else {
+      throw LogFormatError(.wrongEmptyRoot, place, "the root of an empty tree is \(TreeHash.empty)")
+    }
   }
 
   private static func line(
@@ -72,10 +74,7 @@ public struct Checkpoint: Sendable {
   }
 
   /// The signed text: all lines, each with its newline.
-  package var text: [UInt8] {
-    let lines = [origin, String(size), root.base64] + extensionLines
-    return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] }
-  }
+  package var text: [UInt8] { ([origin, String(size), root.base64] + extensionLines).encodedLines }
 }
 
 extension Checkpoint: Hashable, CustomStringConvertible {

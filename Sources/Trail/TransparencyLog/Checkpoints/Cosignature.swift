@@ -24,8 +24,6 @@ public struct Cosignature: Sendable, Hashable {
   }
 
   /// Verifies the signature line of a witness; `nil` if the line is not a valid cosignature by `key`.
-  ///
-  /// - Throws: ``NoteError/Code/internalFailure`` if the signature could not be checked.
   init?(_ signature: NoteSignature, by key: NoteVerifierKey, of text: [UInt8]) throws(NoteError) {
     // u64 timestamp, opaque ed25519_signature[64]
     guard key.kind == .cosignature, key.isNamed(by: signature),
@@ -42,14 +40,9 @@ public struct Cosignature: Sendable, Hashable {
 }
 
 extension Checkpoint {
-  /// Cosigns the checkpoint as a witness. ``WitnessRules`` decides when a witness may do so.
-  ///
-  /// - Parameters:
-  ///   - key: The witness's key, which must sign nothing else.
-  ///   - timestamp: The time, in seconds since 1970.
-  /// - Returns: The signature line.
-  /// - Throws: ``LogFormatError/Code/malformedNumber`` if `timestamp` is 0 (which would make no statement about other
-  ///   checkpoints) or beyond 2^63 - 1; `CryptoError` if OpenSSL cannot sign.
+  /// Cosigns the checkpoint as a witness. ``WitnessRules`` decides when a witness may do so. The key must sign nothing
+  /// else. The timestamp is in seconds since 1970; ``LogFormatError/Code/malformedNumber`` is thrown if it is 0 (which
+  /// would make no statement about other checkpoints) or beyond 2^63 - 1.
   package func cosigned(by key: NoteSignerKey, timestamp: UInt64) throws -> NoteSignature {
     guard 1...Cosignature.maximumTimestamp ~= timestamp else {
       throw LogFormatError(
@@ -62,14 +55,10 @@ extension Checkpoint {
 }
 
 extension SignedCheckpoint {
-  /// Verifies and returns the cosignatures of known witnesses.
-  ///
-  /// Lines of unknown keys are ignored. So are cosignatures with the time 0, which do not state that the checkpoint
-  /// was the largest one seen. If a key has several cosignatures, the newest one is returned.
-  /// - Parameter keys: The witnesses' keys, of ``NoteVerifierKey/Kind/cosignature``.
-  /// - Returns: One cosignature for each witness that gave one.
-  /// - Throws: ``NoteError/Code/invalidSignature`` if a line names a known key and is not its cosignature,
-  ///   ``NoteError/Code/internalFailure`` if a signature could not be checked.
+  /// Verifies and returns the cosignatures of known witnesses. Lines of unknown keys are ignored. So are cosignatures
+  /// with the time 0, which do not state that the checkpoint was the largest one seen. If a key has several
+  /// cosignatures, the newest one is returned. It throws ``NoteError/Code/invalidSignature`` if a line names a known
+  /// key and is not its cosignature.
   package func cosignatures(by keys: [NoteVerifierKey]) throws(NoteError) -> [Cosignature] {
     var found: [Cosignature] = []
     for signature in note.signatures {

@@ -7,7 +7,6 @@ public import ReceiptCrypto
 ///
 /// ``verified(by:origin:)`` or ``WitnessPolicy/verify(_:logKey:)`` turns it into a ``VerifiedCheckpoint``.
 public struct SignedCheckpoint: Sendable, Hashable {
-  /// The signed note that contains the checkpoint.
   package let note: SignedNote
   /// The claimed checkpoint. Do not rely on it before it is verified.
   public let unverifiedCheckpoint: Checkpoint

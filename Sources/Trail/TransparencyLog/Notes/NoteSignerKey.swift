@@ -12,10 +12,8 @@ public struct NoteSignerKey: Sendable {
 
   private let privateKey: Ed25519PrivateKey
 
-  /// Creates a signer key from a private key.
-  ///
-  /// - Throws: ``LogFormatError/Code/malformedName`` if the name is empty or has white space, a plus or a control
-  ///   character.
+  /// Creates a signer key from a private key. Throws ``LogFormatError/Code/malformedName`` if the name is empty or has
+  /// white space, a plus or a control character.
   package init(name: String, privateKey: Ed25519PrivateKey) throws(LogFormatError) {
     try NoteName.check(name, .none)
     self.name = name
@@ -57,7 +55,6 @@ public struct NoteSignerKey: Sendable {
     NoteVerifierKey(checkedName: name, kind: kind, publicKey: privateKey.publicKey)
   }
 
-  /// Signs a text and returns the signature line.
   func sign(_ text: [UInt8]) throws(CryptoError) -> NoteSignature {
     NoteSignature(key: verifierKey, signature: try privateKey.signature(for: text))
   }

@@ -11,27 +11,15 @@ package import ReceiptCrypto
 /// public key. The name and key ID in a signature line only select the key: they prove nothing until the signature is
 /// verified.
 public struct NoteVerifierKey: Sendable {
-  /// The messages that the key signs, and the algorithm.
-  package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-    /// Ed25519 over the text of the note.
-    case ed25519 = 0x01
-    /// Ed25519 over a checkpoint and a time: a witness's cosignature (C2SP tlog-cosignature).
-    case cosignature = 0x04
-  }
-
   /// The name, by convention a URL without a scheme. For a log, it is the origin.
   public let name: String
   /// The first four bytes of SHA-256 over name, newline, type and public key.
   package let keyID: UInt32
-  /// The type of the key.
   package let kind: Kind
-  /// The public key.
   package let publicKey: Ed25519PublicKey
 
-  /// Creates a verifier key from a public key.
-  ///
-  /// - Throws: ``LogFormatError/Code/malformedName`` if the name is empty or has white space, a plus or a control
-  ///   character.
+  /// Creates a verifier key from a public key. Throws ``LogFormatError/Code/malformedName`` if the name is empty or has
+  /// white space, a plus or a control character.
   package init(name: String, kind: Kind, publicKey: Ed25519PublicKey) throws(LogFormatError) {
     try NoteName.check(name, .none)
     self.init(checkedName: name, kind: kind, publicKey: publicKey)
@@ -47,9 +35,7 @@ public struct NoteVerifierKey: Sendable {
   /// Parses a verifier key from text, without surrounding white space.
   ///
   /// - Throws: ``LogFormatError``: `malformedKey`, `malformedName`, `unsupportedKeyType`, `keyIDMismatch`.
-  public init(_ text: String) throws(LogFormatError) {
-    try self.init(Array(text.utf8)[...], .none)
-  }
+  public init(_ text: String) throws(LogFormatError) { try self.init(Array(text.utf8)[...], .none) }
 
   init(_ text: ArraySlice<UInt8>, _ place: LogFormatError.Place) throws(LogFormatError) {
     // The base64 may contain a plus too.
@@ -83,7 +69,6 @@ public struct NoteVerifierKey: Sendable {
     "\(name)+\(Self.hexadecimal(keyID))+\(Base64.encodeToString([kind.rawValue] + publicKey.rawRepresentation))"
   }
 
-  /// Returns `true` if a signature line names this key.
   func isNamed(by signature: NoteSignature) -> Bool {
     keyID == signature.keyID && UTF8Text.isIdentical(name, signature.name)
   }
@@ -112,4 +97,29 @@ extension NoteVerifierKey: Hashable, CustomStringConvertible {
 
   /// The key as text.
   public var description: String { text }
+}
+
+/// The names of keys in notes.
+enum NoteName {
+  /// Checks that a name is not empty and has no white space, plus or control character.
+  static func check(_ name: String, _ place: LogFormatError.Place) throws(LogFormatError) {
+    guard !name.isEmpty,
+      name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "+" && !$0.properties.isWhitespace })
+    else {
+      throw LogFormatError(
+        .malformedName, place,
+        "the name of a key is not empty and has no white space, plus or control character")
+    }
+  }
+
+  /// Reads a name from UTF-8 and checks it.
+  static func read(
+    _ bytes: ArraySlice<UInt8>, _ place: LogFormatError.Place
+  ) throws(LogFormatError) -> String {
+    guard let name = String(validating: bytes, as: UTF8.self) else {
+      throw LogFormatError(.notUTF8, place, "the name is not UTF-8")
+    }
+    try check(name, place)
+    return name
+  }
 }

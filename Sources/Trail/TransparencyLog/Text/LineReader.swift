@@ -4,30 +4,28 @@ internal import ReceiptCrypto
 
 /// Reads text line by line. Every line must end in a newline.
 struct LineReader {
-  private var rest: ArraySlice<UInt8>
+  /// The text that has not been read yet.
+  private(set) var remainder: ArraySlice<UInt8>
   /// The number of lines read so far, which is the number of the last line counted from 1.
   private(set) var lineNumber: Int
 
   init(_ text: ArraySlice<UInt8>, linesBefore: Int = 0) {
-    rest = text
+    remainder = text
     lineNumber = linesBefore
   }
-
-  /// The text that has not been read yet.
-  var remainder: ArraySlice<UInt8> { rest }
 
   /// The place of the line that was read last.
   var place: LogFormatError.Place { .line(lineNumber) }
 
   /// The next line without its newline; `nil` at the end.
   mutating func next() throws(LogFormatError) -> ArraySlice<UInt8>? {
-    guard !rest.isEmpty else { return nil }
+    guard !remainder.isEmpty else { return nil }
     lineNumber += 1
-    guard let end = rest.firstIndex(of: ASCII.newline) else {
+    guard let end = remainder.firstIndex(of: ASCII.newline) else {
       throw LogFormatError(.truncated, place, "the line does not end in a newline")
     }
-    let line = rest[..<end]
-    rest = rest[(end + 1)...]
+    let line = remainder[..<end]
+    remainder = remainder[(end + 1)...]
     return line
   }
 
@@ -56,6 +54,33 @@ struct LineReader {
   }
 }
 
+extension LineReader {
+  /// Parses the number after a keyword in the line that was read last, which has the form `KEYWORD NUMBER`.
+  func number(in line: ArraySlice<UInt8>, after form: (keyword: String, number: String), _ what: String)
+    throws(LogFormatError) -> UInt64
+  {
+    guard let text = ASCII.rest(of: line, after: form.keyword + " ") else {
+      throw LogFormatError(.unexpectedLine, place, "expected \"\(form.keyword) \(form.number)\"")
+    }
+    guard let number = ASCII.decimal(text) else {
+      throw LogFormatError(.malformedNumber, place, "expected \(what) in decimal")
+    }
+    return number
+  }
+
+  /// Reads the rest of the text as a checkpoint.
+  func checkpoint() throws(LogFormatError) -> SignedCheckpoint {
+    do throws(LogFormatError) { return try SignedCheckpoint(parsing: remainder) } catch {
+      throw error.offset(byLines: lineNumber)
+    }
+  }
+}
+
+extension [String] {
+  /// The lines in UTF-8, each with its newline.
+  var encodedLines: [UInt8] { flatMap { [UInt8]($0.utf8) + [ASCII.newline] } }
+}
+
 enum ASCII {
   static let newline = UInt8(ascii: "\n")
   static let space = UInt8(ascii: " ")
@@ -63,22 +88,41 @@ enum ASCII {
 
   /// Parses a decimal number without a sign or leading zeros; `nil` for anything else or a value beyond 2^64 - 1.
   static func decimal(_ text: ArraySlice<UInt8>) -> UInt64? {
-    guard let first = text.first, text.count <= 20, text.count == 1 || first != UInt8(ascii: "0") else {
-      return nil
-    }
-    var value: UInt64 = 0
-    for character in text {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) else { return nil }
-      let (product, productOverflow) = value.multipliedReportingOverflow(by: 10)
-      let (sum, sumOverflow) = product.addingReportingOverflow(UInt64(character - UInt8(ascii: "0")))
-      guard !productOverflow, !sumOverflow else { return nil }
-      value = sum
-    }
-    return value
+    guard let first = text.first, text.count <= 20, text.count == 1 || first != UInt8(ascii: "0"),
+      text.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+    else { return nil }
+    return UInt64(String(decoding: text, as: UTF8.self))
   }
 
   /// The text after `prefix`; `nil` if `line` does not begin with it.
   static func rest(of line: ArraySlice<UInt8>, after prefix: String) -> ArraySlice<UInt8>? {
     line.starts(with: prefix.utf8) ? line.dropFirst(prefix.utf8.count) : nil
+  }
+}
+
+extension LogFormatError: Error, CustomStringConvertible {
+  /// The position of the error.
+  public enum Place: Sendable, Hashable {
+    /// A line, counted from 1.
+    case line(Int)
+    /// An offset in bytes, counted from 0.
+    case byte(Int)
+    /// No position, because the input is not encoded text.
+    case none
+  }
+
+  /// The code, the place and the message, on one line.
+  public var description: String {
+    switch place {
+    case .line(let line): "\(code.rawValue) in line \(line): \(message)"
+    case .byte(let offset): "\(code.rawValue) at byte \(offset): \(message)"
+    case .none: "\(code.rawValue): \(message)"
+    }
+  }
+
+  /// The same error with its line number increased by `lines`, for a part of a larger text.
+  func offset(byLines lines: Int) -> LogFormatError {
+    guard case .line(let line) = place else { return self }
+    return LogFormatError(code, .line(line + lines), message)
   }
 }

@@ -8,9 +8,7 @@ internal import ReceiptBytes
 ///
 ///     00 05 h e l l o  00 02 h i
 public struct EntryBundle: Sendable, Hashable {
-  /// The maximum length of an entry, in bytes.
   package static let maximumEntryByteCount = 65_535
-  /// The maximum number of entries in a bundle.
   package static let maximumCount = TileCoordinates.fullWidth
 
   /// The entries, 1 to 256.
@@ -30,12 +28,8 @@ public struct EntryBundle: Sendable, Hashable {
     self.entries = entries
   }
 
-  /// Parses a bundle.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bundle, with nothing after it.
-  ///   - width: The number of entries that it must have; if `nil`, any number from 1 to 256.
-  /// - Throws: ``LogFormatError``, with the offset in bytes: `truncated`, `wrongCount`.
+  /// Parses a bundle of `width` entries; if `nil`, of any number from 1 to 256. Throws ``LogFormatError``, with the
+  /// offset in bytes: `truncated`, `wrongCount`.
   package init(parsing bytes: [UInt8], width: Int? = nil) throws(LogFormatError) {
     var entries: [[UInt8]] = []
     var position = 0

@@ -48,6 +48,16 @@ public struct TileCoordinates: Sendable, Hashable {
     self.init(level, number, width)
   }
 
+  /// The tiles of a level of a tree of `size` entries, in order.
+  package static func all(
+    level: Int, inTreeOfSize size: UInt64
+  ) -> UnfoldSequence<TileCoordinates, UInt64> {
+    sequence(state: 0) { number in
+      defer { number += 1 }
+      return TileCoordinates(level: level, number: number, inTreeOfSize: size)
+    }
+  }
+
   /// The partial tiles of a tree of `size` entries, from level 0 up.
   public static func partialTiles(ofTreeOfSize size: UInt64) -> [TileCoordinates] {
     (0..<8).compactMap { level in
@@ -109,16 +119,8 @@ extension TileCoordinates {
       width = parsed
       elements[elements.count - 1].removeLast(2)
     }
-    var number: UInt64 = 0
-    for element in elements {
-      guard let digits = UInt64(element.hasPrefix("x") ? element.dropFirst() : element), digits < 1000 else {
-        return nil
-      }
-      let (product, productOverflow) = number.multipliedReportingOverflow(by: 1000)
-      let (sum, sumOverflow) = product.addingReportingOverflow(digits)
-      guard !productOverflow, !sumOverflow else { return nil }
-      number = sum
-    }
+    let digits = elements.map { $0.hasPrefix("x") ? $0.dropFirst() : $0 }.joined()
+    guard let number = UInt64(digits) else { return nil }
     self.init(level: level, number: number, width: width)
   }
 }

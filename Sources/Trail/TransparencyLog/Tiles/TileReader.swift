@@ -9,9 +9,8 @@ public protocol TileReader {
   /// - Throws: Any error. It is passed on to the caller that requested the proof.
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash]
 
-  /// Returns the hashes of a tile, with the roots of its groups if the reader has them.
-  ///
-  /// The roots are trusted as much as the hashes. The default implementation returns the hashes only.
+  /// Returns the hashes of a tile, with the roots of its groups if the reader has them. The roots are trusted as much
+  /// as the hashes. The default implementation returns the hashes only.
   func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile
 }
 
@@ -22,30 +21,7 @@ extension TileReader {
   }
 }
 
-/// An error that indicates that a tile has the wrong number of hashes.
-public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the error.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The tile holds fewer hashes than its coordinates require.
-    case tooShort = "tile-too-short"
-    /// The length of an encoded tile is not that of the number of hashes in its coordinates.
-    case wrongLength = "tile-wrong-length"
-  }
-
-  /// The kind of error.
-  public let code: Code
-  /// The tile.
-  package let coordinates: TileCoordinates
-  /// The number of hashes found, or of bytes for ``Code/wrongLength``.
-  package let found: Int
-
-  /// Creates an error.
-  package init(code: Code, coordinates: TileCoordinates, found: Int) {
-    self.code = code
-    self.coordinates = coordinates
-    self.found = found
-  }
-
+extension TileError: Error, CustomStringConvertible {
   /// The code, the tile, and the actual and expected numbers.
   public var description: String {
     switch code {
@@ -75,7 +51,6 @@ extension TileReader {
 }
 
 extension TileCoordinates {
-  /// The first `width` of the hashes.
   fileprivate func hashes(of tile: [TreeHash]) throws(TileError) -> ArraySlice<TreeHash> {
     guard tile.count >= width else { throw TileError(code: .tooShort, coordinates: self, found: tile.count) }
     return tile.prefix(width)
@@ -98,6 +73,17 @@ extension TileCoordinates {
     }
     return (0..<width).compactMap {
       TreeHash(bytes[($0 * TreeHash.byteCount)..<(($0 + 1) * TreeHash.byteCount)])
+    }
+  }
+}
+
+extension GroupedTile {
+  package static let groupWidth = 32
+  package static let groupCount = TileCoordinates.fullWidth / groupWidth
+
+  package static func groupRoots(of hashes: [TreeHash]) -> [TreeHash] {
+    (0..<hashes.count / groupWidth).map {
+      TreeHash.root(ofComplete: hashes[$0 * groupWidth..<($0 + 1) * groupWidth])
     }
   }
 }

@@ -94,9 +94,8 @@ public struct TreeFrontier: Sendable, Hashable {
     return root
   }
 
-  /// The root of this tree after appending more entries, whose own root is `rest`.
-  ///
-  /// There must be fewer of those entries than the smallest complete subtree of this tree has.
+  /// The root of this tree after appending more entries, whose own root is `rest`. There must be fewer of those entries
+  /// than the smallest complete subtree of this tree has.
   package func root(followedBy rest: TreeHash) -> TreeHash {
     peaks.reversed().reduce(rest) { TreeHash.node($1, $0) }
   }

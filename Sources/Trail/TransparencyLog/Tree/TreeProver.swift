@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes the root and many proofs of one tree, and reads each tile once for all of them.
-///
-/// The tiles that were read are kept for the lifetime of the value, at 16 KiB each. For a single proof, use
-/// ``MerkleTree``.
+/// Computes the root and many proofs of one tree, and reads each tile once for all of them. The tiles that were read
+/// are kept for the lifetime of the value, at 16 KiB each. For a single proof, use ``MerkleTree``.
 package struct TreeProver<Reader: TileReader> {
-  /// The number of entries of the tree.
   package let size: UInt64
 
   private let reader: Reader
   private let cache: TileNodeCache?
   private var tiles: [TileCoordinates: TileNodes] = [:]
 
-  /// Creates a prover for the tree of the first `size` entries.
-  ///
-  /// - Parameters:
-  ///   - size: The number of entries.
-  ///   - reader: The reader of the tree's tiles.
-  ///   - cache: A cache to share among provers of this tree at any size.
-  /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` if `size` is 2^63 or more.
+  /// Creates a prover for the tree of the first `size` entries. Provers of this tree at any size can share a cache.
   package init(size: UInt64, reader: Reader, cache: TileNodeCache? = nil) throws(MerkleTreeError) {
     guard size <= MerkleTree.maximumSize else {
       throw MerkleTreeError(.sizeTooLarge, "a tree of \(size) entries is beyond 2^63 - 1")
@@ -28,16 +19,9 @@ package struct TreeProver<Reader: TileReader> {
     self.cache = cache
   }
 
-  /// The root of the tree.
-  ///
-  /// - Throws: ``TileError``, and any error from the reader.
   package mutating func root() throws -> TreeHash { try edge(from: 0) }
 
-  /// The proof that entry `index` is in the tree, from the leaf's sibling up.
-  ///
-  /// This is PATH(m, D[n]) of RFC 6962 section 2.1.1.
-  ///
-  /// - Throws: ``MerkleTreeError/Code/indexOutOfRange``, ``TileError``, and any error from the reader.
+  /// The proof of ``MerkleTree/inclusionProof(index:size:reader:cache:)``.
   package mutating func inclusionProof(index: UInt64) throws -> [TreeHash] {
     guard index < size else {
       throw MerkleTreeError(.indexOutOfRange, "a tree of \(size) entries has no entry \(index)")
@@ -45,11 +29,7 @@ package struct TreeProver<Reader: TileReader> {
     return try path(ofNode: index, height: 0)
   }
 
-  /// The proof that the tree begins with the tree of its first `oldSize` entries.
-  ///
-  /// This is PROOF(m, D[n]) of RFC 6962 section 2.1.2. It is empty if `oldSize` is 0 or equals `size`.
-  ///
-  /// - Throws: ``MerkleTreeError/Code/sizesInWrongOrder``, ``TileError``, and any error from the reader.
+  /// The proof of ``MerkleTree/consistencyProof(from:to:reader:cache:)``.
   package mutating func consistencyProof(from oldSize: UInt64) throws -> [TreeHash] {
     guard oldSize <= size else {
       throw MerkleTreeError(.sizesInWrongOrder, "a tree does not grow from \(oldSize) to \(size) entries")
@@ -65,9 +45,8 @@ package struct TreeProver<Reader: TileReader> {
 
   // Node i of height h covers the entries from i * 2^h on: 2^h of them if it is complete.
 
-  /// The siblings on the path from a complete node to the root.
-  ///
-  /// A node at the right edge that has no sibling is its own parent.
+  /// The siblings on the path from a complete node to the root. A node at the right edge that has no sibling is its own
+  /// parent.
   private mutating func path(ofNode node: UInt64, height: UInt64) throws -> [TreeHash] {
     var path: [TreeHash] = []
     var height = height
@@ -105,10 +84,8 @@ package struct TreeProver<Reader: TileReader> {
     return nodes[Int(inTile), Int(node & (0xFF >> inTile))]
   }
 
-  /// The complete nodes of a tile.
-  ///
-  /// Callers ask only for complete nodes, so the node exists: `hashes` checks the tile's width, which follows from
-  /// the tree's size.
+  /// The complete nodes of a tile. Callers ask only for complete nodes, so the node exists: `hashes` checks the tile's
+  /// width, which follows from the tree's size.
   private mutating func nodes(ofTile number: UInt64, level: Int) throws -> TileNodes {
     guard let coordinates = TileCoordinates(level: level, number: number, inTreeOfSize: size) else {
       throw MerkleTreeError(.indexOutOfRange, "a tree of \(size) entries has no tile \(level)/\(number)")

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
-
 /// Assigns the signature lines of checkpoints to the witnesses that made them.
 package struct CosignatureLines: Sendable {
-  /// The keys of the witnesses.
   let keys: [NoteVerifierKey]
 
   package init(keys: [NoteVerifierKey]) { self.keys = keys }
 
   /// The witness that a line names. The line is not verified.
-  package func key(namedBy line: NoteSignature) -> NoteVerifierKey? {
-    keys.first { $0.keyID == line.keyID && UTF8Text.isIdentical($0.name, line.name) }
-  }
+  package func key(namedBy line: NoteSignature) -> NoteVerifierKey? { keys.first { $0.isNamed(by: line) } }
 
   /// Returns `true` if a line is a valid cosignature by `key` on a checkpoint, with a time other than 0.
-  ///
-  /// - Throws: ``NoteError/Code/internalFailure`` if the signature could not be checked.
   package func isCosignature(
     _ line: NoteSignature, by key: NoteVerifierKey, of checkpoint: Checkpoint
   ) throws(NoteError) -> Bool {
@@ -25,8 +18,6 @@ package struct CosignatureLines: Sendable {
   }
 
   /// The witnesses whose valid cosignatures the checkpoint has.
-  ///
-  /// - Throws: ``NoteError/Code/internalFailure`` if a signature could not be checked.
   package func cosigners(of signed: SignedCheckpoint) throws(NoteError) -> [NoteVerifierKey] {
     var cosigners: [NoteVerifierKey] = []
     for key in keys {
@@ -45,13 +36,9 @@ package struct CosignatureLines: Sendable {
       signed.unverifiedCheckpoint, signed.note.signatures.filter { key(namedBy: $0) == nil })
   }
 
-  /// Adds the cosignatures of witnesses that the checkpoint does not have yet.
-  ///
-  /// Invalid lines that name a witness are removed, because a verifier with the policy would refuse the entire
-  /// checkpoint.
-  ///
-  /// - Throws: ``LogFormatError`` if there are too many lines; ``NoteError/Code/internalFailure`` if a signature
-  ///   could not be checked.
+  /// Adds the cosignatures of witnesses that the checkpoint does not have yet. Invalid lines that name a witness are
+  /// removed, because a verifier with the policy would refuse the entire checkpoint. Throws ``LogFormatError`` if there
+  /// are too many lines; ``NoteError/Code/internalFailure`` if a signature could not be checked.
   package func adding(
     _ further: [NoteSignature], to signed: SignedCheckpoint
   ) throws -> SignedCheckpoint {
@@ -71,8 +58,6 @@ package struct CosignatureLines: Sendable {
   package static func checkpoint(
     _ checkpoint: Checkpoint, _ lines: [NoteSignature]
   ) throws(LogFormatError) -> SignedCheckpoint {
-    let newline = UInt8(ascii: "\n")
-    return try SignedCheckpoint(
-      parsing: lines.reduce(into: checkpoint.text + [newline]) { $0 += Array($1.line.utf8) + [newline] })
+    try SignedCheckpoint(parsing: checkpoint.text + [ASCII.newline] + lines.map(\.line).encodedLines)
   }
 }

@@ -21,24 +21,12 @@ package final class CosignatureRequests: Sendable {
     state = Mutex(State(latestSizes: Array(repeating: 0, count: policy.witnesses.count)))
   }
 
-  private enum Event: Sendable {
-    case answered(Int, Result<NoteSignature, WitnessRefusal>)
-    case timeUp
-  }
+  /// The answer of a witness; `nil` if the time is up.
+  private typealias Event = (index: Int, result: Result<NoteSignature, WitnessRefusal>)?
 
-  /// Asks the witnesses concurrently.
-  ///
-  /// It returns when all have answered, when the grace period ends after the quorum is met, or at the deadline, even
-  /// if calls of the transport have not returned.
-  ///
-  /// - Parameters:
-  ///   - indices: The indices of the witnesses in the policy.
-  ///   - checkpoint: The checkpoint as the log signed it.
-  ///   - cosigners: The keys of the witnesses that have already cosigned.
-  ///   - deadline: The time at which to give up.
-  ///   - gracePeriod: The time to wait for the remaining witnesses once the quorum is met.
-  ///   - proof: Makes the consistency proof from a tree of the given size to the checkpoint.
-  /// - Returns: The verified lines of the witnesses that cosigned, and the reasons why the others did not.
+  /// Asks the witnesses concurrently. It returns when all have answered, when the grace period ends after the quorum is
+  /// met, or at the deadline, even if calls of the transport have not returned. `proof` makes the consistency proof
+  /// from a tree of the given size to the checkpoint.
   package func ask(
     _ indices: [Int], for checkpoint: SignedCheckpoint, cosigners: [NoteVerifierKey],
     until deadline: ContinuousClock.Instant,
@@ -51,13 +39,13 @@ package final class CosignatureRequests: Sendable {
         let conversation = WitnessConversation(
           witness: policy.witnesses[index], transport: transport, checkpoint: checkpoint,
           deadline: deadline, proof: proof)
-        continuation.yield(.answered(index, await answer(index, conversation)))
+        continuation.yield((index, await answer(index, conversation)))
       }
     }
     let wait = { (end: ContinuousClock.Instant) in
       Task {
         try? await Task.sleep(until: end, clock: .continuous)
-        _ = continuation.yield(.timeUp)
+        _ = continuation.yield(nil)
       }
     }
     tasks.append(wait(deadline))
@@ -70,7 +58,7 @@ package final class CosignatureRequests: Sendable {
     var refusals: [WitnessRefusal] = []
     var signers = cosigners
     for await event in events {
-      guard case .answered(let index, let result) = event else { break }
+      guard let (index, result) = event else { break }
       unanswered.removeAll { $0 == index }
       switch result {
       case .failure(let refusal): refusals.append(refusal)
@@ -90,10 +78,8 @@ package final class CosignatureRequests: Sendable {
     return (lines, refusals)
   }
 
-  /// Runs one conversation with a witness, after it has answered the requests of earlier rounds.
-  ///
-  /// A witness that never answers therefore occupies at most one call of the transport, however many rounds there
-  /// are.
+  /// Runs one conversation with a witness, after it has answered the requests of earlier rounds. A witness that never
+  /// answers therefore occupies at most one call of the transport, however many rounds there are.
   private func answer(
     _ index: Int, _ conversation: WitnessConversation
   ) async -> Result<NoteSignature, WitnessRefusal> {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The exchange with one witness to get its cosignature on one checkpoint.
-///
-/// If the witness reports that it last cosigned a different size, the request is repeated from that size.
+/// The exchange with one witness to get its cosignature on one checkpoint. If the witness reports that it last cosigned
+/// a different size, the request is repeated from that size.
 package struct WitnessConversation: Sendable {
   /// The maximum number of requests, in case the witness reports a different last size each time.
   static let maximumRequests = 4
@@ -10,35 +9,17 @@ package struct WitnessConversation: Sendable {
   /// The longest response to read, in bytes: enough for a hundred signature lines.
   package static let maximumResponseByteCount = 1 << 16
 
-  package let witness: WitnessPolicy.Witness
-  private let transport: any WitnessTransport
-  private let checkpoint: SignedCheckpoint
-  package let deadline: ContinuousClock.Instant
-  private let proof: @Sendable (UInt64) async throws -> [TreeHash]
+  let witness: WitnessPolicy.Witness
+  let transport: any WitnessTransport
+  /// The checkpoint as the log signed it.
+  let checkpoint: SignedCheckpoint
+  let deadline: ContinuousClock.Instant
+  /// Makes the consistency proof from a tree of the given size to the checkpoint.
+  let proof: @Sendable (UInt64) async throws -> [TreeHash]
 
-  /// The result of the requests.
-  package struct Outcome: Sendable {
-    package let line: Result<NoteSignature, WitnessRefusal>
-    /// The size of the last checkpoint that the witness cosigned; 0 if unknown.
-    package let latestSize: UInt64
-  }
-
-  /// - Parameters:
-  ///   - witness: The witness to ask.
-  ///   - transport: The transport that sends the requests.
-  ///   - checkpoint: The checkpoint as the log signed it.
-  ///   - deadline: The time at which to give up.
-  ///   - proof: Makes the consistency proof from a tree of the given size to the checkpoint.
-  package init(
-    witness: WitnessPolicy.Witness, transport: any WitnessTransport, checkpoint: SignedCheckpoint,
-    deadline: ContinuousClock.Instant, proof: @escaping @Sendable (UInt64) async throws -> [TreeHash]
-  ) {
-    self.witness = witness
-    self.transport = transport
-    self.checkpoint = checkpoint
-    self.deadline = deadline
-    self.proof = proof
-  }
+  /// The result of the requests: the witness's line, and the size of the last checkpoint that it cosigned; 0 if
+  /// unknown.
+  typealias Outcome = (line: Result<NoteSignature, WitnessRefusal>, latestSize: UInt64)
 
   private var size: UInt64 { checkpoint.unverifiedCheckpoint.size }
 
@@ -46,7 +27,7 @@ package struct WitnessConversation: Sendable {
   ///
   /// - Parameter latestSize: The size that the witness last cosigned, if known; otherwise 0.
   /// - Returns: The witness's verified signature line, or the reason why it gave none.
-  package func ask(latestSize: UInt64) async -> Outcome {
+  func ask(latestSize: UInt64) async -> Outcome {
     var oldSize = latestSize <= size ? latestSize : 0
     do throws(WitnessRefusal) {
       guard let url = witness.submissionURL else {
@@ -54,7 +35,7 @@ package struct WitnessConversation: Sendable {
       }
       for _ in 0..<Self.maximumRequests {
         switch try await request(oldSize, url) {
-        case .cosigned(let lines): return Outcome(line: .success(try cosignature(lines)), latestSize: size)
+        case .cosigned(let lines): return (.success(try cosignature(lines)), size)
         case .conflict(let seen):
           guard seen != oldSize else {
             throw refusal(.forked, "it has cosigned another tree of \(seen) entries")
@@ -76,7 +57,7 @@ package struct WitnessConversation: Sendable {
       throw refusal(.unsettled, "it named another last size in each of \(Self.maximumRequests) answers")
     } catch {
       // The witness's answers may have been false, so the next conversation starts from size 0.
-      return Outcome(line: .failure(error), latestSize: 0)
+      return (.failure(error), 0)
     }
   }
 

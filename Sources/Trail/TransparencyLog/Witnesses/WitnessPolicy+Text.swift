@@ -47,61 +47,55 @@ private struct PolicyParser {
   private var logKeys: Set<[UInt8]> = []
   private var witnessKeys: Set<[UInt8]> = []
 
+  private var place = LogFormatError.Place.none
+
   mutating func add(_ line: ArraySlice<UInt8>, _ place: LogFormatError.Place) throws(LogFormatError) {
+    self.place = place
     guard line.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
-      throw LogFormatError(.controlCharacter, place, "a control character other than tab and newline")
+      throw error(.controlCharacter, "a control character other than tab and newline")
     }
     let items = line.split { $0 == ASCII.space || $0 == 0x09 }
     guard let keyword = items.first, keyword.first != UInt8(ascii: "#") else { return }
     switch String(decoding: keyword, as: UTF8.self) {
-    case "log": try addLog(items, place)
-    case "witness": try addWitness(items, place)
-    case "group": try addGroup(items, place)
-    case "quorum": try addQuorum(items, place)
-    default:
-      throw LogFormatError(.unexpectedLine, place, "expected \"log\", \"witness\", \"group\" or \"quorum\"")
+    case "log": try addLog(items)
+    case "witness": try addWitness(items)
+    case "group": try addGroup(items)
+    case "quorum": try addQuorum(items)
+    default: throw error(.unexpectedLine, "expected \"log\", \"witness\", \"group\" or \"quorum\"")
     }
   }
 
-  private mutating func addLog(
-    _ items: [ArraySlice<UInt8>], _ place: LogFormatError.Place
-  ) throws(LogFormatError) {
-    guard (2...3).contains(items.count) else {
-      throw LogFormatError(.unexpectedLine, place, "expected \"log VKEY [URL]\"")
-    }
-    let key = try Self.key(items[1], .ed25519, place)
+  private mutating func addLog(_ items: [ArraySlice<UInt8>]) throws(LogFormatError) {
+    guard (2...3).contains(items.count) else { throw error(.unexpectedLine, "expected \"log VKEY [URL]\"") }
+    let key = try key(items[1], .ed25519)
     guard logKeys.insert(key.publicKey.rawRepresentation).inserted else {
-      throw LogFormatError(.duplicate, place, "a log with this key is listed before")
+      throw error(.duplicate, "a log with this key is listed before")
     }
     logs.append(WitnessPolicy.Log(key: key, url: items.count == 3 ? Array(items[2]) : nil))
   }
 
-  private mutating func addWitness(
-    _ items: [ArraySlice<UInt8>], _ place: LogFormatError.Place
-  ) throws(LogFormatError) {
+  private mutating func addWitness(_ items: [ArraySlice<UInt8>]) throws(LogFormatError) {
     guard (3...4).contains(items.count) else {
-      throw LogFormatError(.unexpectedLine, place, "expected \"witness NAME VKEY [URL]\"")
+      throw error(.unexpectedLine, "expected \"witness NAME VKEY [URL]\"")
     }
-    let key = try Self.key(items[2], .cosignature, place)
+    let key = try key(items[2], .cosignature)
     guard witnessKeys.insert(key.publicKey.rawRepresentation).inserted else {
-      throw LogFormatError(.duplicate, place, "a witness with this key is listed before")
+      throw error(.duplicate, "a witness with this key is listed before")
     }
-    let name = try define(items[1], place)
-    witnesses.append(
-      WitnessPolicy.Witness(name: name, key: key, url: items.count == 4 ? Array(items[3]) : nil))
+    let name = try define(items[1])
+    let url = items.count == 4 ? Array(items[3]) : nil
+    witnesses.append(WitnessPolicy.Witness(name: name, key: key, url: url))
   }
 
-  private mutating func addGroup(
-    _ items: [ArraySlice<UInt8>], _ place: LogFormatError.Place
-  ) throws(LogFormatError) {
+  private mutating func addGroup(_ items: [ArraySlice<UInt8>]) throws(LogFormatError) {
     guard items.count >= 4 else {
-      throw LogFormatError(.unexpectedLine, place, "expected \"group NAME all|any|NUMBER MEMBER…\"")
+      throw error(.unexpectedLine, "expected \"group NAME all|any|NUMBER MEMBER…\"")
     }
     let names = items[3...].map { Array($0) }
     for name in names {
-      try checkDefined(name, place)
+      try checkDefined(name)
       guard members.insert(name).inserted else {
-        throw LogFormatError(.duplicate, place, "a name is a member once, of one group")
+        throw error(.duplicate, "a name is a member once, of one group")
       }
     }
     let threshold: Int
@@ -110,54 +104,47 @@ private struct PolicyParser {
     case "any": threshold = 1
     default:
       guard let number = ASCII.decimal(items[2]), number >= 1, number <= names.count else {
-        throw LogFormatError(
-          .malformedNumber, place, "expected \"all\", \"any\" or a number from 1 to \(names.count)")
+        throw error(.malformedNumber, "expected \"all\", \"any\" or a number from 1 to \(names.count)")
       }
       threshold = Int(number)
     }
     // Defined last, so that a group cannot be its own member.
-    let name = try define(items[1], place)
-    groups.append(WitnessPolicy.Group(name: name, threshold: threshold, members: names))
+    groups.append(WitnessPolicy.Group(name: try define(items[1]), threshold: threshold, members: names))
   }
 
-  private mutating func addQuorum(
-    _ items: [ArraySlice<UInt8>], _ place: LogFormatError.Place
-  ) throws(LogFormatError) {
+  private mutating func addQuorum(_ items: [ArraySlice<UInt8>]) throws(LogFormatError) {
     guard items.count == 2 else {
-      throw LogFormatError(.unexpectedLine, place, "expected \"quorum NAME\" or \"quorum none\"")
+      throw error(.unexpectedLine, "expected \"quorum NAME\" or \"quorum none\"")
     }
-    guard quorum == nil else {
-      throw LogFormatError(.duplicate, place, "a policy has one \"quorum\" line")
-    }
+    guard quorum == nil else { throw error(.duplicate, "a policy has one \"quorum\" line") }
     let name = Array(items[1])
-    if name != Self.none { try checkDefined(name, place) }
+    if name != Self.none { try checkDefined(name) }
     quorum = name
   }
 
-  private mutating func define(
-    _ name: ArraySlice<UInt8>, _ place: LogFormatError.Place
-  ) throws(LogFormatError) -> [UInt8] {
-    let name = Array(name)
-    guard names.insert(name).inserted else {
-      throw LogFormatError(.duplicate, place, "the name is taken")
-    }
-    return name
+  private mutating func define(_ name: ArraySlice<UInt8>) throws(LogFormatError) -> [UInt8] {
+    guard names.insert(Array(name)).inserted else { throw error(.duplicate, "the name is taken") }
+    return Array(name)
   }
 
-  private func checkDefined(_ name: [UInt8], _ place: LogFormatError.Place) throws(LogFormatError) {
+  private func checkDefined(_ name: [UInt8]) throws(LogFormatError) {
     guard name != Self.none, names.contains(name) else {
-      throw LogFormatError(.undefinedName, place, "no line before defines this witness or group")
+      throw error(.undefinedName, "no line before defines this witness or group")
     }
   }
 
-  private static func key(
-    _ text: ArraySlice<UInt8>, _ kind: NoteVerifierKey.Kind, _ place: LogFormatError.Place
+  private func key(
+    _ text: ArraySlice<UInt8>, _ kind: NoteVerifierKey.Kind
   ) throws(LogFormatError) -> NoteVerifierKey {
     let key = try NoteVerifierKey(text, place)
     guard key.kind == kind else {
-      throw LogFormatError(
-        .unsupportedKeyType, place, "expected a key of type \(kind.rawValue), found \(key.kind.rawValue)")
+      throw error(
+        .unsupportedKeyType, "expected a key of type \(kind.rawValue), found \(key.kind.rawValue)")
     }
     return key
+  }
+
+  private func error(_ code: LogFormatError.Code, _ message: String) -> LogFormatError {
+    LogFormatError(code, place, message)
   }
 }

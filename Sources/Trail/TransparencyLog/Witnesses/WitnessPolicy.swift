@@ -14,53 +14,19 @@ internal import ReceiptBytes
 ///
 /// Names have a meaning only within the policy. They are bytes and need not be UTF-8.
 public struct WitnessPolicy: Sendable, Hashable {
-  /// A log whose checkpoints are accepted.
-  package struct Log: Sendable, Hashable {
-    /// The log's key, whose name is the log's origin.
-    package let key: NoteVerifierKey
-    /// The log's URL; `nil` if the policy has none.
-    package let url: [UInt8]?
-  }
-
-  /// A witness that may count for the quorum.
-  package struct Witness: Sendable, Hashable {
-    /// The witness's name in the policy.
-    package let name: [UInt8]
-    /// The witness's key.
-    package let key: NoteVerifierKey
-    /// The witness's URL, by convention its submission prefix; `nil` if the policy has none.
-    package let url: [UInt8]?
-  }
-
-  /// A group of witnesses and other groups, with the number of members that must have cosigned a checkpoint.
-  package struct Group: Sendable, Hashable {
-    /// The group's name in the policy.
-    package let name: [UInt8]
-    /// The number of members that are needed, at least 1.
-    package let threshold: Int
-    /// The names of witnesses and of groups defined earlier. A name can be a member of one group only.
-    package let members: [[UInt8]]
-  }
-
   /// The longest policy that can be read, in bytes.
   package static let maximumByteCount = 1_000_000
 
   /// The logs; may be empty if the log is known from elsewhere.
   package let logs: [Log]
-  /// The witnesses.
   package let witnesses: [Witness]
   /// The groups. Each follows its members.
   package let groups: [Group]
   /// The witness or group that must have cosigned; `nil` if no cosignature is needed (`quorum none`).
   package let quorum: [UInt8]?
+}
 
-  init(logs: [Log], witnesses: [Witness], groups: [Group], quorum: [UInt8]?) {
-    self.logs = logs
-    self.witnesses = witnesses
-    self.groups = groups
-    self.quorum = quorum
-  }
-
+extension WitnessPolicy {
   /// Creates a policy that accepts checkpoints of any of the logs, with cosignatures of at least `threshold`
   /// witnesses.
   ///
@@ -108,9 +74,7 @@ public struct WitnessPolicy: Sendable, Hashable {
   ) throws(NoteError) -> VerifiedCheckpoint {
     let origin = checkpoint.unverifiedCheckpoint.origin
     let keys = (logs.map(\.key) + [logKey].compactMap { $0 }).filter { UTF8Text.isIdentical($0.name, origin) }
-    guard !keys.isEmpty else {
-      throw NoteError(.wrongOrigin, "the policy has no log \(origin)")
-    }
+    guard !keys.isEmpty else { throw NoteError(.wrongOrigin, "the policy has no log \(origin)") }
     let signers = try checkpoint.note.verified(by: keys).signers
     let cosignatures = try checkpoint.cosignatures(by: witnesses.map(\.key))
     guard isSatisfied(by: cosignatures.map(\.key)) else {

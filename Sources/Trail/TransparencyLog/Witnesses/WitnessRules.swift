@@ -16,7 +16,6 @@ public struct WitnessRules: Sendable {
     case refuse(AddCheckpointResponse, reason: String)
   }
 
-  /// The witness's key.
   package let key: NoteSignerKey
   /// The keys of the known logs. The name of each key is the log's origin; a log may have several keys.
   package let logs: [NoteVerifierKey]
@@ -27,15 +26,7 @@ public struct WitnessRules: Sendable {
     self.logs = logs
   }
 
-  /// Decides on the body of a request.
-  ///
-  /// - Parameters:
-  ///   - body: The body of the request.
-  ///   - latest: Returns the last checkpoint that was cosigned for the log with an origin; `nil` without one.
-  ///   - timestamp: The time, in seconds since 1970.
-  /// - Returns: The action to take.
-  /// - Throws: Any error from `latest`; `CryptoError` if OpenSSL cannot sign; ``NoteError/Code/internalFailure`` if
-  ///   it cannot check the log's signature; ``LogFormatError`` if `timestamp` is 0 or beyond 2^63 - 1.
+  /// Decides on the body of a request, as ``decide(_:latest:at:)``.
   package func decide(
     body: [UInt8], latest: (_ origin: String) throws -> Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {

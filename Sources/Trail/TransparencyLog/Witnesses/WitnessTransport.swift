@@ -20,48 +20,12 @@ public protocol WitnessTransport: Sendable {
   ) async throws(WitnessTransportError) -> WitnessResponse
 }
 
-/// A witness's HTTP response.
-public struct WitnessResponse: Sendable, Hashable {
-  /// The status code (RFC 9110 section 15).
-  public let status: Int
-  /// The `Content-Type`; `nil` if the response has none.
-  public let contentType: String?
-  /// The body; empty if the response has none.
-  public let body: [UInt8]
-
-  /// Creates a response.
-  public init(status: Int, contentType: String? = nil, body: [UInt8] = []) {
-    self.status = status
-    self.contentType = contentType
-    self.body = body
-  }
-}
-
-/// The reason why there is no response.
-public struct WitnessTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable identifier of the reason.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The connection failed, or ended before the response did.
-    case unreachable
-    /// The response did not arrive within the timeout.
-    case timedOut = "timed-out"
-    /// The response exceeds the maximum length.
-    case tooLarge = "too-large"
-    /// The transport does not support the URL, or was shut down.
-    case unusable
+extension WitnessRefusal: Error, CustomStringConvertible {
+  init(_ witness: String, _ error: WitnessTransportError) {
+    // The codes have the same names, but a transport that cannot be used reaches nobody.
+    self.init(witness, Code(rawValue: error.code.rawValue) ?? .unreachable, error.message)
   }
 
-  /// The kind of reason.
-  public let code: Code
-  /// A description on one line. It quotes nothing that the witness sent.
-  public let message: String
-
-  /// Creates an error.
-  public init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
+  /// The witness, the code and the message, on one line.
+  public var description: String { "\(witness) (\(code.rawValue): \(message))" }
 }

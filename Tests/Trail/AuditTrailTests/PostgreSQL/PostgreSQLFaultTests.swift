@@ -104,7 +104,7 @@
       let connection = try ServerConnection(
         ServerLocation(careless, schema: nil, defaultSchema: "x", orThrow: StorageError.self))
       #expect(try connection.execute("SHOW synchronous_commit").text(0, 0) == "off")
-      try ServerSession.prepare(connection, PostgreSQLOptions())
+      try connection.makeSettings(PostgreSQLOptions())
       #expect(try connection.execute("SHOW synchronous_commit").text(0, 0) == "on")
     }
 

@@ -113,6 +113,6 @@ struct SQLiteFaultTests {
   }
 
   private func setMaximumPageCount(_ count: Int, of storage: SQLiteStorage) throws {
-    try storage.writer.connection.use { try $0.execute("PRAGMA max_page_count = \(count)") }
+    try storage.writer?.connection.use { try $0.execute("PRAGMA max_page_count = \(count)") }
   }
 }

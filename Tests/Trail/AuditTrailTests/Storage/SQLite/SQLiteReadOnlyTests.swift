@@ -53,7 +53,7 @@ import TransparencyLog
   @Test func nothingIsWritten() async throws {
     try await withTrail { fixture, path in
       try fixture.create().close()
-      let storage = try SQLiteReadOnlyStorage(openingAt: path)
+      let storage = try SQLiteStorage(readingAt: path)
       #expect(throws: AuditError.self) { try storage.write { try $0.put(.notes, 1, []) } }
       #expect(throws: AuditError.self) { try storage.scrub() }
       let log = try fixture.open(storage)
@@ -65,10 +65,10 @@ import TransparencyLog
 
   @Test func whatIsNoTrailIsRefused() async throws {
     try await withTrail { _, path in
-      #expect(throws: StorageError.self) { try SQLiteReadOnlyStorage(openingAt: path + ".missing") }
+      #expect(throws: StorageError.self) { try SQLiteStorage(readingAt: path + ".missing") }
       _ = FileManager.default.createFile(atPath: path + ".text", contents: Data("no database at all".utf8))
       let error = #expect(throws: StorageError.self) {
-        try SQLiteReadOnlyStorage(openingAt: path + ".text")
+        try SQLiteStorage(readingAt: path + ".text")
       }
       #expect(error?.code == .notATrail)
     }
@@ -117,7 +117,7 @@ import TransparencyLog
 extension TrailFixture {
   fileprivate func openReadOnly(_ path: String) throws -> AuditLog {
     try AuditLog.open(
-      SQLiteReadOnlyStorage(openingAt: path), verifier: signer.verifierKey, checkpoints: checkpoints,
+      SQLiteStorage(readingAt: path), verifier: signer.verifierKey, checkpoints: checkpoints,
       options: options)
   }
 }

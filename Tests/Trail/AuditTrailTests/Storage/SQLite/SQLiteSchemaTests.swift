@@ -67,7 +67,7 @@ struct SQLiteSchemaTests {
     try SQLiteStorage(creatingAt: path).close()
     try plant(sql)
     for open: () throws -> any TrailStorage in [
-      { try SQLiteStorage(openingAt: path) }, { try SQLiteReadOnlyStorage(openingAt: path) },
+      { try SQLiteStorage(openingAt: path) }, { try SQLiteStorage(readingAt: path) },
     ] {
       let error = #expect(throws: StorageError.self) { try open() }
       #expect(error?.code == .corrupt)

@@ -173,9 +173,10 @@ struct SQLiteStorageTests {
   @Test("leaves no sync to SQLite but those around the log's being copied")
   func settings() throws {
     let storage = try SQLiteStorage(creatingAt: path)
+    let writer = try #require(storage.writer)
     // 1 is NORMAL, 2 is FULL.
     for (connection, synchronous) in [
-      (storage.writer.connection, "1"), (try #require(storage.writer.copying.connection), "2"),
+      (writer.connection, "1"), (try #require(writer.copying.connection), "2"),
     ] {
       let settings = try connection.use { database in
         try ["synchronous", "journal_mode", "mmap_size", "page_size"].map {

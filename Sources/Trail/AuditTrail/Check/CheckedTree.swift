@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// The tree over the entries that a check has read.
+struct CheckedTree {
+  /// The tree over the roots of the full bundles. Its tiles are those of the trail's tree, one level higher.
+  private var upper = TreeFrontier()
+  /// The hashes of the entries after the last full bundle.
+  var tail: [TreeHash] = []
+
+  /// Adds the root of a full bundle, and returns the tiles above level 0 that become full.
+  mutating func add(_ root: TreeHash) -> [(tile: TileCoordinates, hashes: [TreeHash])] {
+    var tiles: [(TileCoordinates, [TreeHash])] = []
+    upper.append(root) { tiles.append((TileCoordinates($0.level + 1, $0.number, $0.width), $1.hashes)) }
+    return tiles
+  }
+
+  func partialTile(level: Int) -> [TreeHash] { level == 0 ? tail : upper.partialTile(level: level - 1) }
+
+  var root: TreeHash {
+    guard !tail.isEmpty else { return upper.root }
+    var rest = TreeFrontier()
+    for hash in tail { rest.append(hash) }
+    return upper.root(followedBy: rest.root)
+  }
+
+  /// Returns a reader of the tree's tiles, of which `fullTile` reads the full ones.
+  func reader(_ fullTile: @escaping (TileCoordinates) throws -> [TreeHash]) -> CheckedTiles {
+    CheckedTiles(tree: self, size: upper.size, fullTile: fullTile)
+  }
+}
+
+/// The tiles of a tree whose entries were checked.
+struct CheckedTiles: TileReader {
+  fileprivate let tree: CheckedTree
+  /// The number of full bundles.
+  fileprivate let size: UInt64
+  fileprivate let fullTile: (TileCoordinates) throws -> [TreeHash]
+
+  func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
+    coordinates.number < size >> UInt64(8 * coordinates.level)
+      ? try fullTile(coordinates) : tree.partialTile(level: coordinates.level)
+  }
+}
+
+extension [TrailFault] {
+  mutating func compare(_ tile: TileCoordinates, _ hashes: [TreeHash], with stored: [UInt8]?) {
+    guard stored != TileCoordinates.encode(hashes) else { return }
+    add(
+      .alteredTile, index: tile.number << UInt64(8 * (tile.level + 1)), at: tile.path,
+      stored == nil ? "The tile is missing." : "The tile does not have the hashes of the entries below it.")
+  }
+}
