@@ -15,3 +15,16 @@ public struct AuditAcknowledgement: Sendable, Hashable {
     self.isRepeat = isRepeat
   }
 }
+
+/// The condition under which an append is acknowledged.
+public enum AcknowledgementMode: String, Sendable, Hashable, CaseIterable {
+  /// The entry survives a power loss.
+  ///
+  /// A checkpoint that includes it follows within the trail's checkpoint interval.
+  case durable
+  /// The entry is durable, and a signed checkpoint that includes it is published: from then on nobody can deny the
+  /// entry.
+  case checkpointed
+  /// In addition, as many witnesses as the policy requires cosigned such a checkpoint.
+  case witnessed
+}

@@ -21,47 +21,41 @@ struct EarlierEntriesSearch {
   /// The entries that the index covers.
   let entries: StoredEntries
 
-  /// Prefetches, in one read of the storage, the rows that the lookup of records reads one by one.
-  func prefetch(_ fingerprints: some Sequence<EntryFingerprints>) throws {
+  /// Looks records up, and returns the earlier entries of each, in order.
+  func find(_ records: [PreparedRecord]) throws -> [EarlierEntries] {
+    // In one read of the storage, the rows that the lookups read one by one.
     try index.prefetch(in: reader) {
-      fingerprints.flatMap { fingerprints in
+      records.flatMap { prepared in
         [
-          fingerprints.receipt.map { (.receipt, $0, 0) },
-          fingerprints.original.map { (.original, $0, fingerprints.originalCheck) },
+          prepared.fingerprints.receipt.map { (.receipt, $0, 0) },
+          prepared.fingerprints.original.map { (.original, $0, prepared.fingerprints.originalCheck) },
         ].compactMap { $0 }
       }
     }
+    return try records.map { prepared in
+      var earlier = EarlierEntries(first: try repeated(prepared))
+      if earlier.first == nil, let original = prepared.fingerprints.original {
+        // The index is trusted without reading the entry: see IndexKind.hasCheck.
+        earlier.previous = try index.newest(
+          .original, original, check: prepared.fingerprints.originalCheck, in: reader)
+      }
+      return earlier
+    }
   }
 
-  /// Looks a record up.
-  ///
-  /// Its facts are expensive to copy, and needed only if the index may contain the receipt.
-  func find(_ fingerprints: EntryFingerprints, _ facts: @autoclosure () -> EntryFacts) throws
-    -> EarlierEntries
-  {
-    var earlier = EarlierEntries()
-    if let receipt = fingerprints.receipt, index.mayContain(.receipt, receipt) {
-      var candidates = index.candidates(.receipt, receipt, in: reader)
-      earlier.first = try repeated(facts(), &candidates)
-    }
-    if earlier.first == nil, let original = fingerprints.original {
-      // The index is trusted without reading the entry: see IndexKind.hasCheck.
-      earlier.previous = try index.newest(.original, original, check: fingerprints.originalCheck, in: reader)
-    }
-    return earlier
-  }
-
-  /// Returns the first candidate that the record repeats.
-  private func repeated(_ facts: EntryFacts, _ candidates: inout IndexCandidates) throws -> UInt64? {
+  /// Returns the first entry that the record repeats.
+  private func repeated(_ prepared: PreparedRecord) throws -> UInt64? {
+    guard let receipt = prepared.fingerprints.receipt, index.mayContain(.receipt, receipt) else { return nil }
+    var candidates = index.candidates(.receipt, receipt, in: reader)
     var wanted: SHA256Digest?
     while let candidate = try candidates.next() {
       let entry = try entries.entry(at: candidate)
       let keys = try TrailState.keys(of: entry, at: candidate)
-      guard once.covers(keys.time, at: facts.time) else { return nil }
+      guard once.covers(keys.time, at: prepared.record.facts.time) else { return nil }
       if wanted == nil {
         // A record that is never a repeat has no key. Neither have entries with its fingerprint, and two missing keys
         // are not equal.
-        guard let key = ExactlyOnce.key(facts) else { return nil }
+        guard let key = ExactlyOnce.key(prepared.record.facts) else { return nil }
         wanted = key
       }
       if ExactlyOnce.key(keys, in: entry) == wanted { return candidate }

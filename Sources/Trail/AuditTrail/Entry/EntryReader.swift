@@ -43,12 +43,12 @@ struct EntryReader {
   ) throws(MalformedEntry) -> SHA256Digest? {
     guard begins(with: key, in: bytes) else { return nil }
     let start = index + key.utf8CodeUnitCount
-    let end = start + SHA256Digest.base64Count
+    let end = start + Base64.digestCount
     guard end < bytes.count, bytes[end] == UInt8(ascii: "\n"),
-      let digest = SHA256Digest(base64: bytes, at: start)
+      let words = Base64.decode(digestIn: bytes, at: start)
     else { throw failure(.invalidValue, at: start, "The value is not the base64 of 32 bytes.") }
     endLine(at: end)
-    return digest
+    return SHA256Digest(words: words)
   }
 
   /// Reads the count or index of the next line, if the line has this key.

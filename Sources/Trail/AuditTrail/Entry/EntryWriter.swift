@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// Writes the lines of an entry into memory of sufficient size.
@@ -57,7 +58,7 @@ struct EntryWriter {
     guard let digest else { return }
     write(literal: key)
     guard hasRoom(48) else { return }
-    let groups = digest.base64Groups
+    let groups = Base64.encode(digest: digest.words)
     write(group: groups.0)
     write(group: groups.1)
     write(group: groups.2)

@@ -59,20 +59,8 @@ public struct ErasablePart: Sendable, Hashable {
   /// The commitment of the entry: SHA-256 of the encoding.
   package var commitment: SHA256Digest { SHA256Digest(of: encoded) }
 
-  /// Appends the bytes of a part, or nothing if there is no erasable data.
-  ///
-  /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token; nothing is appended then.
-  package static func encode(
-    receipt: [UInt8]?, customerToken: String?, salt: Span<UInt8>, into bytes: inout [UInt8]
-  ) throws(MalformedErasablePart) {
-    guard receipt != nil || customerToken != nil else { return }
-    guard salt.count == saltByteCount, customerToken?.utf8.count ?? 0 <= maximumTokenByteCount else {
-      throw MalformedErasablePart(.wrongLength, at: 0)
-    }
-    append(salt: salt, receipt: receipt, customerToken: customerToken, to: &bytes)
-  }
-
-  private static func append(
+  /// Appends the bytes of a part, whose salt and token have the right lengths.
+  static func append(
     salt: Span<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
   ) {
     bytes.reserveCapacity(

@@ -67,18 +67,23 @@ final class TrailKeys: Sendable {
       throw AuditError(
         .notATrail, at: "configuration", "There is no configuration; this is not an audit trail.")
     }
-    do {
-      let note = try SignedNote(parsing: bytes).verified(by: chain.keys)
-      return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
-    } catch let error as AuditError {
-      throw error
-    } catch  where error.isFailureToCheckNote {
-      throw AuditError(error)
-    } catch {
-      throw AuditError(
+    let note = try Self.note(bytes, by: chain) { error in
+      AuditError(
         .wrongKey, at: "configuration",
         "The configuration is not signed by this key: \(error). Give the key that the trail was created with."
       )
+    }
+    return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
+  }
+
+  /// Reads and verifies a stored note.
+  ///
+  /// - Throws: The result of `refusal` if no key of the chain signed it.
+  private static func note(
+    _ bytes: [UInt8], by chain: KeyChain, orThrow refusal: (any Error) -> AuditError
+  ) throws(AuditError) -> VerifiedNote {
+    do { return try SignedNote(parsing: bytes).verified(by: chain.keys) } catch {
+      throw error.isFailureToCheckNote ? AuditError(error) : refusal(error)
     }
   }
 
@@ -133,27 +138,21 @@ final class TrailKeys: Sendable {
   }
 
   private func verified(_ row: [UInt8], by chain: KeyChain) throws -> SignedHead {
-    do {
-      let note = try SignedNote(parsing: row).verified(by: chain.keys)
-      if let head = TrailHead(text: String(decoding: note.text, as: UTF8.self), configuration) {
-        guard note.signers.contains(where: { chain.isTrusted($0, forSize: head.size) }) else {
-          throw AuditError(
-            .tampered, at: "head",
-            "The head is signed by a key that was replaced before. Restore the trail from a backup.")
-        }
-        return SignedHead(head: head, bytes: row)
-      }
-    } catch let error as AuditError {
-      throw error
-    } catch  where error.isFailureToCheckNote {
-      throw AuditError(error)
-    } catch {
-      throw AuditError(
+    let note = try Self.note(row, by: chain) { error in
+      AuditError(
         .tampered, at: "head",
         "The head is not signed by the trail's key: \(error) Restore the trail from a backup.")
     }
-    throw AuditError(
-      .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
+    guard let head = TrailHead(text: String(decoding: note.text, as: UTF8.self), configuration) else {
+      throw AuditError(
+        .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
+    }
+    guard note.signers.contains(where: { chain.isTrusted($0, forSize: head.size) }) else {
+      throw AuditError(
+        .tampered, at: "head",
+        "The head is signed by a key that was replaced before. Restore the trail from a backup.")
+    }
+    return SignedHead(head: head, bytes: row)
   }
 
   /// Signs and stores a head, after the head before it was read in the same transaction.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+internal import ReceiptCodec
 public import ReceiptVerification
 package import TransparencyLog
 
@@ -26,7 +28,7 @@ extension AuditLog {
   public func append(
     _ record: AuditRecord, acknowledgement mode: AcknowledgementMode = .durable
   ) async throws(AuditError) -> AuditAcknowledgement {
-    try await append([record], acknowledgement: mode)[0]
+    try await appender.append([record], mode)[0]
   }
 
   /// Appends groups of records in one transaction, and waits while too many records are waiting already.
@@ -35,7 +37,21 @@ extension AuditLog {
   /// - Returns: The acknowledgement of each group's first record.
   /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only if the task is cancelled.
   package func append(groups: [[AuditRecord]]) async throws(AuditError) -> [AuditAcknowledgement] {
-    try await appender.append(groups: groups)
+    var starts: [Int] = []
+    var records: [AuditRecord] = []
+    for group in groups {
+      starts.append(records.count)
+      records += group
+    }
+    while true {
+      do throws(AuditError) {
+        let acknowledgements = try await appender.append(records, .durable)
+        return starts.map { acknowledgements[$0] }
+      } catch {
+        guard error.code == .overloaded, !Task.isCancelled else { throw error }
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
   }
 
   /// Decides which purchases are granted and records the verdicts, in one step.
@@ -69,7 +85,13 @@ extension AuditLog {
   /// - Throws: ``AuditError/Code/tampered`` if one of the entries is not what was recorded.
   @discardableResult
   package func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
-    try await anchors.enter(original)
+    try publisher.requirePublishing()
+    let now = clock().wholeMilliseconds ?? 0
+    let anchor = try await BlockingWork.run { [writer] () throws(AuditError) in
+      try writer.anchor(original, at: now)
+    }
+    publisher.schedule()
+    return anchor
   }
 
   /// Erases the erasable parts of entries: the receipts and the customers' tokens.
@@ -132,6 +154,16 @@ extension AuditLog {
   /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` if the key has another name or was in use before.
   @discardableResult
   package func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
-    try await keyRotation.rotate(to: new)
+    guard new.name == context.keys.origin, !keys.keys.contains(new.verifierKey) else {
+      throw AuditError(
+        .wrongKey, at: "key",
+        "The new key is named \(context.keys.origin), as the trail is, and was not in use before.")
+    }
+    let now = clock().wholeMilliseconds ?? 0
+    return try await BlockingWork.run { [writer, publisher] () throws(AuditError) in
+      let succession = try writer.rotateKey(to: new, at: now)
+      try publisher.publish()
+      return succession
+    }
   }
 }

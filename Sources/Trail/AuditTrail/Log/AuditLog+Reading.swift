@@ -21,14 +21,6 @@ extension AuditLog {
     try reader.withView(body)
   }
 
-  /// Returns the entries of an original transaction, newest first, read in pages as they are requested.
-  ///
-  /// Entries that are appended meanwhile are not included.
-  ///
-  /// - Parameter original: The original transaction's identifier.
-  /// - Returns: The entries.
-  package func history(original: String) -> EntryHistory { EntryHistory(reader, original: original) }
-
   /// Returns the size of the trail.
   ///
   /// - Throws: ``AuditError``, ``StorageError``.

@@ -59,8 +59,8 @@ public final class AuditLog: Sendable {
   let appender: Appender
   let grants: Grants
   let erasure: Erasure
-  let anchors: Anchors
-  let keyRotation: KeyRotation
+  /// The clock that gives the times of anchors and key entries.
+  let clock: @Sendable () -> Timestamp
 
   init(_ writer: TrailWriter, _ options: Options) {
     storage = writer.storage
@@ -79,7 +79,6 @@ public final class AuditLog: Sendable {
       writer: writer, reader: reader, publisher: publisher, index: index, rounds: rounds,
       maximumCount: options.maximumWaiting)
     erasure = Erasure(writer: writer, publisher: publisher, clock: options.clock)
-    anchors = Anchors(writer: writer, publisher: publisher, clock: options.clock)
-    keyRotation = KeyRotation(writer: writer, publisher: publisher, clock: options.clock)
+    clock = options.clock
   }
 }

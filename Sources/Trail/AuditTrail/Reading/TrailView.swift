@@ -149,15 +149,10 @@ public struct TrailView {
   public func entries(
     transaction: String, in scope: PurchaseScope? = nil, before: UInt64 = .max, limit: Int = .max
   ) throws -> [RecordedEntry] {
-    let name = EntryText.encoded(transaction)
-    var found: [RecordedEntry] = []
-    var candidates = candidates(.transaction, name, before: before)
-    while found.count < limit, let index = try candidates.next() {
-      guard try isValue(name, at: index, \.transaction) else { continue }
-      let recorded = try entry(at: index)
-      if scope?.mayContain(recorded.entry) != false { found.append(recorded) }
+    try entries(.transaction, EntryText.encoded(transaction), before: before, limit: limit) { recorded in
+      recorded.entry.transaction.isIdentical(to: transaction)
+        && scope?.mayContain(recorded.entry) != false
     }
-    return found
   }
 
   /// Returns the entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
@@ -180,26 +175,15 @@ public struct TrailView {
   func entries(
     receipt digest: SHA256Digest, before: UInt64, limit: Int, where isWanted: (EntryFacts) -> Bool
   ) throws -> [RecordedEntry] {
-    var found: [RecordedEntry] = []
-    var candidates = candidates(.receipt, digest.bytes, before: before)
-    while found.count < limit, let index = try candidates.next() {
-      let recorded = try entry(at: index)
-      if recorded.entry.receipt == digest, isWanted(recorded.entry.facts) { found.append(recorded) }
+    try entries(.receipt, digest.bytes, before: before, limit: limit) { recorded in
+      recorded.entry.receipt == digest && isWanted(recorded.entry.facts)
     }
-    return found
   }
 
   /// Returns the entries with an identifier, of any kind, newest first.
   public func entries(id: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
-    let name = EntryText.encoded(id)
-    var found: [RecordedEntry] = []
-    var candidates = state.index.candidates(
-      .receipt, EntryFingerprints.fingerprint(id: name, key), before: min(before, size),
-      in: IndexRows(base: reader))
-    while found.count < limit, let index = try candidates.next() {
-      if try isValue(name, at: index, \.id) { found.append(try entry(at: index)) }
-    }
-    return found
+    let name = EntryFingerprints.name(id: EntryText.encoded(id))
+    return try entries(.receipt, name, before: before, limit: limit) { $0.entry.id.isIdentical(to: id) }
   }
 
   /// Returns the entries of a product, newest first.
@@ -237,12 +221,9 @@ public struct TrailView {
     customer token: String, before: UInt64 = .max, limit: Int = .max, part: (UInt64) throws -> ErasablePart?
   ) throws -> [RecordedEntry] {
     guard try state.hasCustomers && ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
-    var found: [RecordedEntry] = []
-    var candidates = candidates(.customer, Array(token.utf8), before: before)
-    while found.count < limit, let index = try candidates.next() {
-      if try part(index)?.customerToken.isIdentical(to: token) == true { found.append(try entry(at: index)) }
+    return try entries(.customer, Array(token.utf8), before: before, limit: limit) { recorded in
+      try part(recorded.index)?.customerToken.isIdentical(to: token) == true
     }
-    return found
   }
 
   /// Returns the entries, not erased yet, that hold the receipt or name the customer of some others, to erase them too.
@@ -345,13 +326,18 @@ public struct TrailView {
       kind, key.fingerprint(kind, value), before: min(before, size), in: IndexRows(base: reader))
   }
 
-  /// Returns `true` if the entry at `index` has this value in this line.
-  private func isValue(
-    _ name: [UInt8], at index: UInt64, _ line: KeyPath<EntryIndexKeys, Range<Int>?>
-  ) throws -> Bool {
-    let bytes = try entries.entry(at: index)
-    guard let range = try TrailState.keys(of: bytes, at: index)[keyPath: line] else { return false }
-    return bytes[range].elementsEqual(name)
+  /// Returns the entries that the index has for a value, newest first, except those whose fingerprints only collide.
+  private func entries(
+    _ kind: IndexKind, _ value: [UInt8], before: UInt64, limit: Int,
+    where isWanted: (RecordedEntry) throws -> Bool
+  ) throws -> [RecordedEntry] {
+    var found: [RecordedEntry] = []
+    var candidates = candidates(kind, value, before: before)
+    while found.count < limit, let index = try candidates.next() {
+      let recorded = try entry(at: index)
+      if try isWanted(recorded) { found.append(recorded) }
+    }
+    return found
   }
 
   // MARK: - Proofs

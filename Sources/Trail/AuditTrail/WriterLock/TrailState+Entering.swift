@@ -11,9 +11,12 @@ extension TrailState {
   }
 
   /// Appends entries of one bundle after the last entry.
-  mutating func enter(
-    _ encoded: EncodedEntries, _ unsavedFrom: inout UInt64, in writer: any StorageWriter
-  ) throws {
+  ///
+  /// - Parameters:
+  ///   - encoded: The entries.
+  ///   - start: The number of entries before the transaction.
+  ///   - writer: The transaction.
+  mutating func enter(_ encoded: EncodedEntries, after start: UInt64, in writer: any StorageWriter) throws {
     for payload in encoded.payloads {
       try writer.put(.payloads, Int64(head.size) + Int64(payload.position), payload.erasable)
     }
@@ -36,25 +39,20 @@ extension TrailState {
     }
     head.size += UInt64(encoded.count)
     head.lastTime = encoded.lastTime
-    if tail.count == BundleRow.entryCount { try closeBundle(&unsavedFrom, in: writer) }
+    guard tail.count == BundleRow.entryCount else { return }
+    let bundle = head.size - UInt64(BundleRow.entryCount)..<head.size
+    // The table has rows for the entries that earlier transactions left in the tail.
+    if bundle.lowerBound < start {
+      try writer.remove(.tail, in: Int64(bundle.lowerBound)...Int64(head.size) - 1, erasing: false)
+    }
+    tail = BundleEntries()
   }
 
-  /// Writes the entries that ``enter(_:_:in:)`` left in memory.
-  func writeTail(from first: UInt64, in writer: any StorageWriter) throws {
-    for index in max(first, head.size & ~255)..<head.size {
+  /// Writes the entries of a transaction that ``enter(_:after:in:)`` left in memory.
+  func writeTail(after start: UInt64, in writer: any StorageWriter) throws {
+    for index in max(start, head.size & ~255)..<head.size {
       try writer.put(.tail, Int64(index), TailRow.encode(tail[Int(index & 255)]))
     }
-  }
-
-  /// Removes the entries of a bundle from the tail after its last entry.
-  private mutating func closeBundle(_ unsavedFrom: inout UInt64, in writer: any StorageWriter) throws {
-    let first = head.size - UInt64(BundleRow.entryCount)
-    // The table has rows for the entries that earlier transactions left in the tail.
-    if first < unsavedFrom {
-      try writer.remove(.tail, in: Int64(first)...Int64(head.size) - 1, erasing: false)
-    }
-    unsavedFrom = head.size
-    tail = BundleEntries()
   }
 
   /// Writes the index records that are only in memory as runs, if there are enough of them.

@@ -12,15 +12,19 @@ extension TrailWriter {
   /// - Throws: ``AuditError/Code/noSuchEntry`` if an entry does not exist, or never had an erasable part; the errors of
   ///   every change.
   func erase(_ indexes: [UInt64], at time: Int64) throws(AuditError) -> [AuditAcknowledgement] {
-    try transaction { trail, writer in try trail.erase(indexes, at: time, in: writer) }
+    try locked { state throws(AuditError) in
+      try state.write { trail, writer in try trail.erase(indexes, at: time, in: writer) }
+    }
   }
 
   /// Removes some rows of a reindexing that is in progress or was interrupted, which may name erased customers.
   ///
   /// Returns `true` if more may be left.
   func removeUnfinishedIndex() throws(AuditError) -> Bool {
-    try transaction { trail, writer in
-      try IndexRebuild.removeUnfinished(beside: trail.head.indexRoot, in: WritableIndexRows(base: writer))
+    try locked { state throws(AuditError) in
+      try state.write { trail, writer in
+        try IndexRebuild.removeUnfinished(beside: trail.head.indexRoot, in: WritableIndexRows(base: writer))
+      }
     }
   }
 }

@@ -18,9 +18,11 @@ extension TrailWriter {
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int
   ) throws(AuditError) -> [GrantDecision] {
     let once = context.keys.configuration.once
-    return try transaction { trail, writer in
-      try trail.flushIndex(every: flushInterval, in: writer)
-      return try trail.grant(requests, known, longest: longest, once: once, in: writer)
+    return try locked { state throws(AuditError) in
+      try state.write { trail, writer in
+        try trail.flushIndex(every: flushInterval, in: writer)
+        return try trail.grant(requests, known, longest: longest, once: once, in: writer)
+      }
     }
   }
 }
@@ -51,8 +53,8 @@ extension TrailState {
           }
         }
       }
-      let records = PreparedRecord.prepare(request.records(verdict), context.keys.fingerprints)
-      var found = try lookUp(records, once: once, in: writer)
+      let records = PreparedRecord.records(request.records(verdict), context.keys.fingerprints)
+      var found = try search(once, in: writer).find(records)
       if isFirstOfCustomer, verdict.receipt != nil {
         for number in found.indices where found[number].first != nil {
           found[number].first = nil

@@ -54,15 +54,6 @@ final class TrailWriter: Sendable {
     return try outcome.get()
   }
 
-  /// Changes the trail in one transaction, which must be synced before anyone is informed of it.
-  ///
-  /// Only the operations in this folder call it.
-  func transaction<Result: Sendable>(
-    _ body: (inout TrailState, any StorageWriter) throws -> Result
-  ) throws(AuditError) -> Result {
-    try locked { state throws(AuditError) in try state.write(body) }
-  }
-
   /// Syncs everything that this process wrote, and shows it to readers, unless they see the entry at `index` already.
   ///
   /// The lock is not held meanwhile, so that others can write.
@@ -71,6 +62,13 @@ final class TrailWriter: Sendable {
     guard index >= states.published.head.size else { return }
     do { try states.synchronize(storage) } catch {
       throw state.withLock { $0.stop(after: error) }
+    }
+  }
+
+  /// Catches up with the writes of other processes, and syncs them, since these processes may not have done so yet.
+  func refresh() throws(AuditError) {
+    try locked { state throws(AuditError) in
+      do { try state.refresh() } catch { throw AuditError(error) }
     }
   }
 }
