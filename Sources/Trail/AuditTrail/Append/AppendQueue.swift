@@ -67,10 +67,7 @@ struct AppendQueue {
   /// Accepts a request of any size, unless the limit of waiting records or bytes is reached.
   ///
   /// If its own size counted, a large request would need an almost empty queue, which small requests refill again and
-  /// again.
-  ///
-  /// - Returns: `true` if the caller must start preparing; otherwise another thread is doing it.
-  /// - Throws: ``AuditError/Code/closed``, ``AuditError/Code/overloaded``.
+  /// again. Returns `true` if the caller must start preparing; otherwise another thread is doing it.
   mutating func accept(_ request: Request) throws(AuditError) -> Bool {
     guard !isClosed else { throw AuditError(.closed, "The trail is closed.") }
     guard
@@ -87,9 +84,7 @@ struct AppendQueue {
     return add([request], to: .preparing)
   }
 
-  /// Queues a batch of requests for a stage.
-  ///
-  /// - Returns: `true` if the caller must start the stage; otherwise another thread is doing it.
+  /// Queues a batch for a stage, and returns `true` if the caller must start the stage because no thread works on it.
   mutating func add(_ requests: [Request], to stage: Stage) -> Bool {
     if stage == .synchronizing { enteredBatches += 1 }
     defer { lines[stage.rawValue].isWorkedOn = true }
@@ -131,9 +126,7 @@ struct AppendQueue {
     return batch.isEmpty ? nil : batch
   }
 
-  /// Ends the running sync.
-  ///
-  /// - Returns: `true` if the caller must start committing again.
+  /// Ends the running sync, and returns `true` if the caller must start committing again.
   mutating func endSynchronizing() -> Bool {
     isSynchronizing = false
     let line = lines[Stage.committing.rawValue]

@@ -32,9 +32,7 @@ final class Appender: Sendable {
         maximumBatch: options.maximumBatch))
   }
 
-  /// Appends records in one transaction, and waits until they are as safe as `mode` requires.
-  ///
-  /// - Returns: One acknowledgement for each record, in order.
+  /// Does what ``AuditLog/append(_:acknowledgement:)->[AuditAcknowledgement]`` says.
   func append(
     _ records: [AuditRecord], _ mode: AcknowledgementMode
   ) async throws(AuditError) -> [AuditAcknowledgement] {

@@ -3,10 +3,7 @@
 internal import ReceiptCrypto
 
 extension AuditRecord {
-  /// Checks that an entry can hold the record, wherever it is placed in the trail.
-  ///
-  /// - Returns: The approximate size of the record, in bytes.
-  /// - Throws: ``AuditError/Code/invalidRecord``.
+  /// Checks that an entry can hold the record, wherever it is placed, and returns its approximate size in bytes.
   func requireStorable() throws(AuditError) -> Int {
     // Almost all records are far below the limits, and need not be encoded to know it.
     let bound = EntryWriter.maximumByteCount(self)

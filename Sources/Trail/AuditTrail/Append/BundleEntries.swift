@@ -52,7 +52,7 @@ struct BundleEntries: Sendable {
     return .leaf(entries.span.extracting(start..<entries.count))
   }
 
-  /// Appends an entry that was read, and returns its leaf hash.
+  /// The nonces of the erasable parts, in order; one draw serves all, since the random generator is slow to start.
   @discardableResult
   mutating func append(_ stored: StoredEntry) -> TreeHash {
     entries += stored.entry
@@ -124,8 +124,6 @@ struct EncodedEntries: Sendable {
   }
 
   /// Encodes the entries of some steps of a plan, and seals their erasable parts.
-  ///
-  /// - Throws: ``AuditError/Code/invalidRecord``; ``AuditError/Code/tampered`` if a part's key is missing.
   init(
     _ steps: ArraySlice<AppendPlan.Step>, of records: [PreparedRecord], from first: UInt64,
     _ erasureKeys: ErasureKeyPath
@@ -157,8 +155,6 @@ struct EncodedEntries: Sendable {
   }
 
   /// Appends an entry of another copy of the trail, and seals its erasable part anew.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if the part's key is missing.
   mutating func append(
     _ entry: [UInt8], time: Int64, erasable: [UInt8]?, with cipher: inout AES256GCM,
     _ fingerprints: EntryFingerprints

@@ -96,9 +96,7 @@ struct EntryFingerprints {
     return key.fingerprint(.receipt, digest.bytes + original)
   }
 
-  /// Returns the name of an identifier, as the entry spells it, in the index of receipts.
-  ///
-  /// A prefix distinguishes identifiers from digests.
+  /// Returns the name of an identifier in the index of receipts, whose prefix distinguishes it from digests.
   static func name(id: [UInt8]) -> [UInt8] { Array("record-id ".utf8) + id }
 }
 

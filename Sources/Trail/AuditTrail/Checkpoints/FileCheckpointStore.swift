@@ -9,9 +9,7 @@ internal import ReceiptBytes
 /// is only ever replaced as a whole. All files have the mode 0644. They must not be on a file system without `flock`,
 /// such as some network drives.
 public struct FileCheckpointStore: CheckpointStore {
-  /// The step of a replacement that was just completed.
-  ///
-  /// Tests interrupt it there.
+  /// The step of a replacement that was just completed; tests interrupt it there.
   enum Step: CaseIterable {
     case locked, compared, created, written, synced, renamed
   }

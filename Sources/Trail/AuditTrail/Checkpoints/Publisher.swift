@@ -132,12 +132,7 @@ private struct PublishingRecord {
   /// Notes that entries were entered.
   mutating func noteEntries(at now: ContinuousClock.Instant) { since = since ?? now }
 
-  /// Notes an attempt to publish.
-  ///
-  /// - Parameters:
-  ///   - fault: The error of the attempt; `nil` if it succeeded.
-  ///   - isComplete: `true` if all entries are covered now.
-  ///   - now: The time.
+  /// Notes an attempt to publish; if it `isComplete`, all entries are covered now.
   mutating func noteAttempt(_ fault: AuditError?, isComplete: Bool, at now: ContinuousClock.Instant) {
     self.fault = fault
     failedAttempts = fault == nil ? 0 : failedAttempts + 1
@@ -149,9 +144,7 @@ private struct PublishingRecord {
 }
 
 extension Duration {
-  /// The interval for Dispatch, which counts nanoseconds in 64 bits.
-  ///
-  /// It is clamped to between zero and a hundred years.
+  /// The interval for Dispatch, clamped to between zero and a hundred years, since it counts nanoseconds in 64 bits.
   fileprivate var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = min(max(self, .zero), .seconds(100 * 366 * 86_400)).components
     return .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))

@@ -4,9 +4,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Reads the lines of an entry one after another, without copying.
-///
-/// Pass the same bytes to every function.
+/// Reads the lines of an entry one after another, without copying; pass the same bytes to every function.
 struct EntryReader {
   /// The offset of the next line.
   private(set) var index = 0
@@ -158,9 +156,7 @@ struct EntryReader {
     throw failure(.unexpectedLine, at: index, "The format has no such line, or not in this place.")
   }
 
-  /// Decodes the text in a range.
-  ///
-  /// Each text has only one spelling.
+  /// Decodes the text in a range, which has only one spelling.
   static func text(
     _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
   ) throws(MalformedEntry) -> String {

@@ -9,9 +9,7 @@ package enum EntryText {
     byte <= 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F
   }
 
-  /// Returns `true` if any of the bytes is reserved.
-  ///
-  /// Eight bytes are compared at a time.
+  /// Returns `true` if any of the bytes is reserved; eight bytes are compared at a time.
   @inline(__always)
   static func containsReserved(_ bytes: Span<UInt8>) -> Bool {
     let count = bytes.count
@@ -48,9 +46,7 @@ package enum EntryText {
     }
   }
 
-  /// Calls `body` with the bytes that a value has in an entry.
-  ///
-  /// They are copied only if they differ from the text's bytes.
+  /// Calls `body` with the bytes that a value has in an entry, copied only if they differ from the text's.
   static func withEncoded<Result>(_ text: String, _ body: (Span<UInt8>) -> Result) -> Result {
     let bytes = text.utf8Span.span
     return containsReserved(bytes) ? body(encoded(text).span) : body(bytes)

@@ -3,9 +3,7 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// Writes the lines of an entry into memory of sufficient size.
-///
-/// Bytes that do not fit are detected, and not written.
+/// Writes the lines of an entry into memory of sufficient size; bytes that do not fit are detected, and not written.
 @safe
 struct EntryWriter {
   private let start: UnsafeMutablePointer<UInt8>

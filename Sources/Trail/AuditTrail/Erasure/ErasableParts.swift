@@ -17,13 +17,7 @@ struct ErasableParts: ~Copyable {
 
   /// Returns the bytes of an entry's erasable part; `nil` if its key was forgotten, which an erasure must confirm.
   ///
-  /// - Parameters:
-  ///   - index: The index of the entry.
-  ///   - stored: The stored entry, if it was read already.
-  ///   - lengths: The lengths in its bundle, if they were read already.
-  ///   - commitment: The commitment of the entry.
-  /// - Returns: The bytes of the part.
-  /// - Throws: ``AuditError/Code/tampered`` if the stored bytes are not that part; ``StorageError``.
+  /// The stored entry and the lengths in its bundle are passed if they were read already.
   mutating func bytes(
     at index: UInt64, _ stored: StoredEntry? = nil, lengths: [UInt8]? = nil, commitment: SHA256Digest
   ) throws -> [UInt8]? {

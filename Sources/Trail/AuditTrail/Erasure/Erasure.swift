@@ -22,13 +22,7 @@ struct Erasure: Sendable {
     }
   }
 
-  /// Erases entries and removes the traces of their keys.
-  ///
-  /// - Parameters:
-  ///   - indexes: The entries, in any order.
-  ///   - progress: Called periodically with the number of entries that are done.
-  /// - Returns: The acknowledgement of each entry's erasure.
-  /// - Throws: As ``AuditLog/erase(entries:progress:)``.
+  /// Erases entries and removes the traces of their keys, as ``AuditLog/erase(entries:progress:)`` says.
   func erase(
     _ indexes: [UInt64], progress: @Sendable (Int) -> Void
   ) async throws(AuditError) -> [AuditAcknowledgement] {

@@ -55,12 +55,7 @@ enum ErasureKeyTree {
       return place >= 0 && nodes[place].leaves.contains(leaf) ? nodes[place] : nil
     }
 
-    /// Forgets nodes, and keeps a cover of all others.
-    ///
-    /// - Parameters:
-    ///   - numbers: The numbers of the nodes, ascending, each once.
-    ///   - height: Their height.
-    /// - Returns: The forgotten nodes that were covered, in order.
+    /// Forgets the nodes with these ascending numbers, keeps a cover of all others, and returns those it covered.
     mutating func forget(_ numbers: [UInt64], atHeight height: UInt8) -> [Node] {
       var kept: [Node] = []
       var forgotten: [Node] = []

@@ -23,16 +23,12 @@ struct ErasureKeys {
   init(_ reader: any StorageReader) { self.reader = reader }
 
   /// Creates a random root for a new trail.
-  ///
-  /// - Throws: ``StorageError``.
   static func create(in writer: any StorageWriter) throws {
     let root = ErasureKeyTree.Node(height: ErasureKeyTree.height, number: 0, secret: WrappingKeys.random())
     try write(ErasureKeyTree.Cover([root]), row: 0, in: writer)
   }
 
   /// Returns the key of an entry's erasable part; `nil` if it was forgotten.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   mutating func key(of entry: UInt64) throws -> ErasureKeyTree.Secret? {
     if let known = path.key(of: entry) { return known }
     path = ErasureKeyPath(try node(above: entry).map { [$0] } ?? [])
@@ -40,10 +36,6 @@ struct ErasureKeys {
   }
 
   /// Returns a path that computes, without reading, the keys of future entries, which cannot have been forgotten.
-  ///
-  /// - Parameter size: The number of entries in the trail.
-  /// - Returns: The path to their keys.
-  /// - Throws: As ``key(of:)``.
   mutating func pathForAppending(after size: UInt64) throws -> ErasureKeyPath {
     var nodes = try coverOfBlocks().nodes
     let number = size >> UInt64(Self.blockHeight)
@@ -76,8 +68,6 @@ struct ErasureKeys {
   }
 
   /// Opens every row of `covers`, and returns the rows that the two tables have.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   mutating func checkRows() throws -> (covers: [ClosedRange<Int64>], keys: ClosedRange<Int64>) {
     var rows: [ClosedRange<Int64>] = [0...0]
     var next: UInt64 = 0
@@ -95,14 +85,7 @@ struct ErasureKeys {
 
   // MARK: - Forgetting
 
-  /// Forgets the keys of entries.
-  ///
-  /// Keys that were forgotten before stay forgotten.
-  ///
-  /// - Parameters:
-  ///   - entries: The entries, ascending, each once.
-  ///   - writer: The transaction.
-  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
+  /// Forgets the keys of entries, which are ascending; keys that were forgotten before stay forgotten.
   static func forget(_ entries: [UInt64], in writer: any StorageWriter) throws {
     var keys = ErasureKeys(writer)
     var blocks = try keys.coverOfBlocks()
@@ -145,11 +128,7 @@ struct ErasureKeys {
     try writer.put(.covers, Int64(row), sealed)
   }
 
-  /// Returns `true` if the trail has any keys.
-  ///
-  /// A copy that is made as a backup has no keys.
-  ///
-  /// - Throws: ``StorageError``.
+  /// Returns `true` if the trail has any keys; a copy that is made as a backup has none.
   static func arePresent(in reader: any StorageReader) throws -> Bool {
     try reader.lastKey(.keys, in: 0...Int64.max) != nil
   }
@@ -166,9 +145,7 @@ struct ErasureKeys {
   }
 }
 
-/// The nodes on the path down to the key that was computed last.
-///
-/// The next key usually shares all but a few of them.
+/// The nodes on the path down to the key that was computed last; the next key usually shares all but a few of them.
 struct ErasureKeyPath: Sendable {
   /// The nodes from which keys are computed.
   private let cover: [ErasureKeyTree.Node]
@@ -208,9 +185,7 @@ enum WrappingKeys {
     return bytes.flatMap { PrefixedSHA256.words(of: $0) }
   }
 
-  /// Returns the keys of the first row.
-  ///
-  /// An erasure replaces only a few of them.
+  /// Returns the keys of the first row; an erasure replaces only a few of them.
   static func some(_ reader: any StorageReader) throws -> Set<[UInt8]> {
     let row = try reader.value(.keys, 0) ?? []
     return Set(stride(from: 0, to: row.count, by: byteCount).map { Array(row[$0...].prefix(byteCount)) })

@@ -101,9 +101,6 @@ struct PurchaseHistory {
   let entries: StoredEntries
 
   /// Calls `body` with the entries below `before`, newest first, until `body` returns `false`.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if an entry is not what was recorded, or leads to a wrong one;
-  ///   ``StorageError``.
   func forEach(before: UInt64 = .max, _ body: (RecordedEntry) throws -> Bool) throws {
     let name = EntryText.encoded(original)
     let checked = key.checkedFingerprint(.original, name.span)

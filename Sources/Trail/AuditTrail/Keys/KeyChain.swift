@@ -119,8 +119,6 @@ package struct KeySuccession: Sendable, Hashable {
   var size: UInt64 { index + 1 }
 
   /// Reads the entry of a proof; `nil` if it does not replace `old`.
-  ///
-  /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
   init?(_ proof: LogProof, by old: NoteVerifierKey) throws(NoteError) {
     guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1 else {
       return nil
@@ -135,9 +133,7 @@ package struct KeySuccession: Sendable, Hashable {
     self.proof = proof
   }
 
-  /// Returns the key that took over by the entry of a proof.
-  ///
-  /// The signature of the proof is not checked.
+  /// Returns the key that took over by the entry of a proof, whose signature is not checked.
   static func key(in proof: LogProof) -> NoteVerifierKey? {
     guard let entry = try? AuditEntry(parsing: proof.extra ?? []), entry.kind == .key else { return nil }
     return entry.key.flatMap { try? NoteVerifierKey($0) }

@@ -7,15 +7,10 @@ internal import TransparencyLog
 struct SuccessionProofs {
   let proofs: [LogProof]
 
-  /// Compares the proofs with the entries.
+  /// Compares the proofs with the entries that replaced the key, in order; `nil` if they are the proofs of these.
   ///
-  /// - Parameters:
-  ///   - entries: The indexes of all entries that replaced the key, in order.
-  ///   - trusted: A key of the trail. The first key is not in any entry: the signature of the first proof is verified
-  ///     only if the first key is the trusted one.
-  ///   - root: Returns the root of the tree at a size.
-  /// - Returns: The reason that these are not the proofs of the entries; `nil` if they are.
-  /// - Throws: The errors of `root`; `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  /// The first key is not in any entry: the signature of the first proof is verified only if the first key is the
+  /// trusted one.
   func fault(
     entries: [UInt64], trusting trusted: NoteVerifierKey, root: (UInt64) throws -> TreeHash
   ) throws -> String? {

@@ -38,14 +38,7 @@ final class TrailKeys: Sendable {
     try self.init(configuration, KeyChain(signer.verifierKey), signer)
   }
 
-  /// Reads the keys of an existing trail.
-  ///
-  /// - Parameters:
-  ///   - reader: A state of the trail's storage.
-  ///   - first: The trusted key; the keys that replaced it follow from it.
-  ///   - signer: The private key of the last of them.
-  ///   - fingerprintBits: The length of fingerprints; shorter in tests.
-  /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
+  /// Reads the keys of an existing trail, which follow from the first one; the signer is the private key of the last.
   convenience init(
     reading reader: any StorageReader, trusting first: NoteVerifierKey, signer: NoteSignerKey? = nil,
     fingerprintBits: Int = IndexKey.fingerprintBits
@@ -76,9 +69,7 @@ final class TrailKeys: Sendable {
     return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
   }
 
-  /// Reads and verifies a stored note.
-  ///
-  /// - Throws: The result of `refusal` if no key of the chain signed it.
+  /// Reads and verifies a stored note; throws the result of `refusal` if no key of the chain signed it.
   private static func note(
     _ bytes: [UInt8], by chain: KeyChain, orThrow refusal: (any Error) -> AuditError
   ) throws(AuditError) -> VerifiedNote {
@@ -115,9 +106,6 @@ final class TrailKeys: Sendable {
   // MARK: - Heads
 
   /// Returns the stored head.
-  ///
-  /// - Throws: ``AuditError/Code/notATrail`` if there is no head; ``AuditError/Code/tampered`` if it is not signed by
-  ///   the trail's key; ``StorageError``.
   func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
 
   /// Returns the stored head with its bytes, or `known` itself if the bytes are the same.
@@ -156,9 +144,6 @@ final class TrailKeys: Sendable {
   }
 
   /// Signs and stores a head, after the head before it was read in the same transaction.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key, ``AuditError/Code/wrongKey`` if it was replaced;
-  ///   ``StorageError``.
   @discardableResult
   func write(_ head: TrailHead, in writer: any StorageWriter) throws -> SignedHead {
     try write(head, by: signer(), in: writer)
@@ -173,9 +158,7 @@ final class TrailKeys: Sendable {
     return signed
   }
 
-  /// Returns the index in a storage, for merging its runs.
-  ///
-  /// Its root is in the head, and each merge changes it.
+  /// Returns the index in a storage, for merging its runs: each merge changes the root in the head.
   func index(in storage: any TrailStorage) -> StoredIndex {
     StoredIndex(storage: storage, root: { try self.head(in: $0).indexRoot }) { root, writer in
       var head = try self.head(in: writer)
@@ -186,9 +169,7 @@ final class TrailKeys: Sendable {
 
   // MARK: - Keys
 
-  /// Returns the private key that signs now.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without it, ``AuditError/Code/wrongKey`` if it was replaced.
+  /// Returns the private key that signs now; throws if there is none, or it was replaced.
   func signer() throws(AuditError) -> NoteSignerKey {
     let (chain, signer) = state.withLock { ($0.chain, $0.signer) }
     guard let signer else {
@@ -201,16 +182,7 @@ final class TrailKeys: Sendable {
     return signer
   }
 
-  /// Stores that a key took over, in the transaction that entered this as the last entry, and signs the head with the
-  /// key.
-  ///
-  /// - Parameters:
-  ///   - new: The new key.
-  ///   - succession: The entry, with its proof.
-  ///   - head: The head to sign.
-  ///   - writer: The transaction.
-  /// - Returns: The signed head.
-  /// - Throws: ``AuditError/Code/invalidRecord`` if the trail has the maximum number of keys; ``StorageError``.
+  /// Stores that a key took over, in the transaction that entered this as the last entry, and signs the head with it.
   func store(
     _ new: NoteSignerKey, _ succession: KeySuccession, _ head: TrailHead, in writer: any StorageWriter
   ) throws -> SignedHead {

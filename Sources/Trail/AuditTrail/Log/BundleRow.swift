@@ -120,9 +120,7 @@ package enum TailRow {
     return row
   }
 
-  /// Decodes the entry; `nil` if the row does not have this form.
-  ///
-  /// The caller must compare the entry with the stored hash.
+  /// Decodes the entry, which must be compared with the stored hash; `nil` if the row does not have this form.
   static func decode(_ row: [UInt8]) -> StoredEntry? {
     guard row.count >= entryOffset, row[0] <= 1 else { return nil }
     let length = Int(row.bigEndian(at: 1) as UInt32)

@@ -4,9 +4,7 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The number of entries of a trail that are known to survive a power loss.
-///
-/// It only grows.
+/// The number of entries of a trail that are known to survive a power loss, which only grows.
 final class DurableSize: Sendable {
   private let size = Atomic<UInt64>(0)
   /// Locked during a sync, which one thread does for all that wait.
@@ -16,12 +14,7 @@ final class DurableSize: Sendable {
 
   /// Syncs everything that is written, unless `size` entries are durable already.
   ///
-  /// - Parameters:
-  ///   - size: The number of entries that must be durable.
-  ///   - storage: The storage that they are written to.
-  ///   - written: Returns the number of entries that are written when the sync begins. The sync makes all of them
-  ///     durable.
-  /// - Throws: ``StorageError``.
+  /// The sync makes as many entries durable as `written` returns when it begins.
   func reach(
     _ size: UInt64, in storage: any TrailStorage, written: () -> UInt64 = { 0 }
   ) throws {
@@ -78,8 +71,6 @@ final class KnownStates: Sendable {
   }
 
   /// Syncs everything that was written before the call, unless it is durable already, and shows it to readers.
-  ///
-  /// - Throws: ``StorageError``.
   func synchronize(_ storage: any TrailStorage) throws {
     let written = written
     try durable.reach(written.head.size, in: storage) { self.written.head.size }

@@ -43,9 +43,7 @@ public struct TrailConfiguration: Sendable, Hashable {
   public let origin: String
   /// The period in which a verdict is entered only once.
   public let once: OnceWindow
-  /// The secret key of the indexes' fingerprints, 16 bytes.
-  ///
-  /// Without it, nobody can choose receipts whose fingerprints collide.
+  /// The secret key, 16 bytes, without which nobody can choose receipts whose fingerprints collide.
   let indexKey: [UInt8]
 
   /// Creates a configuration.

@@ -10,8 +10,6 @@ struct TrailCreation {
   let signer: NoteSignerKey
 
   /// Stores an empty trail, and publishes its first checkpoint.
-  ///
-  /// - Throws: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of the storage.
   func run(in storage: any TrailStorage, _ checkpoints: any CheckpointStore) throws(AuditError) {
     guard signer.name == configuration.origin else {
       throw AuditError(

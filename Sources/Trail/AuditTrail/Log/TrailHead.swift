@@ -111,16 +111,12 @@ struct SignedHead: Equatable {
 enum TrailLimits {
   /// The maximum number of entries: indexes are stored in 40 bits.
   static let entries: UInt64 = 1 << 40
-  /// The maximum length of an entry, in bytes.
-  ///
-  /// Entry bundles would allow 65,535.
+  /// The maximum length of an entry, in bytes; entry bundles would allow 65,535.
   static let entryByteCount = 16384
   /// The maximum length of an erasable part, in bytes.
   static let erasableByteCount = 16 << 20
   /// The maximum length, in bytes, of an erasable part in a bundle; a longer one is stored in a row of its own.
   static let inlineErasableByteCount = 4096
-  /// The number of entries between two flushes of the index.
-  ///
-  /// They must be read again when a trail is opened.
+  /// The number of entries between two flushes of the index, which must be read again when a trail is opened.
   static let flushInterval: UInt64 = 65536
 }

@@ -3,9 +3,7 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// The state of a trail that a writer holds in memory.
-///
-/// It follows the stored state, and is read again after a failed write.
+/// The state of a trail that a writer holds in memory, which follows the stored state.
 struct TrailState {
   /// The head, as it is stored and signed.
   var signed: SignedHead
@@ -21,12 +19,8 @@ struct TrailState {
 
   /// Reads the stored state.
   ///
-  /// - Parameters:
-  ///   - reader: A state of the storage.
-  ///   - context: The values that all states of the trail share.
-  ///   - readsIndex: `true` if the index is read; without it nothing is found, and nothing may be written.
-  ///   - isUnfinished: `true` if it is a copy that may lack the entries which record that parts were erased.
-  /// - Throws: ``AuditError/Code/tampered`` if the entries do not have the signed root.
+  /// Without the index, nothing is found, and nothing may be written. An unfinished copy may lack the entries that
+  /// record that parts were erased.
   init(
     reading reader: any StorageReader, _ context: TrailContext, readsIndex: Bool = true,
     isUnfinished: Bool = false
@@ -64,8 +58,6 @@ struct TrailState {
   }
 
   /// Catches up with everything that other processes wrote since.
-  ///
-  /// - Throws: ``AuditError/Code/rolledBack`` if there are fewer entries than before.
   mutating func catchUp(_ reader: any StorageReader) throws {
     let stored = try context.keys.stored(in: reader, known: signed)
     guard stored != signed else { return }
@@ -133,8 +125,6 @@ struct TrailState {
   var hasKeys: Bool { erasureKeys != nil }
 
   /// Returns the path to the keys of the erasable parts that are to be written.
-  ///
-  /// - Throws: ``AuditError/Code/keysMissing``.
   func keysForWriting() throws(AuditError) -> ErasureKeyPath {
     guard let erasureKeys else { throw ErasureKeys.missing }
     return erasureKeys
@@ -222,8 +212,6 @@ struct ErasureLookup {
   let entries: StoredEntries
 
   /// Returns the erasure of the entry at `erased`; `nil` if it was not erased.
-  ///
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   func erasure(of erased: UInt64) throws -> UInt64? {
     var candidates = index.candidates(
       .receipt, EntryFingerprints.erasure(of: erased, key), in: IndexRows(base: entries.tiles.reader))
@@ -235,8 +223,6 @@ struct ErasureLookup {
   }
 
   /// Checks that an entry records the erasure of a part whose key is missing.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if no entry says that the part was erased.
   func requireErasure(of forgotten: UInt64) throws {
     guard try erasure(of: forgotten) == nil else { return }
     throw Self.unconfirmed(forgotten)

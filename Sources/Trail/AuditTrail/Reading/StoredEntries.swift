@@ -17,13 +17,9 @@ struct StoredEntries {
   }
 
   /// Returns the entry at `index`, without its erasable part.
-  ///
-  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
   func entry(at index: UInt64) throws -> [UInt8] { try verified(index).entry }
 
   /// Returns the entry at `index`, and the lengths in its bundle; the lengths are `nil` if it is not in a bundle yet.
-  ///
-  /// - Throws: As ``entry(at:)``.
   func entryWithLengths(at index: UInt64) throws -> (entry: [UInt8], lengths: [UInt8]?) {
     let (entry, header) = try verified(index)
     return (entry, header.map { Array($0.suffix(BundleRow.lengthsByteCount)) })
@@ -54,11 +50,7 @@ struct StoredEntries {
     return (entry, header)
   }
 
-  /// Calls `body` with the entries in `range`, in order.
-  ///
-  /// Each bundle is read once.
-  ///
-  /// - Throws: As ``entry(at:)``, and the errors of `body`.
+  /// Calls `body` with the entries in `range`, in order; each bundle is read once.
   func forEach(in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void) throws {
     var verified: UInt64?
     if let last = range.last { try requireEntry(last) }
@@ -110,11 +102,7 @@ struct StoredRows {
 
   /// Returns the sealed erasable part of the entry at `index`; empty if it has no part.
   ///
-  /// - Parameters:
-  ///   - index: The index of the entry.
-  ///   - known: The lengths in its bundle, if they were read already.
-  /// - Returns: The sealed part.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  /// The lengths in its bundle are passed if they were read already.
   func erasable(at index: UInt64, lengths known: [UInt8]? = nil) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
     let isOutOfLine: Bool
@@ -144,9 +132,7 @@ struct StoredRows {
     stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }
 
-  /// Calls `body` with the entries in `range`, in order, and with all entries of the bundle.
-  ///
-  /// Each bundle is read once.
+  /// Calls `body` with the entries in `range`, in order, and with all entries of the bundle, which is read once.
   func forEach(
     in range: Range<UInt64>, _ body: (UInt64, StoredEntry, _ bundle: [StoredEntry]) throws -> Void
   ) throws {
@@ -185,11 +171,7 @@ struct StoredRows {
 
   /// Calls the closure with all stored entries, in order, regardless of the head.
   ///
-  /// Rows that cannot be read are skipped.
-  ///
-  /// - Parameter body: The closure.
-  /// - Returns: `true` if all rows could be read.
-  /// - Throws: ``StorageError``, and the errors of `body`.
+  /// Rows that cannot be read are skipped, and it returns `false` then.
   func forEachReadable(_ body: (UInt64, StoredEntry) throws -> Void) throws -> Bool {
     var isWhole = true
     try reader.forEach(.bundles, in: 0...Int64(UInt32.max)) { bundle, row in

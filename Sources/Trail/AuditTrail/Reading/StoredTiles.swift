@@ -10,9 +10,7 @@ struct StoredTiles: TileReader {
   let edge: TreeFrontier
   /// A cache of full tiles that were verified.
   let cache: TileNodeCache
-  /// If `true`, only the roots of the groups in a full tile of level 0 are verified against the tree.
-  ///
-  /// This is for callers that check the hashes themselves, such as those of a proof.
+  /// If `true`, only the roots of the groups in a full tile of level 0 are verified; callers check the others.
   var checksGroupsOnly = false
 
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {

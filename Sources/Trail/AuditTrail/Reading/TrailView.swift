@@ -106,9 +106,7 @@ public struct TrailView {
     }
   }
 
-  /// The minimum number of wanted entries in a bundle for fetching it as a whole.
-  ///
-  /// With fewer, only these are read.
+  /// The minimum number of wanted entries in a bundle for fetching it as a whole, and not only these.
   private static let prefetchedCount = 8
 
   // MARK: - Lookups, newest first
@@ -169,9 +167,7 @@ public struct TrailView {
     try entries(receipt: digest, before: before, limit: limit) { _ in true }
   }
 
-  /// Returns the entries of a receipt that are wanted, newest first.
-  ///
-  /// The limit counts only these.
+  /// Returns the entries of a receipt that are wanted, newest first; the limit counts only these.
   func entries(
     receipt digest: SHA256Digest, before: UInt64, limit: Int, where isWanted: (EntryFacts) -> Bool
   ) throws -> [RecordedEntry] {

@@ -34,9 +34,7 @@ struct PurchaseLine {
     return lines
   }
 
-  /// A notification may contain renewal information and no transaction.
-  ///
-  /// The renewal information identifies the subscription too.
+  /// Returns the transactions, or those of the renewal information in a notification that contains no transaction.
   private static func transactions(of receipt: VerifiedReceipt) -> [Transaction] {
     let transactions = receipt.transactions
     if !transactions.isEmpty { return transactions }

@@ -29,8 +29,6 @@ extension TrailView {
 /// be replaced, added or removed without detection.
 enum StoredPolicies {
   /// Keeps the text of a policy, unless it is kept already.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; the errors of the storage.
   static func keep(
     _ policy: VerificationPolicy, in storage: any TrailStorage, _ keys: TrailKeys
   ) throws(AuditError) {
@@ -51,10 +49,7 @@ enum StoredPolicies {
     try reader.value(.notes, TrailNotes.policy(digest)).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Returns the digests of the policies whose texts are kept.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if the list is not the one that the head vouches for, and cannot be
-  ///   restored from the texts either; ``StorageError``.
+  /// Returns the digests of the policies whose texts are kept, restored from the texts if the list was altered.
   static func list(in reader: any StorageReader, _ head: TrailHead) throws -> Set<SHA256Digest> {
     guard let expected = head.policies else { return [] }
     if let row = try reader.value(.notes, TrailNotes.policyList), SHA256Digest(of: row) == expected {
@@ -95,15 +90,9 @@ enum StoredPolicies {
     return try reader.value(.notes, TrailNotes.policy(digest)) == bytes
   }
 
-  /// Keeps texts in addition to those that are kept already.
+  /// Keeps texts in addition to those that are kept already; the head vouches for them and must then be written.
   ///
   /// Texts that were altered or removed are restored if they are among them, and texts that nobody kept are removed.
-  ///
-  /// - Parameters:
-  ///   - texts: The texts.
-  ///   - head: The head, which vouches for the texts afterwards and must then be written.
-  ///   - writer: The transaction.
-  /// - Throws: As ``list(in:_:)``.
   static func keep(_ texts: [String], _ head: inout TrailHead, in writer: any StorageWriter) throws {
     var kept = try list(in: writer, head)
     for bytes in texts.map({ Array($0.utf8) }) {
@@ -152,9 +141,7 @@ enum StoredPolicies {
     return faults
   }
 
-  /// Returns all texts.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if they are not the texts that were kept; ``StorageError``.
+  /// Returns all texts, after checking that they are those that were kept.
   static func verified(in reader: any StorageReader, _ head: TrailHead) throws -> [String] {
     if let fault = try faults(in: reader, head).first {
       throw AuditError(.tampered, at: fault.place, fault.message)
@@ -174,9 +161,7 @@ enum StoredPolicies {
         + "puts its text back, or restore the trail from a backup.")
   }
 
-  /// Encodes texts as a file.
-  ///
-  /// No text has an empty line, and each is followed by one.
+  /// Encodes texts as a file: no text has an empty line, and each is followed by one.
   static func file(_ texts: [String]) -> [UInt8] { texts.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } }
 
   /// Decodes the texts of a file.
@@ -184,9 +169,7 @@ enum StoredPolicies {
     String(decoding: file, as: UTF8.self).split(separator: "\n\n").map { $0 + "\n" }
   }
 
-  /// Checks that a file has texts of policies that entries name, each once.
-  ///
-  /// Returns the fault; `nil` if there is no fault.
+  /// Returns the fault of a file that must have texts of policies that entries name, each once.
   static func fault(in file: [UInt8], named: Set<SHA256Digest>) -> String? {
     let texts = texts(in: file)
     guard self.file(texts) == file else {

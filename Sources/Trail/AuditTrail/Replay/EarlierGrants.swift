@@ -52,12 +52,7 @@ extension TrailView {
   /// Finds an earlier grant that answers a question: for a customer, the first grant that still names one, else the
   /// newest.
   ///
-  /// - Parameters:
-  ///   - question: The question.
-  ///   - known: The grants that were found before; the entries that were searched for them are not read again.
-  ///   - longest: The maximum number of entries to read.
-  /// - Returns: The grant, if there is one, or that there are more entries than may be read.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  /// The entries that were searched for the known grants are not read again, and at most `longest` others are.
   func earlierGrant(
     _ question: ReplayQuestion, _ known: KnownGrants, longest: Int
   ) throws -> GrantSearch {

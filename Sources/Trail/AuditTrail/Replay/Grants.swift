@@ -14,9 +14,7 @@ struct Grants: Sendable {
   /// The maximum number of times that a history that is too long is read outside the transaction, for one request.
   private static let maximumSearches = 3
 
-  /// Decides and records requests, and waits until the records are as safe as `mode` requires.
-  ///
-  /// - Returns: One decision for each request, in order.
+  /// Does what ``AuditLog/grant(_:acknowledgement:)`` says.
   func decide(
     _ requests: [GrantRequest], _ mode: AcknowledgementMode
   ) async throws(AuditError) -> [GrantDecision] {

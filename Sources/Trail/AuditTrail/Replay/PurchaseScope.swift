@@ -14,9 +14,7 @@ public import ReceiptVerification
 /// and an entry that another program recorded may lack all three values. Such an entry counts as one of the same scope,
 /// so that no purchase is granted twice.
 public struct PurchaseScope: Sendable, Hashable {
-  /// The store that sold the purchase.
-  ///
-  /// The two stores other than the App Store are named by `PurchaseStore`.
+  /// The store that sold the purchase; the two other than the App Store are named by `PurchaseStore`.
   enum Store: Sendable, Hashable {
     case appStore
     case other(PurchaseStore)

@@ -5,9 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import ReceiptVerification
 
-/// A question to a trail about a receipt before it is granted.
-///
-/// Each answer can show that the receipt is a replay.
+/// A question to a trail about a receipt before it is granted; each answer can show that the receipt is a replay.
 enum ReplayQuestion: Sendable, Hashable {
   /// Asks if the receipt, identified by its signed content, was accepted before.
   case receipt(SHA256Digest)
@@ -105,13 +103,7 @@ enum ReplayQuestion: Sendable, Hashable {
     }
   }
 
-  /// Returns the reason that an earlier grant makes the receipt a replay.
-  ///
-  /// - Parameters:
-  ///   - index: The index of the grant's entry.
-  ///   - entry: The grant's entry.
-  ///   - owner: The customer of the grant, if the question is about one.
-  /// - Returns: The reason; `nil` if the receipt is not a replay.
+  /// Returns the reason that an earlier grant, to `owner` if the question is about one, makes the receipt a replay.
   func replay(grantedIn index: UInt64, _ entry: AuditEntry, to owner: String? = nil) -> String? {
     let finding: String
     switch self {

@@ -104,9 +104,7 @@ public struct CheckpointWitness: Sendable {
     }
   }
 
-  /// Returns the checkpoint with the log's signature and the witness's own.
-  ///
-  /// Other signatures of the request are left out.
+  /// Returns the checkpoint with the log's signature and the witness's own, without the others of the request.
   private func record(_ verified: VerifiedCheckpoint, _ line: NoteSignature) throws -> [UInt8] {
     let own = CosignatureLines(keys: [verified.logKey])
     let lines = verified.signed.note.signatures.filter { own.key(namedBy: $0) != nil }.prefix(1)

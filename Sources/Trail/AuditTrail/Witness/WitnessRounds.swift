@@ -64,9 +64,7 @@ final class WitnessRounds: Sendable {
 
   /// Joins the next round that begins, with a checkpoint of everything that was appended before the call.
   ///
-  /// - Parameter asksAll: `true` if witnesses are asked although the quorum is met already.
-  /// - Returns: The result of the round.
-  /// - Throws: The errors of publishing the checkpoint.
+  /// If it `asksAll`, witnesses are asked although the quorum is met already.
   func join(asksAll: Bool) async throws(AuditError) -> WitnessRound {
     let outcome = await withCheckedContinuation { continuation in
       let starts = state.withLock { state in
@@ -147,17 +145,13 @@ final class WitnessRounds: Sendable {
 }
 
 extension WitnessRounds? {
-  /// Returns the rounds of the witnesses that the trail was opened with.
-  ///
-  /// - Throws: ``AuditError/Code/noWitnesses``.
+  /// Returns the rounds of the witnesses that the trail was opened with, or throws that there are none.
   func required() throws(AuditError) -> WitnessRounds {
     guard let self else { throw WitnessRounds.missing }
     return self
   }
 
   /// Returns the rounds that a change waits for; `nil` if it waits for no witness.
-  ///
-  /// - Throws: ``AuditError/Code/noWitnesses``, ``AuditError/Code/overloaded``.
   func admit(_ mode: AcknowledgementMode) throws(AuditError) -> WitnessRounds? {
     guard mode == .witnessed else { return nil }
     let rounds = try required()

@@ -27,8 +27,6 @@ struct AppendPlan {
   private var planned: MemtableRecords
 
   /// Plans the transaction for records that were looked up.
-  ///
-  /// - Throws: ``AuditError/Code/invalidRecord`` if the trail is full.
   init(
     _ records: [PreparedRecord], _ found: [EarlierEntries], after head: TrailHead,
     once: TrailConfiguration.OnceWindow

@@ -10,12 +10,7 @@ extension TrailState {
     head.writer = TrailHead.WriterRun(writer: context.writer, from: head.size)
   }
 
-  /// Appends entries of one bundle after the last entry.
-  ///
-  /// - Parameters:
-  ///   - encoded: The entries.
-  ///   - start: The number of entries before the transaction.
-  ///   - writer: The transaction.
+  /// Appends entries of one bundle, in a transaction that began with `start` entries.
   mutating func enter(_ encoded: EncodedEntries, after start: UInt64, in writer: any StorageWriter) throws {
     for payload in encoded.payloads {
       try writer.put(.payloads, Int64(head.size) + Int64(payload.position), payload.erasable)

@@ -21,17 +21,9 @@ extension TrailWriter {
 }
 
 extension TrailState {
-  /// Enters records, in order, in the transaction of `writer`.
+  /// Enters records that were looked up (``search(_:in:)``), in order, in the transaction of `writer`.
   ///
   /// If it throws, this state must not be used any more.
-  ///
-  /// - Parameters:
-  ///   - records: The records to enter.
-  ///   - found: The entries before this transaction that are related to each record; see ``search(_:in:)``.
-  ///   - once: The period in which a record is entered only once.
-  ///   - writer: The transaction.
-  /// - Returns: One acknowledgement for each record, in order.
-  /// - Throws: ``AuditError``, ``StorageError``.
   mutating func append(
     _ records: [PreparedRecord], found: [EarlierEntries], once: TrailConfiguration.OnceWindow,
     in writer: any StorageWriter

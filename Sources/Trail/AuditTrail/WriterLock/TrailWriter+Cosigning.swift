@@ -6,8 +6,6 @@ extension TrailWriter {
   /// Adds cosignatures to a checkpoint, and stores it if it is still the published one.
   ///
   /// The cosignatures that other processes added stay.
-  ///
-  /// - Returns: The checkpoint with its cosignatures.
   func add(
     _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
   ) throws(AuditError) -> SignedCheckpoint {
@@ -36,9 +34,7 @@ extension WriterState {
     } catch { throw AuditError(error) }
   }
 
-  /// Replaces the published checkpoint by the same checkpoint with cosignatures.
-  ///
-  /// - Returns: `true` if it was replaced; `false` if the stored checkpoint is not `old` any more.
+  /// Replaces the published checkpoint by the same one with cosignatures; `false` if it is not the stored one.
   private mutating func replace(
     _ old: VerifiedCheckpoint, by cosigned: VerifiedCheckpoint
   ) throws(AuditError) -> Bool {

@@ -6,14 +6,7 @@ internal import ReceiptVerification
 extension TrailWriter {
   /// Decides and records requests in order, in one transaction, which must be synced before anyone is informed of it.
   ///
-  /// It stops before the first request whose purchase has too long a history.
-  ///
-  /// - Parameters:
-  ///   - requests: The requests.
-  ///   - known: The grants that were found before.
-  ///   - longest: The maximum number of entries of one purchase to read.
-  /// - Returns: The decisions on the first of the requests.
-  /// - Throws: ``AuditError``.
+  /// It stops before the first request whose purchase has more than `longest` entries to read.
   func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int
   ) throws(AuditError) -> [GrantDecision] {
@@ -28,9 +21,6 @@ extension TrailWriter {
 }
 
 extension TrailState {
-  /// Decides and records requests in order.
-  ///
-  /// It stops before the first request whose purchase has too long a history.
   fileprivate mutating func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int,
     once: TrailConfiguration.OnceWindow, in writer: any StorageWriter

@@ -4,8 +4,6 @@ internal import TransparencyLog
 
 extension TrailWriter {
   /// Signs and publishes a checkpoint of all entries, unless it exists already.
-  ///
-  /// - Throws: ``AuditError/Code/forked`` if a published checkpoint contradicts the trail, which then stops.
   func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     try locked { state throws(AuditError) in try state.publishCheckpoint() }
   }

@@ -16,9 +16,7 @@ struct WriterState {
   var stopped: AuditError?
   /// The checkpoint that was last seen in its store.
   var checkpoint: VerifiedCheckpoint?
-  /// The index records that were removed since they were last taken.
-  ///
-  /// The state that readers see may still have them.
+  /// The index records that were removed since they were last taken; the state that readers see may still have them.
   private var removed: [(kind: IndexKind, records: [IndexRecord])] = []
   /// This is shared with the threads that sync appends.
   let durable = DurableSize()
@@ -91,9 +89,7 @@ struct WriterState {
     }
   }
 
-  /// Stops writing for good if the error shows that it must stop.
-  ///
-  /// - Returns: The error, as ``AuditError``.
+  /// Stops writing for good if the error shows that it must stop, and returns the error.
   mutating func stop(after error: any Error) -> AuditError {
     let error = AuditError(error)
     switch error.code {
@@ -138,9 +134,7 @@ struct WriterState {
 /// the trail is read again.
 struct SeenTrail {
   private var newest: TrailHead
-  /// The newest earlier head that survives a power loss.
-  ///
-  /// Entries that were not synced may be lost.
+  /// The newest earlier head that survives a power loss; entries that were not synced may be lost.
   private var newestDurable: TrailHead
   private let durable: DurableSize
 
@@ -158,10 +152,7 @@ struct SeenTrail {
 
   private var mustBeThere: TrailHead { newest.size <= durable.value ? newest : newestDurable }
 
-  /// Reads the stored state.
-  ///
-  /// - Throws: ``AuditError/Code/rolledBack`` if it does not continue what was seen; ``AuditError/Code/tampered``,
-  ///   ``StorageError``.
+  /// Reads the stored state, which must continue what was seen.
   func readAnew(_ reader: any StorageReader, _ context: TrailContext) throws -> TrailState {
     let state = try TrailState(reading: reader, context)
     let before = mustBeThere
