@@ -35,8 +35,6 @@ extension AuditRecord {
   var erasableByteCount: Int { ErasablePart.headerByteCount + (receiptBytes?.count ?? 0) }
 
   /// Appends the record's erasable part, or nothing if the record has no erasable data.
-  ///
-  /// - Throws: ``AuditError/Code/invalidRecord``.
   package func encodeErasablePart(salt: Span<UInt8>, into bytes: inout [UInt8]) throws(AuditError) {
     guard hasErasablePart else { return }
     guard customerToken?.utf8.count ?? 0 <= ErasablePart.maximumTokenByteCount else {

@@ -28,7 +28,5 @@ public protocol CheckpointStore: Sendable {
   func replace(_ old: [UInt8]?, with new: [UInt8]) throws -> Bool
 }
 
-/// The maximum size of a stored checkpoint in bytes.
-///
-/// A checkpoint with some hundred cosignatures is far smaller.
+/// The maximum size of a stored checkpoint in bytes, which a hundred cosignatures do not nearly reach.
 package let maximumStoredCheckpointByteCount = 1 << 20

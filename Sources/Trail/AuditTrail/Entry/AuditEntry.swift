@@ -26,11 +26,7 @@ public struct AuditEntry: Sendable, Hashable {
     self.commitment = commitment
   }
 
-  /// Reads an entry.
-  ///
-  /// It accepts exactly what ``encoded()`` writes: each entry has only one spelling.
-  ///
-  /// - Throws: ``MalformedEntry``, with the line and the byte.
+  /// Reads an entry; it accepts exactly what ``encoded()`` writes, since each entry has only one spelling.
   package init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
 
   /// Reads an entry that is part of a larger buffer.
@@ -47,9 +43,7 @@ public struct AuditEntry: Sendable, Hashable {
   /// Reads a fact.
   public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
 
-  /// Returns the bytes of the entry.
-  ///
-  /// - Throws: ``MalformedEntry`` if no entry can hold the facts: `tooLong`, `outOfRange`, `emptyValue`.
+  /// Returns the bytes of the entry, or throws if no entry can hold the facts: `tooLong`, `outOfRange`, `emptyValue`.
   package func encoded() throws(MalformedEntry) -> [UInt8] {
     var bytes: [UInt8] = []
     try Self.encode(
@@ -83,17 +77,13 @@ public struct AuditRecord: Sendable, Hashable {
     set { change { $0.facts = newValue } }
   }
 
-  /// The receipt itself, without its wrapping.
-  ///
-  /// Erasable.
+  /// The receipt itself, without its wrapping; erasable.
   package var receiptBytes: [UInt8]? {
     get { shared.values.receiptBytes }
     set { change { $0.receiptBytes = newValue } }
   }
 
-  /// The customer's identifier: `appAccountToken`, or the caller's own identifier.
-  ///
-  /// Erasable.
+  /// The customer's identifier, which is erasable: `appAccountToken`, or the caller's own identifier.
   package var customerToken: String? {
     get { shared.values.customerToken }
     set { change { $0.customerToken = newValue } }
@@ -126,16 +116,9 @@ public struct AuditRecord: Sendable, Hashable {
 }
 
 extension AuditEntry {
-  /// Appends the bytes of an entry to a buffer, which may be reused.
+  /// Appends the bytes of an entry to a buffer, which is unchanged if an error is thrown.
   ///
-  /// - Parameters:
-  ///   - record: The record, whose facts are read in place.
-  ///   - time: The time of the entry, which replaces that of the facts.
-  ///   - previous: The index of the previous entry of the same original transaction.
-  ///   - commitment: SHA-256 of the erasable part.
-  ///   - limit: The maximum length of the entry, in bytes.
-  ///   - buffer: The buffer to append to; unchanged if an error is thrown.
-  /// - Throws: ``MalformedEntry``: `tooLong`, `outOfRange`, `emptyValue`.
+  /// The time replaces that of the facts, and the limit is the maximum length of the entry in bytes.
   package static func encode(
     _ record: AuditRecord, time: Int64, previous: UInt64?, commitment: SHA256Digest?,
     limit: Int = maximumByteCount, into buffer: inout [UInt8]

@@ -52,9 +52,7 @@ package enum EntryText {
     return containsReserved(bytes) ? body(encoded(text).span) : body(bytes)
   }
 
-  /// Returns the bytes that a value has in an entry.
-  ///
-  /// Equal texts have equal bytes, so that indexes need not decode them.
+  /// Returns the bytes that a value has in an entry: equal texts have equal bytes, so indexes need not decode them.
   package static func encoded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)

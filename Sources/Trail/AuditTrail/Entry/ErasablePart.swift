@@ -34,13 +34,7 @@ public struct ErasablePart: Sendable, Hashable {
   /// The bytes before the customer token.
   static let headerByteCount = flagsIndex + 3
 
-  /// Creates a part.
-  ///
-  /// - Parameters:
-  ///   - salt: 32 random bytes.
-  ///   - receipt: The receipt.
-  ///   - customerToken: The customer's token, of at most 65,535 bytes.
-  /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token.
+  /// Creates a part; throws `wrongLength` if the salt has not 32 bytes or the token more than 65,535.
   package init(salt: [UInt8], receipt: [UInt8]?, customerToken: String?) throws(MalformedErasablePart) {
     guard salt.count == Self.saltByteCount, customerToken?.utf8.count ?? 0 <= Self.maximumTokenByteCount
     else { throw MalformedErasablePart(.wrongLength, at: 0) }
@@ -78,8 +72,6 @@ public struct ErasablePart: Sendable, Hashable {
   }
 
   /// Reads the bytes of a part.
-  ///
-  /// - Throws: ``MalformedErasablePart``.
   package static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart {
     let token = try tokenRange(in: bytes.span)
     let flags = bytes[flagsIndex]
@@ -116,9 +108,7 @@ public struct ErasablePart: Sendable, Hashable {
 
 /// Bytes that are not an erasable part.
 package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of an error.
-  ///
-  /// The raw values are stable.
+  /// The kind of an error, whose raw values are stable.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes end too early.
     case truncated

@@ -2,9 +2,7 @@
 
 /// An error for bytes that are not an entry, or facts that no entry can hold, with its place.
 package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of an error.
-  ///
-  /// The raw values are stable.
+  /// The kind of an error, whose raw values are stable.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The first line is not that of this version of the format.
     case version

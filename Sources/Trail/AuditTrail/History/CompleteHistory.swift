@@ -11,9 +11,7 @@ package struct ProvenEntry: Sendable, Hashable {
   /// The entry that was proven.
   package let entry: AuditEntry
 
-  /// Pairs an entry with its index.
-  ///
-  /// The caller must know that both were proven.
+  /// Pairs an entry with its index; the caller must know that both were proven.
   package init(index: UInt64, entry: AuditEntry) {
     self.index = index
     self.entry = entry
@@ -35,12 +33,9 @@ package struct CompleteHistory: Sendable, Hashable {
   /// The number of entries of the whole trail that the anchor covers.
   package let size: UInt64
 
-  /// Checks that the entries are all entries of their original transaction.
+  /// Checks that proven entries, in any order, are all entries of their original transaction.
   ///
   /// The newest anchor among them counts, and entries after it are not considered.
-  ///
-  /// - Parameter proven: Entries whose proofs were checked against one trail, in any order.
-  /// - Throws: ``IncompleteHistory``.
   package init(_ proven: [ProvenEntry]) throws(IncompleteHistory) {
     let anchors = proven.filter { $0.entry.kind == .anchor }
     guard let anchor = anchors.max(by: { $0.index < $1.index }), let original = anchor.entry.original,

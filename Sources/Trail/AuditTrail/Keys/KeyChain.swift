@@ -23,13 +23,10 @@ package struct KeyChain: Sendable, Hashable {
   /// Creates a chain of one key.
   package init(_ first: NoteVerifierKey) { self.first = first }
 
-  /// Creates the chain of keys that follows from a trusted key.
+  /// Creates the chain of keys that follows from a trusted key: the first of the trail, or any later one.
   ///
-  /// - Parameters:
-  ///   - first: The trusted key: the first of the trail, or any later one.
-  ///   - proofs: The entries by which keys were replaced. Those from before `first` came into use are skipped, and so
-  ///     is every proof that the key in use has not signed.
-  /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  /// Proofs from before that key came into use are skipped, and so is every proof that the key in use has not signed.
+  /// It throws if OpenSSL could not check a signature.
   package init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) throws(NoteError) {
     self.first = first
     for proof in proofs {
@@ -38,9 +35,6 @@ package struct KeyChain: Sendable, Hashable {
   }
 
   /// Creates the chain of keys that follows from a trusted key, from a file of proofs.
-  ///
-  /// - Throws: `LogFormatError` if it is not such a file; `NoteError.Code.internalFailure` if OpenSSL could not check a
-  ///   signature.
   package init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws {
     try self.init(first, Self.proofs(in: file))
   }
@@ -61,8 +55,6 @@ package struct KeyChain: Sendable, Hashable {
   }
 
   /// Verifies a checkpoint with the key that signs now, or with a replaced key as far as it is trusted.
-  ///
-  /// - Throws: `NoteError`; if no key verifies the checkpoint, the error for the key that signs now.
   package func verify(_ checkpoint: SignedCheckpoint) throws(NoteError) -> VerifiedCheckpoint {
     let refusal: NoteError
     do throws(NoteError) { return try checkpoint.verified(by: current) } catch { refusal = error }
@@ -77,8 +69,6 @@ package struct KeyChain: Sendable, Hashable {
   }
 
   /// Verifies that the trail contains an entry.
-  ///
-  /// - Throws: `LogProofError`.
   package func verify(_ proof: LogProof, entry: [UInt8]) throws(LogProofError) -> VerifiedProof {
     let key: NoteVerifierKey
     do throws(NoteError) { key = try verify(proof.checkpoint).logKey } catch { throw .checkpoint(error) }

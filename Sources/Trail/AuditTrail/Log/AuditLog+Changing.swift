@@ -31,11 +31,10 @@ extension AuditLog {
     try await appender.append([record], mode)[0]
   }
 
-  /// Appends groups of records in one transaction, and waits while too many records are waiting already.
+  /// Appends groups of records, those of one verdict each, and returns the acknowledgement of each group's first.
   ///
-  /// - Parameter groups: The records of one verdict each; no group is empty.
-  /// - Returns: The acknowledgement of each group's first record.
-  /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only if the task is cancelled.
+  /// It waits while too many records are waiting already, and throws ``AuditError/Code/overloaded`` only if the task is
+  /// cancelled.
   package func append(groups: [[AuditRecord]]) async throws(AuditError) -> [AuditAcknowledgement] {
     var starts: [Int] = []
     var records: [AuditRecord] = []
@@ -77,12 +76,7 @@ extension AuditLog {
   /// Enters a statement that names the newest entry of an original transaction and counts its entries.
   ///
   /// From then on none of these entries can be omitted unnoticed: the statement leads to the newest, and each entry
-  /// leads to the one before it.
-  ///
-  /// All of these entries are read and verified first.
-  ///
-  /// - Returns: The acknowledgement of the statement.
-  /// - Throws: ``AuditError/Code/tampered`` if one of the entries is not what was recorded.
+  /// leads to the one before it. All of them are read and verified first.
   @discardableResult
   package func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
     try publisher.requirePublishing()
@@ -117,10 +111,7 @@ extension AuditLog {
     try await erasure.erase(indexes, progress: progress)
   }
 
-  /// Erases the erasable part of one entry.
-  ///
-  /// - Returns: The acknowledgement of the erasure.
-  /// - Throws: As ``erase(entries:progress:)``.
+  /// Erases the erasable part of one entry, as ``erase(entries:progress:)`` erases several.
   @discardableResult
   package func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
     try await erase(entries: [index])[0]
@@ -139,19 +130,14 @@ extension AuditLog {
   /// The keys of the trail: the trusted key, and those that took over from it.
   package var keys: KeyChain { context.keys.chain }
 
-  /// Replaces the trail's key by another one.
+  /// Replaces the trail's key by another one of the trail's name that was not in use before.
   ///
-  /// The current key signs an entry that names the new key, and the new key signs everything after it.
-  ///
-  /// Anyone who trusts the old key can follow the entry to the new one. Anything that the old key signs afterwards is
-  /// not accepted.
+  /// The current key signs an entry that names the new key, and the new key signs everything after it. Anyone who
+  /// trusts the old key can follow the entry to the new one. Anything that the old key signs afterwards is not
+  /// accepted.
   ///
   /// Other processes that write must open the trail again with the new private key; those that only read need not. A
   /// checkpoint that is signed by the new key is published. Witnesses must know this key before they cosign.
-  ///
-  /// - Parameter new: The new private key, which has the trail's name.
-  /// - Returns: The entry, with its proof.
-  /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` if the key has another name or was in use before.
   @discardableResult
   package func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
     guard new.name == context.keys.origin, !keys.keys.contains(new.verifierKey) else {

@@ -45,25 +45,12 @@ extension AuditLog {
     } catch { throw AuditError(error) }
   }
 
-  /// Creates a trail from one that was exported as static files with its erasable parts.
-  ///
-  /// It blocks.
+  /// Creates a trail from one that was exported as static files with its erasable parts, and blocks meanwhile.
   ///
   /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
-  /// if `checkpoints` has one, the export must be at least as new, because the import would otherwise create a second
-  /// history.
-  ///
-  /// - Parameters:
-  ///   - directory: The export.
-  ///   - storage: An empty storage.
-  ///   - configuration: The constant properties of the trail; its origin is the export's.
-  ///   - signer: The private key that the export's checkpoint is signed with.
-  ///   - checkpoints: The store of the last checkpoint: that of the exported trail, or an empty one.
-  ///   - progress: Called periodically with the number of stored entries and the number of all entries.
-  /// - Returns: The checkpoint of the export, which the trail adopts.
-  /// - Throws: ``AuditError/Code/tampered`` if the export has faults or lacks erasable parts;
-  ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if it is not as new as the last checkpoint;
-  ///   ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, ``StorageError``.
+  /// if `checkpoints` has one, the export must be at least as new (else ``AuditError/Code/rolledBack`` or
+  /// ``AuditError/Code/forked``), because the import would otherwise create a second history. The configuration has the
+  /// export's origin, and the signer is the private key of the export's checkpoint, which is returned.
   @discardableResult
   package static func importTrail(
     from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,

@@ -4,12 +4,7 @@ internal import ReceiptBytes
 public import TransparencyLog
 
 extension AuditLog {
-  /// Signs and publishes a checkpoint of all entries, unless it exists already.
-  ///
-  /// It blocks the thread; in a task, call ``checkpoint()``.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` if a published
-  ///   checkpoint contradicts the trail, which then stops.
+  /// Does what ``checkpoint()`` does, and blocks the thread.
   @discardableResult
   package func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint { try publisher.publish() }
 
@@ -36,8 +31,6 @@ extension AuditLog {
   }
 
   /// Does the same as ``collectCosignatures()``, and also returns every refusal, even if the quorum was met.
-  ///
-  /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and the errors of ``checkpoint()``.
   package func askWitnesses() async throws(AuditError) -> WitnessRound {
     try await rounds.required().join(asksAll: true)
   }

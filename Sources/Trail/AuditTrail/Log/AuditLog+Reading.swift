@@ -22,32 +22,21 @@ extension AuditLog {
   }
 
   /// Returns the size of the trail.
-  ///
-  /// - Throws: ``AuditError``, ``StorageError``.
   package func statistics() throws -> TrailStatistics { try reader.statistics() }
 
-  /// Exports the trail as static files, as far as its newest checkpoint covers it.
+  /// Exports the trail as static files, as far as its newest checkpoint covers it, and blocks meanwhile.
   ///
   /// It removes everything that earlier exports left in the folder and that does not belong to this one, above all
-  /// erasable parts. Files of an earlier export are compared with the trail, and written again only if they differ. It
-  /// blocks.
+  /// erasable parts. Files of an earlier export are compared with the trail, and written again only if they differ.
   ///
   /// On return, everything is on disk, including removals. The erasable parts that this export does not write are
   /// removed before anything is written. An entry that is erased during the export may still have its part in it, so
-  /// export after erasing.
+  /// export after erasing. Never serve a folder with erasable parts, which only an import needs.
   ///
-  /// - Parameters:
-  ///   - directory: The folder to export to.
-  ///   - includingErasableParts: `true` if receipts and tokens are written as well, for
-  ///     ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``. Never serve that folder.
-  ///   - progress: Called periodically with the number of written entries and the number of all entries.
-  /// - Returns: The checkpoint that was written.
-  /// - Throws: ``AuditError/Code/alreadyExists`` if the folder has another log, files in `tile` or `erasable` that no
-  ///   export writes, or other files named `keys` or `policies`; ``AuditError/Code/rolledBack`` or
-  ///   ``AuditError/Code/forked`` if it has a newer or a different history of this log; ``StorageError/Code/busy`` if
-  ///   another export is writing into it. Nothing is changed then. ``AuditError/Code/storageUnavailable`` if a part was
-  ///   erased after the newest checkpoint, so that the export could not record the erasure. Any other ``AuditError``,
-  ///   ``StorageError``.
+  /// Nothing is changed if the folder has another log or foreign files (``AuditError/Code/alreadyExists``), a newer or
+  /// a different history of this log (``AuditError/Code/rolledBack``, ``AuditError/Code/forked``), or another export is
+  /// writing into it (``StorageError/Code/busy``). ``AuditError/Code/storageUnavailable`` means that a part was erased
+  /// after the newest checkpoint, so that the export could not record the erasure.
   @discardableResult
   package func export(
     to directory: TileDirectory, includingErasableParts: Bool = false,

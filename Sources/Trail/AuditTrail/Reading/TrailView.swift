@@ -68,8 +68,6 @@ public struct TrailView {
   /// `tile/…` or `tile/entries/…`.
   ///
   /// This includes partial tiles that have become wider since. Returns `nil` for any other path.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if the stored data is not what was recorded, ``StorageError``.
   package func file(at path: String) throws -> [UInt8]? {
     guard let checkpoint else { return nil }
     if path == "checkpoint" { return checkpoint.signed.encoded }
@@ -94,11 +92,8 @@ public struct TrailView {
       ?? false
   }
 
-  /// Announces the entries that are read next, so that a remote storage fetches each bundle as a whole that contains
-  /// many of them.
-  ///
-  /// - Parameter indexes: The entries, at most some hundreds. Bundles that an earlier call fetched are dropped.
-  /// - Throws: ``StorageError``.
+  /// Announces the entries that are read next, at most some hundreds, so that a remote storage fetches each bundle as a
+  /// whole that contains many of them; bundles that an earlier call fetched are dropped.
   package func prefetch(_ indexes: some Sequence<UInt64>) throws {
     try reader.prefetch(.bundles) {
       Dictionary(grouping: indexes) { StoredRows.place(of: $0).bundle }
@@ -154,13 +149,6 @@ public struct TrailView {
   }
 
   /// Returns the entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
-  ///
-  /// - Parameters:
-  ///   - digest: The digest that entries state as ``EntryFacts/receipt``; see ``ReceiptDigests``.
-  ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: The maximum number of results.
-  /// - Returns: The entries.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   package func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
@@ -222,11 +210,7 @@ public struct TrailView {
     }
   }
 
-  /// Returns the entries, not erased yet, that hold the receipt or name the customer of some others, to erase them too.
-  ///
-  /// - Parameter indexes: The entries whose receipts and customers are searched for.
-  /// - Returns: The other entries, in ascending order.
-  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
+  /// Returns the other entries, ascending and not erased yet, that hold the receipt or name the customer of some.
   package func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
     try entriesSharing(indexes, part: erasablePart)
   }
@@ -257,8 +241,6 @@ public struct TrailView {
   ///
   /// This includes entries that were erased before and whose keys came back, which ``entries(customer:before:limit:)``
   /// refuses.
-  ///
-  /// - Throws: As ``entries(customer:before:limit:)``.
   package func entriesToErase(customer token: String) throws -> [UInt64] {
     try entries(customer: token, part: partToErase).map(\.index).reversed()
   }

@@ -8,9 +8,7 @@ extension RecordedCheck {
   /// The maximum length of a checker's name, in bytes; a longer name is cut off.
   static let maximumNameByteCount = 128
 
-  /// Returns a line for each report.
-  ///
-  /// The line of a composition is followed by those of the checkers that it asked.
+  /// Returns a line for each report; that of a composition is followed by those of the checkers that it asked.
   package static func list(_ reports: [CheckerReport]) -> [RecordedCheck] {
     var list: [RecordedCheck] = []
     for report in reports { append(report, to: &list, depth: 0) }

@@ -15,13 +15,9 @@ public import TransparencyLog
 public struct CheckpointWitness: Sendable {
   /// A log that the witness cosigns for.
   public struct KnownLog: Sendable {
-    /// The log's keys; any of them may sign.
-    ///
-    /// The name of each is the log's origin.
+    /// The log's keys, whose name is the log's origin; any of them may sign.
     package let keys: [NoteVerifierKey]
-    /// The store of the last cosigned checkpoint.
-    ///
-    /// If it is lost, the witness cosigns any history again.
+    /// The store of the last cosigned checkpoint; if it is lost, the witness cosigns any history again.
     package let checkpoints: any CheckpointStore
 
     /// Describes a log.
