@@ -10,23 +10,13 @@ struct AppendQueue {
     var prepared: [PreparedRecord] = []
     /// The acknowledgements of the entered records, which may not be synced yet.
     var acknowledgements: [AuditAcknowledgement] = []
-    /// The number of records.
-    let count: Int
     /// The approximate size of the records, in bytes.
     let byteCount: Int
     let mode: AcknowledgementMode
     let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
 
-    init(
-      records: [AuditRecord], byteCount: Int, mode: AcknowledgementMode,
-      continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
-    ) {
-      self.records = records
-      count = records.count
-      self.byteCount = byteCount
-      self.mode = mode
-      self.continuation = continuation
-    }
+    /// The number of records, in whatever form they are.
+    var count: Int { records.count + prepared.count + acknowledgements.count }
   }
 
   enum Stage: Int {

@@ -80,8 +80,8 @@ final class Appender: Sendable {
     while var batch = waiting.withLock({ $0.next(.preparing) }) {
       var prepared = writer.prepare(batch.flatMap(\.records))[...]
       for place in batch.indices {
-        batch[place].records = []
         batch[place].prepared = Array(prepared.prefix(batch[place].count))
+        batch[place].records = []
         prepared = prepared.dropFirst(batch[place].count)
       }
       if waiting.withLock({ [batch] in $0.add(batch, to: .committing) }) {
@@ -99,8 +99,8 @@ final class Appender: Sendable {
         publisher.schedule()
         index.mergeIfFlushed()
         for place in batch.indices {
-          batch[place].prepared = []
           batch[place].acknowledgements = Array(acknowledgements.prefix(batch[place].count))
+          batch[place].prepared = []
           acknowledgements = acknowledgements.dropFirst(batch[place].count)
         }
         if waiting.withLock({ [batch] in $0.add(batch, to: .synchronizing) }) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReceiptCrypto
 package import TransparencyLog
 
 extension AuditLog {
@@ -46,33 +45,5 @@ extension AuditLog {
       reader: reader, storage: storage, keys: context.keys, directory: directory,
       includingErasableParts: includingErasableParts
     ).run(progress: progress)
-  }
-}
-
-extension AuditLog: AuditLookup {
-  /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
-  /// newest.
-  package func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws
-    -> [EarlierEntry]
-  {
-    try await read {
-      EarlierEntry.oldestFirst(try $0.entries(transaction: transaction, in: scope, limit: limit))
-    }
-  }
-
-  /// Returns the entries in a scope of an original transaction, oldest first; if there are more than `limit`, the
-  /// newest.
-  package func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
-    try await read { EarlierEntry.oldestFirst(try $0.history(original: original, in: scope, limit: limit)) }
-  }
-
-  /// Returns the entries about a receipt, oldest first; if there are more than `limit`, the newest.
-  package func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
-    try await read { EarlierEntry.oldestFirst(try $0.entries(receipt: receipt, limit: limit)) }
-  }
-
-  /// Returns the customer of an entry; `nil` if no customer was recorded, or it was erased.
-  package func customer(at index: UInt64) async throws -> String? {
-    try await read { try $0.erasablePart(at: index)?.customerToken }
   }
 }

@@ -67,7 +67,7 @@ extension TrailView {
     var count = 0
     var named: [UInt64] = []
     search: while true {
-      let page = try entries(question, before: before)
+      let page = try entries(question, in: nil, before: before, limit: Self.pageSize)
       for recorded in page {
         guard recorded.index >= searched else { break search }
         count += 1
@@ -92,14 +92,16 @@ extension TrailView {
     return .none
   }
 
-  /// Returns a page of the entries that a question concerns, newest first, including those of other scopes.
-  private func entries(_ question: ReplayQuestion, before: UInt64) throws -> [RecordedEntry] {
+  /// Returns the entries that a question concerns, newest first; those of all scopes without a scope.
+  func entries(
+    _ question: ReplayQuestion, in scope: PurchaseScope?, before: UInt64 = .max, limit: Int
+  ) throws -> [RecordedEntry] {
     switch question {
-    case .receipt(let identity): try entries(receipt: identity, before: before, limit: Self.pageSize)
+    case .receipt(let identity): try entries(receipt: identity, before: before, limit: limit)
     case .consumable(.transaction(let transaction), _), .customer(.transaction(let transaction), _, _, _):
-      try entries(transaction: transaction, before: before, limit: Self.pageSize)
+      try entries(transaction: transaction, in: scope, before: before, limit: limit)
     case .consumable(.original(let original), _), .customer(.original(let original), _, _, _):
-      try history(original: original, before: before, limit: Self.pageSize)
+      try history(original: original, in: scope, before: before, limit: limit)
     }
   }
 }

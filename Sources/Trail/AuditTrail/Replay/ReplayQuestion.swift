@@ -2,11 +2,11 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
-internal import ReceiptCrypto
+package import ReceiptCrypto
 internal import ReceiptVerification
 
 /// A question to a trail about a receipt before it is granted; each answer can show that the receipt is a replay.
-enum ReplayQuestion: Sendable, Hashable {
+package enum ReplayQuestion: Sendable, Hashable {
   /// Asks if the receipt, identified by its signed content, was accepted before.
   case receipt(SHA256Digest)
   /// Asks if the consumable of a purchase was granted before.
@@ -15,7 +15,7 @@ enum ReplayQuestion: Sendable, Hashable {
   case customer(Purchase, in: PurchaseScope, name: String, customer: String)
 
   /// The identifier of a purchase in a trail, within its scope.
-  enum Purchase: Sendable, Hashable {
+  package enum Purchase: Sendable, Hashable {
     case original(String)
     case transaction(String)
 
@@ -55,7 +55,7 @@ enum ReplayQuestion: Sendable, Hashable {
 
   /// The scope in which the purchase is searched for; `nil` for a question about a receipt, whose identity is the same
   /// everywhere.
-  var scope: PurchaseScope? {
+  package var scope: PurchaseScope? {
     switch self {
     case .receipt: nil
     case .consumable(_, let scope), .customer(_, let scope, _, _): scope
