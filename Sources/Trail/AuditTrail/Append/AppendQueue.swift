@@ -26,7 +26,6 @@ struct AppendQueue {
   /// The number of batches that may be entered during a sync that does not cover them.
   private static let batchesAhead = 2
 
-  /// The requests that wait for each stage.
   private var lines = [Line](repeating: Line(), count: 3)
   /// The number of waiting records, including those that are being prepared.
   private var waitingRecords = 0
@@ -42,9 +41,7 @@ struct AppendQueue {
   /// The requests that wait for a stage.
   private struct Line {
     var waiting: [Request] = []
-    /// `true` if a thread is working on the stage.
     var isWorkedOn = false
-    /// The number of records in all waiting requests.
     var recordCount = 0
   }
 

@@ -23,7 +23,6 @@ struct BundleEntries: Sendable {
 
   var count: Int { ends.count }
 
-  /// The bytes of an entry.
   func entry(_ position: Int) -> ArraySlice<UInt8> {
     entries[(position == 0 ? 0 : ends[position - 1].entry)..<ends[position].entry]
   }
@@ -32,7 +31,6 @@ struct BundleEntries: Sendable {
     (position == 0 ? 0 : ends[position - 1].erasable)..<ends[position].erasable
   }
 
-  /// The stored form of an entry.
   subscript(position: Int) -> StoredEntry {
     StoredEntry(
       entry: Array(entry(position)), erasable: Array(erasables[erasableRange(position)]),

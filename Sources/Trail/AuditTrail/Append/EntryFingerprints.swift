@@ -19,7 +19,6 @@ struct EntryFingerprints {
   let customer: UInt64?
   let product: UInt64?
 
-  /// Computes the fingerprints of a record.
   init(_ record: AuditRecord, _ key: IndexKey) {
     func fingerprint(_ kind: IndexKind, _ text: String?) -> UInt64? {
       text.map { text in EntryText.withEncoded(text) { key.fingerprint(kind, $0) } }
@@ -42,7 +41,6 @@ struct EntryFingerprints {
     product = fingerprint(.product, record.facts.product)
   }
 
-  /// Computes the fingerprints of a stored entry.
   init(
     _ entry: Span<UInt8>, erasable: Span<UInt8>, _ keys: EntryIndexKeys, _ key: IndexKey
   ) throws(MalformedErasablePart) {
@@ -66,7 +64,6 @@ struct EntryFingerprints {
     customer = token.map { key.fingerprint(.customer, erasable.extracting($0)) }
   }
 
-  /// Inserts the fingerprints that the entry has.
   func insert(into memory: inout MemtableRecords, at position: UInt64) {
     if let receipt { memory.insert(.receipt, receipt, position) }
     if let receiptBesideId { memory.insert(.receipt, receiptBesideId, position) }
@@ -101,7 +98,6 @@ struct EntryFingerprints {
 }
 
 extension EntryIndexKeys {
-  /// Returns `true` if the entry is of this kind.
   func isOf(_ kind: EntryKind, in entry: Span<UInt8>) -> Bool {
     entry.bytes(in: self.kind).elementsEqual(kind.rawValue.utf8)
   }

@@ -14,7 +14,6 @@ public struct FileCheckpointStore: CheckpointStore {
     case locked, compared, created, written, synced, renamed
   }
 
-  /// The path of the file.
   package let path: String
   /// The time that ``replace(_:with:)`` waits for others.
   package let lockTimeout: Duration

@@ -83,7 +83,6 @@ final class Publisher: Sendable {
         + "the last checkpoint.")
   }
 
-  /// The current health of the trail.
   var health: AuditLogHealth {
     let (stopped, covered) = writer.status
     let record = state.withLock { $0.record }
@@ -129,7 +128,6 @@ private struct PublishingRecord {
   /// The time since which there have been entries that no published checkpoint covers.
   private var since: ContinuousClock.Instant?
 
-  /// Notes that entries were entered.
   mutating func noteEntries(at now: ContinuousClock.Instant) { since = since ?? now }
 
   /// Notes an attempt to publish; if it `isComplete`, all entries are covered now.

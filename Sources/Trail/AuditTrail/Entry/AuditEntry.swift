@@ -19,7 +19,6 @@ public struct AuditEntry: Sendable, Hashable {
   /// The maximum length of an entry in bytes, which must fit 16 bits in a bundle.
   package static let maximumByteCount = 65535
 
-  /// Creates an entry.
   package init(_ facts: EntryFacts, previous: UInt64? = nil, commitment: SHA256Digest? = nil) {
     self.facts = facts
     self.previous = previous
@@ -29,7 +28,6 @@ public struct AuditEntry: Sendable, Hashable {
   /// Reads an entry; it accepts exactly what ``encoded()`` writes, since each entry has only one spelling.
   package init(parsing bytes: [UInt8]) throws(MalformedEntry) { try self.init(parsing: bytes.span) }
 
-  /// Reads an entry that is part of a larger buffer.
   package init(parsing bytes: Span<UInt8>) throws(MalformedEntry) {
     guard bytes.count <= Self.maximumByteCount else {
       throw MalformedEntry(.tooLong, "An entry has at most \(Self.maximumByteCount) bytes.")
@@ -89,7 +87,6 @@ public struct AuditRecord: Sendable, Hashable {
     set { change { $0.customerToken = newValue } }
   }
 
-  /// Creates a record.
   package init(_ facts: EntryFacts, receiptBytes: [UInt8]? = nil, customerToken: String? = nil) {
     shared = Shared(Values(facts: facts, receiptBytes: receiptBytes, customerToken: customerToken))
   }
@@ -152,7 +149,6 @@ extension AuditEntry {
 }
 
 enum EntryFormat {
-  /// The first line of an entry.
   static var header: StaticString { "receiptkit.dev/audit-entry@v2\n" }
   /// The first line of version 1, which no released version wrote.
   static var headerOfVersion1: StaticString { "receiptkit.dev/audit-entry@v1\n" }

@@ -6,12 +6,9 @@ internal import ReceiptCrypto
 
 /// Reads the lines of an entry one after another, without copying; pass the same bytes to every function.
 struct EntryReader {
-  /// The offset of the next line.
   private(set) var index = 0
-  /// The number of the next line.
   private(set) var line = 1
 
-  /// Reads the first line.
   mutating func header(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard begins(with: EntryFormat.header, in: bytes) else {
       throw MalformedEntry(
@@ -23,7 +20,7 @@ struct EntryReader {
     endLine(at: EntryFormat.header.utf8CodeUnitCount - 1)
   }
 
-  /// Reads the next line and returns the range of its value, if the line has this key.
+  /// Reads the next line and returns the range of its value; `nil`, as of all these functions, if it has another key.
   @inline(__always)
   mutating func value(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Range<Int>? {
     guard begins(with: key, in: bytes) else { return nil }
@@ -34,7 +31,6 @@ struct EntryReader {
     return value
   }
 
-  /// Reads the digest of the next line, if the line has this key.
   @inline(__always)
   mutating func digest(
     _ key: StaticString, in bytes: Span<UInt8>
@@ -49,14 +45,12 @@ struct EntryReader {
     return SHA256Digest(words: words)
   }
 
-  /// Reads the count or index of the next line, if the line has this key.
   mutating func number(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> UInt64? {
     let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
     return try decimal(value, line: line, in: bytes)
   }
 
-  /// Reads the instant of the next line, if the line has this key.
   mutating func instant(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Int64? {
     let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
@@ -72,14 +66,12 @@ struct EntryReader {
     return isNegative ? -instant : instant
   }
 
-  /// Reads the text of the next line, if the line has this key.
   mutating func text(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> String? {
     let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
     return try Self.text(value, line: line, in: bytes)
   }
 
-  /// Reads the verdict of the next line, if the line has this key.
   mutating func verdict(
     _ key: StaticString, in bytes: Span<UInt8>
   ) throws(MalformedEntry) -> RecordedVerdict? {
@@ -109,7 +101,6 @@ struct EntryReader {
     return verdict
   }
 
-  /// Reads the checker and its answer of the next line, if the line has this key.
   mutating func check(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> RecordedCheck? {
     let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
@@ -135,7 +126,6 @@ struct EntryReader {
     return instant
   }
 
-  /// Reads the text of the next line, which every entry has.
   mutating func requiredText(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> String {
     guard let text = try text(key, in: bytes) else { throw missing(key, in: bytes) }
     return text
@@ -149,7 +139,6 @@ struct EntryReader {
     return failure(.unexpectedLine, at: index, "This must be the line of the \(name).")
   }
 
-  /// Checks that the entry ends here.
   func end(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard index < bytes.count else { return }
     _ = try endOfLine(from: index, in: bytes)

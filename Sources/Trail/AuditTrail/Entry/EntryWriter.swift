@@ -50,7 +50,6 @@ struct EntryWriter {
     count += 8
   }
 
-  /// Writes a line with a digest.
   @inline(__always)
   mutating func line(_ key: StaticString, _ digest: SHA256Digest?) {
     guard let digest else { return }
@@ -68,7 +67,6 @@ struct EntryWriter {
     write(UInt8(ascii: "\n"))
   }
 
-  /// Writes a line with text.
   @inline(__always)
   mutating func line(_ key: StaticString, _ text: String?) {
     guard let text else { return }
@@ -103,7 +101,6 @@ struct EntryWriter {
     }
   }
 
-  /// Writes a line with a count or an index.
   @inline(__always)
   mutating func line(_ key: StaticString, _ number: UInt64?) {
     guard let number else { return }
@@ -128,7 +125,6 @@ struct EntryWriter {
     line(key, instant)
   }
 
-  /// Writes a line with the word of a verdict.
   @inline(__always)
   mutating func line(_ key: StaticString, _ verdict: RecordedVerdict?) {
     guard let verdict else { return }
@@ -140,7 +136,6 @@ struct EntryWriter {
     }
   }
 
-  /// Writes a line with the name and the answer of a checker.
   @inline(__always)
   mutating func line(_ key: StaticString, _ check: RecordedCheck) {
     write(literal: key)

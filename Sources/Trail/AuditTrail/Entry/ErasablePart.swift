@@ -15,7 +15,6 @@ package import ReceiptCrypto
 /// The part is stored sealed (AES-256-GCM) under a key of its own, see <doc:StoredForm>. Erasing the part means
 /// forgetting that key.
 public struct ErasablePart: Sendable, Hashable {
-  /// The length of a salt, in bytes.
   package static let saltByteCount = 32
   /// The maximum length of a customer token, in bytes of UTF-8.
   package static let maximumTokenByteCount = 65535
@@ -43,7 +42,6 @@ public struct ErasablePart: Sendable, Hashable {
     self.customerToken = customerToken
   }
 
-  /// The bytes of the part.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = []
     Self.append(salt: salt.span, receipt: receipt, customerToken: customerToken, to: &bytes)
@@ -71,7 +69,6 @@ public struct ErasablePart: Sendable, Hashable {
     if let receipt { bytes.append(contentsOf: receipt) }
   }
 
-  /// Reads the bytes of a part.
   package static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart {
     let token = try tokenRange(in: bytes.span)
     let flags = bytes[flagsIndex]
@@ -110,21 +107,14 @@ public struct ErasablePart: Sendable, Hashable {
 package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of an error, whose raw values are stable.
   package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The bytes end too early.
     case truncated
-    /// The first byte or the flags are unknown.
     case unknownMark = "unknown-mark"
-    /// The bytes continue after the end of the part.
     case trailingBytes = "trailing-bytes"
-    /// The customer token is not UTF-8.
     case invalidText = "invalid-text"
-    /// The salt does not have 32 bytes, or the customer token has more than 65,535.
     case wrongLength = "wrong-length"
   }
 
-  /// The kind of the error.
   package let code: Code
-  /// The offset of the error, in bytes.
   package let offset: Int
 
   init(_ code: Code, at offset: Int) {
@@ -132,6 +122,5 @@ package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringCon
     self.offset = offset
   }
 
-  /// The code and the offset.
   package var description: String { "The erasable part is malformed: \(code.rawValue) at byte \(offset)." }
 }

@@ -10,7 +10,6 @@ package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertibl
     case truncated
     /// The format has no such line, or not in this place.
     case unexpectedLine = "unexpected-line"
-    /// A value is empty.
     case emptyValue = "empty-value"
     /// A value is not spelled in its only valid form.
     case invalidValue = "invalid-value"
@@ -20,13 +19,10 @@ package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertibl
     case tooLong = "too-long"
   }
 
-  /// The kind of the error.
   package let code: Code
   /// The number of the line, starting at 1; 0 if the error concerns no single line.
   package let line: Int
-  /// The offset of the error, in bytes.
   package let offset: Int
-  /// A message for people.
   package let message: String
 
   init(_ code: Code, line: Int = 0, offset: Int = 0, _ message: String) {
@@ -36,7 +32,6 @@ package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertibl
     self.message = message
   }
 
-  /// The message with its place.
   package var description: String {
     line == 0 ? message : "\(message) (line \(line), byte \(offset))"
   }

@@ -32,7 +32,6 @@ struct ErasableParts: ~Copyable {
     try keys.key(of: index).map { try open(sealed, $0, at: index, commitment) }
   }
 
-  /// Returns `true` if the key of an entry's part exists.
   mutating func hasKey(of index: UInt64) throws -> Bool { try keys.key(of: index) != nil }
 
   private mutating func open(
@@ -56,7 +55,6 @@ struct ForgottenParts {
   /// Adds a part that cannot be read any more.
   mutating func add(_ index: UInt64) { entries.append(index) }
 
-  /// Adds a part.
   mutating func add(_ index: UInt64, _ part: Span<UInt8>, _ key: IndexKey) throws {
     add(index)
     guard let token = try ErasablePart.tokenRange(in: part) else { return }

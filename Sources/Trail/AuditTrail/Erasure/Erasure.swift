@@ -3,7 +3,6 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Erases the erasable parts of entries.
 struct Erasure: Sendable {
   let writer: TrailWriter
   let publisher: Publisher

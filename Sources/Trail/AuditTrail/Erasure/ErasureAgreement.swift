@@ -16,7 +16,6 @@ struct ErasureAgreement {
   /// Reads keys through `reader`, which must show a single state.
   init(_ reader: any StorageReader) { keys = ErasureKeys(reader) }
 
-  /// Adds an entry.
   mutating func add(_ entry: [UInt8], at index: UInt64) throws {
     let facts = try TrailState.keys(of: entry, at: index)
     if facts.commitment != nil, try keys.key(of: index) == nil { forgotten.insert(index) }

@@ -27,7 +27,6 @@ package struct ErasureKeyBackup: Sendable {
     self.rows = rows
   }
 
-  /// Reads the contents of a file.
   package init(parsing file: [UInt8]) throws(AuditError) {
     let body = file.dropFirst(Self.header.count)
     guard file.starts(with: Self.header), !body.isEmpty, body.count.isMultiple(of: WrappingKeys.rowByteCount)
@@ -41,7 +40,6 @@ package struct ErasureKeyBackup: Sendable {
     }
   }
 
-  /// The contents of a file.
   package var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
 
   /// Puts the keys into a trail that holds none, after reading every entry; if it throws, no keys were put in.

@@ -26,7 +26,6 @@ enum ErasureKeyTree {
     let number: UInt64
     let secret: Secret
 
-    /// The leaves below it.
     var leaves: Range<UInt64> { number << UInt64(height)..<(number + 1) << UInt64(height) }
 
     var left: Node {

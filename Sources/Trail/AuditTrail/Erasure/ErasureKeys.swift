@@ -11,7 +11,6 @@ internal import ReceiptCrypto
 ///
 /// Rows are read when they are first needed: use a value for only one state of the storage.
 struct ErasureKeys {
-  /// The number of levels of a block.
   private static let blockHeight: UInt8 = 12
 
   private let reader: any StorageReader
@@ -147,9 +146,7 @@ struct ErasureKeys {
 
 /// The nodes on the path down to the key that was computed last; the next key usually shares all but a few of them.
 struct ErasureKeyPath: Sendable {
-  /// The nodes from which keys are computed.
   private let cover: [ErasureKeyTree.Node]
-  /// The path from one of these nodes down.
   private var nodes: [ErasureKeyTree.Node] = []
 
   init(_ cover: [ErasureKeyTree.Node] = []) { self.cover = cover }
@@ -215,7 +212,6 @@ enum WrappingKeys {
     return key
   }
 
-  /// Returns 32 random bytes.
   static func random() -> ErasureKeyTree.Secret {
     var words: [UInt64] = []
     let bytes = Random.bytes(byteCount)

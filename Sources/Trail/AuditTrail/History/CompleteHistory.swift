@@ -6,9 +6,7 @@ internal import TransparencyLog
 
 /// An entry that is proven to be in a trail at this index.
 package struct ProvenEntry: Sendable, Hashable {
-  /// The index that was proven.
   package let index: UInt64
-  /// The entry that was proven.
   package let entry: AuditEntry
 
   /// Pairs an entry with its index; the caller must know that both were proven.
@@ -24,11 +22,9 @@ package struct ProvenEntry: Sendable, Hashable {
 /// none in between can be omitted. An anchor states which entry is the newest. The anchor is an entry itself: the trail
 /// commits to it, and any reader of the whole trail can contradict it.
 package struct CompleteHistory: Sendable, Hashable {
-  /// The original transaction.
   package let original: String
   /// Its entries before the anchor, oldest first.
   package let entries: [ProvenEntry]
-  /// The anchor.
   package let anchor: ProvenEntry
   /// The number of entries of the whole trail that the anchor covers.
   package let size: UInt64
@@ -77,7 +73,6 @@ package enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertib
   /// An entry does not lead to the one before it, or the anchor's count is not the number of entries.
   case contradiction(index: UInt64)
 
-  /// The reason, and what to do, on one line.
   package var description: String {
     switch self {
     case .noAnchor: "No anchor is among the entries; it says which entry is the newest."

@@ -12,7 +12,6 @@ package import TransparencyLog
 /// The file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another. The checkpoint of
 /// each proof is signed by the replaced key, and ends with the entry.
 package struct KeyChain: Sendable, Hashable {
-  /// The trusted key.
   package let first: NoteVerifierKey
   /// The keys that replaced it, in order.
   package private(set) var successions: [KeySuccession] = []
@@ -20,7 +19,6 @@ package struct KeyChain: Sendable, Hashable {
   /// The maximum length of a chain that is read.
   static let maximumCount = 1024
 
-  /// Creates a chain of one key.
   package init(_ first: NoteVerifierKey) { self.first = first }
 
   /// Creates the chain of keys that follows from a trusted key: the first of the trail, or any later one.
@@ -39,10 +37,8 @@ package struct KeyChain: Sendable, Hashable {
     try self.init(first, Self.proofs(in: file))
   }
 
-  /// The key that signs now.
   package var current: NoteVerifierKey { successions.last?.key ?? first }
 
-  /// All keys, in order.
   package var keys: [NoteVerifierKey] { [first] + successions.map(\.key) }
 
   /// The file of the chain; empty for a chain of one key.
@@ -68,19 +64,16 @@ package struct KeyChain: Sendable, Hashable {
     throw refusal
   }
 
-  /// Verifies that the trail contains an entry.
   package func verify(_ proof: LogProof, entry: [UInt8]) throws(LogProofError) -> VerifiedProof {
     let key: NoteVerifierKey
     do throws(NoteError) { key = try verify(proof.checkpoint).logKey } catch { throw .checkpoint(error) }
     return try proof.verify(entry: entry, by: key)
   }
 
-  /// The bytes that each proof of a file begins with.
   static let fileBeginning = Array("c2sp.org/tlog-proof@v1\n".utf8)
 
   mutating func append(_ succession: KeySuccession) { successions.append(succession) }
 
-  /// Reads the proofs of a file.
   static func proofs(in file: [UInt8]) throws(LogFormatError) -> [LogProof] {
     let header = fileBeginning
     var proofs: [LogProof] = []
@@ -99,9 +92,7 @@ package struct KeyChain: Sendable, Hashable {
 
 /// A proven entry by which one key of a trail took over from the key before it.
 package struct KeySuccession: Sendable, Hashable {
-  /// The key that signs from then on.
   package let key: NoteVerifierKey
-  /// The index of the entry.
   package let index: UInt64
   let proof: LogProof
 

@@ -21,7 +21,6 @@ final class TrailKeys: Sendable {
 
   var origin: String { configuration.origin }
   var chain: KeyChain { state.withLock { $0.chain } }
-  /// `true` if there is a private key.
   var canSign: Bool { state.withLock { $0.signer != nil } }
 
   private init(
@@ -33,7 +32,6 @@ final class TrailKeys: Sendable {
     state = Mutex(State(chain: chain, signer: signer))
   }
 
-  /// Creates the keys of a new trail.
   convenience init(_ configuration: TrailConfiguration, signer: NoteSignerKey) throws {
     try self.init(configuration, KeyChain(signer.verifierKey), signer)
   }
@@ -105,7 +103,6 @@ final class TrailKeys: Sendable {
 
   // MARK: - Heads
 
-  /// Returns the stored head.
   func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
 
   /// Returns the stored head with its bytes, or `known` itself if the bytes are the same.

@@ -20,7 +20,6 @@ extension AuditLog {
     try reader.withView(body)
   }
 
-  /// Returns the size of the trail.
   package func statistics() throws -> TrailStatistics { try reader.statistics() }
 
   /// Exports the trail as static files, as far as its newest checkpoint covers it, and blocks meanwhile.

@@ -47,7 +47,6 @@ public final class AuditLog: Sendable {
     public init() {}
   }
 
-  /// The configuration that was chosen when the trail was created.
   package var configuration: TrailConfiguration { context.keys.configuration }
   let storage: any TrailStorage
   let context: TrailContext

@@ -4,7 +4,6 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The stored form of one entry.
 struct StoredEntry {
   /// The encoded ``AuditEntry``, which is the leaf.
   var entry: [UInt8]
@@ -26,7 +25,6 @@ struct StoredEntry {
 package enum BundleRow {
   package static let entryCount = 256
   static let tileByteCount = entryCount * TreeHash.byteCount
-  /// The tile and the roots of its groups.
   static let groupedTileByteCount = tileByteCount + GroupedTile.groupCount * TreeHash.byteCount
   static let lengthsByteCount = entryCount * 4
   package static let headerByteCount = groupedTileByteCount + lengthsByteCount
@@ -62,7 +60,6 @@ package enum BundleRow {
 
   /// The ranges of the entries and erasable parts in a bundle's row.
   struct Layout {
-    /// The range of each entry.
     let entries: [Range<Int>]
     /// The range of each erasable part; empty if the entry has no part, or the part has a row of its own.
     let erasables: [Range<Int>]
@@ -96,7 +93,6 @@ package enum BundleRow {
       self.outOfLine = outOfLine
     }
 
-    /// The length of the whole row, in bytes.
     var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
   }
 }
@@ -135,7 +131,6 @@ package enum TailRow {
     return stored
   }
 
-  /// Returns the leaf hash in a row.
   static func hash(_ row: [UInt8]) -> TreeHash? {
     row.count >= entryOffset ? TreeHash(row[5..<entryOffset]) : nil
   }

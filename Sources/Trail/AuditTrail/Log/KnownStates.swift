@@ -47,10 +47,8 @@ final class KnownStates: Sendable {
     states = Mutex(States(written: state, published: state))
   }
 
-  /// The state that readers see.
   var published: PublishedTrail { states.withLock { $0.published } }
 
-  /// The state of the writer.
   var written: PublishedTrail { states.withLock { $0.written } }
 
   /// Removes index records from the state that readers see.

@@ -66,7 +66,6 @@ public struct TrailConfiguration: Sendable, Hashable {
     self.indexKey = indexKey
   }
 
-  /// Returns the key for fingerprints of `bits` bits.
   func fingerprintKey(bits: Int) throws(AuditError) -> IndexKey {
     guard let key = IndexKey(indexKey, fingerprintBits: bits) else { throw Self.unreadable }
     return key
@@ -76,7 +75,6 @@ public struct TrailConfiguration: Sendable, Hashable {
     .notATrail, at: "configuration", "The configuration is not one that this version writes.")
   private static let header = "receiptkit.dev/audit-trail@v1"
 
-  /// The text that is signed.
   var text: String {
     let window =
       switch once {

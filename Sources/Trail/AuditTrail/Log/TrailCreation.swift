@@ -9,7 +9,6 @@ struct TrailCreation {
   let configuration: TrailConfiguration
   let signer: NoteSignerKey
 
-  /// Stores an empty trail, and publishes its first checkpoint.
   func run(in storage: any TrailStorage, _ checkpoints: any CheckpointStore) throws(AuditError) {
     guard signer.name == configuration.origin else {
       throw AuditError(

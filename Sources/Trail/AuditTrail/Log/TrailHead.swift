@@ -32,17 +32,13 @@ struct TrailHead: Equatable {
     size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .zero,
     writer: WriterRun(writer: 0, from: 0))
 
-  /// The number of entries.
   var size: UInt64
   /// The number of entries whose index records are in runs.
   var indexedSize: UInt64
   /// The time of the newest entry, in milliseconds since 1970.
   var lastTime: Int64
-  /// The root of the tree of all entries.
   var root: TreeHash
-  /// The root of the index.
   var indexRoot: IndexRoot
-  /// The last writer.
   var writer: WriterRun
   /// SHA-256 of the list of the policies whose texts are kept; `nil` if no text is kept.
   var policies: SHA256Digest?
@@ -107,13 +103,11 @@ struct SignedHead: Equatable {
   let bytes: [UInt8]
 }
 
-/// The limits of a trail.
 enum TrailLimits {
   /// The maximum number of entries: indexes are stored in 40 bits.
   static let entries: UInt64 = 1 << 40
   /// The maximum length of an entry, in bytes; entry bundles would allow 65,535.
   static let entryByteCount = 16384
-  /// The maximum length of an erasable part, in bytes.
   static let erasableByteCount = 16 << 20
   /// The maximum length, in bytes, of an erasable part in a bundle; a longer one is stored in a row of its own.
   static let inlineErasableByteCount = 4096

@@ -5,12 +5,9 @@ internal import TransparencyLog
 
 /// The state of a trail that a writer holds in memory, which follows the stored state.
 struct TrailState {
-  /// The head, as it is stored and signed.
   var signed: SignedHead
   var head: TrailHead
-  /// The right edge of the tree.
   var frontier: TreeFrontier
-  /// The entries after the last full bundle.
   var tail: BundleEntries
   var index: IndexEngine
   /// The path to the keys of the erasable parts of future entries; `nil` if the trail holds no keys, and is only read.
@@ -124,13 +121,11 @@ struct TrailState {
   /// `true` if the trail held keys when this state was read.
   var hasKeys: Bool { erasureKeys != nil }
 
-  /// Returns the path to the keys of the erasable parts that are to be written.
   func keysForWriting() throws(AuditError) -> ErasureKeyPath {
     guard let erasureKeys else { throw ErasureKeys.missing }
     return erasureKeys
   }
 
-  /// Signs and stores the head after a change.
   mutating func writeHead(in writer: any StorageWriter) throws {
     signed = try context.keys.write(head, in: writer)
   }

@@ -5,19 +5,16 @@ internal import ReceiptBytes
 internal import Synchronization
 internal import TransparencyLog
 
-/// Reads snapshots of an opened trail.
 final class Reader: Sendable {
   private let writer: TrailWriter
   /// The head whose signature was verified last.
   private let verifiedHead: Mutex<SignedHead>
 
-  /// - Parameter writer: The writer of the process, whose durable state is shown, and which follows the others.
   init(_ writer: TrailWriter) {
     self.writer = writer
     verifiedHead = Mutex(writer.states.written.signed)
   }
 
-  /// Reads a snapshot on a thread that may block.
   func read<Result: Sendable>(_ body: @escaping @Sendable (TrailView) throws -> Result) async throws -> Result
   {
     try await BlockingWork.run { try self.withView(body) }
@@ -59,7 +56,6 @@ final class Reader: Sendable {
       && stored.writer.from <= head.size
   }
 
-  /// Returns the size of the trail.
   func statistics() throws -> TrailStatistics {
     let stored = try writer.storage.byteCount()
     return try withView { view in
@@ -73,7 +69,6 @@ final class Reader: Sendable {
 
 /// The size of a trail.
 package struct TrailStatistics: Sendable, Hashable {
-  /// The number of entries.
   package let entryCount: UInt64
   /// The number of entries that the newest published checkpoint covers.
   package let checkpointSize: UInt64

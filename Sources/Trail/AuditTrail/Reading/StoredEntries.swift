@@ -16,7 +16,6 @@ struct StoredEntries {
     self.tiles = tiles
   }
 
-  /// Returns the entry at `index`, without its erasable part.
   func entry(at index: UInt64) throws -> [UInt8] { try verified(index).entry }
 
   /// Returns the entry at `index`, and the lengths in its bundle; the lengths are `nil` if it is not in a bundle yet.
@@ -118,7 +117,6 @@ struct StoredRows {
     return try outOfLinePayload(index)
   }
 
-  /// Returns an erasable part that has a row of its own.
   private func outOfLinePayload(_ index: UInt64) throws -> [UInt8] {
     guard let row = try reader.value(.payloads, Int64(index)) else {
       throw AuditError(
@@ -156,7 +154,6 @@ struct StoredRows {
     }
   }
 
-  /// Decodes the 256 entries of a bundle's row.
   static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
     guard row.count >= BundleRow.headerByteCount,
       let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
@@ -201,7 +198,6 @@ struct StoredRows {
     return lengths
   }
 
-  /// Returns some bytes of a bundle's row.
   func part(_ range: Range<Int>, of bundle: Int64) throws -> [UInt8] {
     let bytes = try reader.value(.bundles, bundle, bytes: range)
     guard let bytes, bytes.count == range.count else { throw Self.damaged(bundle) }

@@ -8,7 +8,6 @@ internal import TransparencyLog
 struct StoredTiles: TileReader {
   let reader: any StorageReader
   let edge: TreeFrontier
-  /// A cache of full tiles that were verified.
   let cache: TileNodeCache
   /// If `true`, only the roots of the groups in a full tile of level 0 are verified; callers check the others.
   var checksGroupsOnly = false
@@ -43,7 +42,6 @@ struct StoredTiles: TileReader {
     return GroupedTile(hashes: Array(hashes.prefix(BundleRow.entryCount)), groupRoots: groupRoots)
   }
 
-  /// Compares the roots of a full bundle's groups with the tree.
   func check(groupRoots: [TreeHash], ofBundle number: UInt64) throws {
     let tile = TileCoordinates(0, number, TileCoordinates.fullWidth)
     guard try TreeHash.root(ofComplete: groupRoots[...]) == root(ofTile: tile) else {
@@ -66,7 +64,6 @@ struct StoredTiles: TileReader {
     return hashes[position]
   }
 
-  /// Returns a stored tile, unverified.
   static func fullTile(_ coordinates: TileCoordinates, _ reader: any StorageReader) throws -> [TreeHash] {
     let row =
       if coordinates.level == 0 {

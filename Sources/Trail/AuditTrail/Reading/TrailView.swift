@@ -351,7 +351,6 @@ public struct TrailView {
     return try verifiedProof(of: index, in: checkpoint)
   }
 
-  /// Returns the proof, and verifies it before.
   private func verifiedProof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
     let entry = try entries.entry(at: index)
     let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
@@ -374,7 +373,6 @@ public struct TrailView {
     try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles, cache: context.nodes)
   }
 
-  /// Returns the root of the tree of the first `size` entries.
   package func root(size: UInt64) throws -> TreeHash {
     try MerkleTree.root(size: size, reader: tiles, cache: context.nodes)
   }

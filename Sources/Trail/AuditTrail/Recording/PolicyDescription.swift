@@ -21,7 +21,6 @@ package struct PolicyDescription: Sendable, Hashable {
   /// The format is described in <doc:Recording>.
   package let text: String
 
-  /// Describes a policy.
   package init(_ policy: VerificationPolicy) {
     var lines = PolicyLines()
     switch policy.bundleIds {
@@ -75,7 +74,6 @@ package struct PolicyDescription: Sendable, Hashable {
   }
 }
 
-/// The lines of a policy's text.
 private struct PolicyLines {
   private(set) var text = PolicyDescription.header
 

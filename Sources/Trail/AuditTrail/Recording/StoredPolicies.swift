@@ -117,7 +117,6 @@ enum StoredPolicies {
     return strays
   }
 
-  /// Returns the faults of the stored texts.
   static func faults(in reader: any StorageReader, _ head: TrailHead) throws -> [TrailFault] {
     let kept: Set<SHA256Digest>
     do { kept = try list(in: reader, head) } catch let error as AuditError {
@@ -164,7 +163,6 @@ enum StoredPolicies {
   /// Encodes texts as a file: no text has an empty line, and each is followed by one.
   static func file(_ texts: [String]) -> [UInt8] { texts.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } }
 
-  /// Decodes the texts of a file.
   static func texts(in file: [UInt8]) -> [String] {
     String(decoding: file, as: UTF8.self).split(separator: "\n\n").map { $0 + "\n" }
   }

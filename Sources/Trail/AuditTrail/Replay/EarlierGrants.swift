@@ -20,7 +20,6 @@ struct KnownGrants: Sendable {
     }
   }
 
-  /// Returns the grant that was found.
   func grant(_ question: ReplayQuestion) -> EarlierGrant? {
     guard case .grant(let grant) = answers[question] else { return nil }
     return grant
@@ -30,14 +29,12 @@ struct KnownGrants: Sendable {
   func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
 }
 
-/// An entry that recorded a grant.
 struct EarlierGrant: Sendable {
   let recorded: RecordedEntry
   /// The customer of the grant, if the question is about one.
   let owner: String?
 }
 
-/// The result of searching for an earlier grant.
 enum GrantSearch: Sendable {
   case grant(EarlierGrant)
   case none

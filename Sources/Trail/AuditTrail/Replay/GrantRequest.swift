@@ -41,7 +41,6 @@ public struct GrantRequest: Sendable {
       } ?? []
   }
 
-  /// The records of a verdict on this receipt.
   func records(_ verdict: Verdict) -> [AuditRecord] {
     [AuditRecord](verdict, receipt: receipt, policyDigest: policyDigest, at: time, options: options)
   }

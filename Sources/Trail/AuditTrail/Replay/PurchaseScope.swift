@@ -44,7 +44,6 @@ public struct PurchaseScope: Sendable, Hashable {
     self.environment = environment
   }
 
-  /// Creates the scope of an entry's purchases.
   package init(of entry: AuditEntry) {
     let facts = entry.facts
     store = facts.format.flatMap(ReceiptKind.init(rawValue:)).map(Store.init)

@@ -143,6 +143,5 @@ public struct ReplayRule: RawRepresentable, Sendable, Hashable {
   /// The transaction of a consumable was granted before, in any receipt.
   public static let consumableAgain = ReplayRule(rawValue: "consumable-again")
 
-  /// All rules.
   package static let all: [ReplayRule] = [.anotherCustomer, .sameReceipt, .consumableAgain]
 }

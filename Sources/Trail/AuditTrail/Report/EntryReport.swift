@@ -7,7 +7,6 @@ package import ReceiptCrypto
 package struct EntryReport {
   package typealias Erasable = TrailRow.Erasable
 
-  /// A value in machine-readable form.
   package enum Value {
     case text(String)
     case number(UInt64)
@@ -37,7 +36,6 @@ package struct EntryReport {
     if showsCustomer { customer = part?.customerToken }
   }
 
-  /// Reports a row of a table.
   package init(_ row: TrailRow) {
     self.init(index: row.recorded.index, entry: row.recorded.entry)
     erasable = row.erasable
@@ -48,7 +46,6 @@ package struct EntryReport {
     self.entry = entry
   }
 
-  /// Writes the members of the JSON object.
   package func append(to object: inout JSONWriter) {
     for (name, value) in columns {
       switch value {

@@ -37,12 +37,10 @@ public struct CheckpointWitness: Sendable {
     public let reason: String?
   }
 
-  /// The maximum length of a request, in bytes.
   package static let maximumRequestByteCount = SignedNote.maximumByteCount + 4096
 
   /// The witness's key, which signs nothing else.
   package let key: NoteSignerKey
-  /// The logs that the witness knows.
   package let logs: [KnownLog]
 
   private let clock: @Sendable () -> Timestamp

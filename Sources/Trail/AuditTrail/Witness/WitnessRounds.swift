@@ -11,7 +11,6 @@ final class WitnessRounds: Sendable {
   private typealias Outcome = Result<WitnessRound, AuditError>
 
   private struct Waiter {
-    /// `true` if witnesses are asked although the quorum is met already.
     let asksAll: Bool
     let continuation: CheckedContinuation<Outcome, Never>
   }
@@ -160,7 +159,6 @@ extension WitnessRounds? {
   }
 }
 
-/// The result of asking all witnesses once.
 package struct WitnessRound: Sendable {
   /// The checkpoint with its cosignatures.
   ///

@@ -11,7 +11,6 @@ public struct Witnesses: Sendable {
   ///
   /// The trail's own key need not be listed.
   package let policy: WitnessPolicy
-  /// The transport that sends the requests.
   package let transport: any WitnessTransport
   /// The time that all witnesses together have to answer; 10 seconds by default.
   package var timeout: Duration

@@ -8,7 +8,6 @@ internal import TransparencyLog
 struct AppendPlan {
   /// A record that becomes an entry.
   struct Step {
-    /// The number of the record.
     let number: Int
     /// The entry's time in milliseconds since 1970, which is never before that of the preceding entry.
     let time: Int64
@@ -18,7 +17,6 @@ struct AppendPlan {
 
   /// The entries to append, in order; the first becomes entry `start`.
   private(set) var steps: [Step] = []
-  /// One acknowledgement for each record, in order.
   private(set) var acknowledgements: [AuditAcknowledgement] = []
 
   let start: UInt64
@@ -26,7 +24,6 @@ struct AppendPlan {
   /// The receipts and original transactions of the steps.
   private var planned: MemtableRecords
 
-  /// Plans the transaction for records that were looked up.
   init(
     _ records: [PreparedRecord], _ found: [EarlierEntries], after head: TrailHead,
     once: TrailConfiguration.OnceWindow
@@ -60,7 +57,6 @@ struct AppendPlan {
     }
   }
 
-  /// Returns the entry of this transaction that a record repeats.
   private func repeated(_ number: Int, of records: [PreparedRecord]) -> UInt64? {
     guard let receipt = records[number].fingerprints.receipt else { return nil }
     let earlier = planned.indices(.receipt, receipt)

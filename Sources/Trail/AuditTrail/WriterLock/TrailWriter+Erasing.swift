@@ -21,7 +21,6 @@ extension TrailWriter {
 }
 
 extension TrailState {
-  /// Erases entries, in ascending order.
   fileprivate mutating func erase(
     _ indexes: [UInt64], at time: Int64, in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {

@@ -62,7 +62,6 @@ extension TrailState {
     return decisions
   }
 
-  /// Returns the trail as the transaction sees it.
   private func view(in writer: any StorageWriter) -> TrailView {
     TrailView(reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
   }

@@ -9,7 +9,6 @@ internal import TransparencyLog
 final class TrailWriter: Sendable {
   let storage: any TrailStorage
   let context: TrailContext
-  /// The number of entries after which index records are written as runs.
   let flushInterval: UInt64
   /// The state that the writer has reached, and the state that readers see.
   let states: KnownStates

@@ -12,7 +12,6 @@ struct WriterState {
   private(set) var trail: TrailState?
   /// The states that were seen, which a state that is read again must continue.
   private var seen: SeenTrail
-  /// The error that stopped writing.
   var stopped: AuditError?
   /// The checkpoint that was last seen in its store.
   var checkpoint: VerifiedCheckpoint?
@@ -45,12 +44,10 @@ struct WriterState {
   /// The number of entries that the checkpoint covers that was last seen in its store.
   var checkpointSize: UInt64 { checkpoint?.checkpoint.size ?? 0 }
 
-  /// The trail as the writer has it now.
   var written: PublishedTrail? {
     trail.map { PublishedTrail($0, checkpoint: checkpoint) }
   }
 
-  /// Returns the index records that were removed since the last call.
   mutating func takeRemoved() -> [(kind: IndexKind, records: [IndexRecord])] {
     defer { removed = [] }
     return removed
@@ -144,7 +141,6 @@ struct SeenTrail {
     self.durable = durable
   }
 
-  /// Notes the current head.
   mutating func note(_ head: TrailHead) {
     newestDurable = mustBeThere
     newest = head
