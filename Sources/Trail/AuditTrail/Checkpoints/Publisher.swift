@@ -7,9 +7,16 @@ internal import TransparencyLog
 /// Publishes the checkpoints of an opened trail, when asked to and within an interval after each change.
 final class Publisher: Sendable {
   private struct State {
-    var record = PublishingRecord()
     var isScheduled = false
     var isClosed = false
+    /// The error of the last attempt.
+    var fault: AuditError?
+    var failedAttempts = 0
+    /// The time since which there have been entries that no published checkpoint covers.
+    var since: ContinuousClock.Instant?
+
+    /// The time for which there have been such entries.
+    var age: Duration { since.map { .now - $0 } ?? .zero }
   }
 
   private let writer: TrailWriter
@@ -34,7 +41,7 @@ final class Publisher: Sendable {
   @discardableResult
   func publish() throws(AuditError) -> VerifiedCheckpoint {
     do throws(AuditError) {
-      let checkpoint = try writer.publishCheckpoint()
+      let checkpoint = try writer.locked { state throws(AuditError) in try state.publishCheckpoint() }
       note(nil)
       return checkpoint
     } catch {
@@ -48,7 +55,7 @@ final class Publisher: Sendable {
   /// If publishing fails, it is retried until it succeeds or the trail is closed.
   func schedule() {
     let isScheduled = state.withLock { state in
-      state.record.noteEntries(at: .now)
+      state.since = state.since ?? .now
       defer { state.isScheduled = true }
       return state.isScheduled
     }
@@ -75,8 +82,8 @@ final class Publisher: Sendable {
   /// Refuses to store more if publishing has failed for longer than the operator allows.
   func requirePublishing() throws(AuditError) {
     guard let maximumAge else { return }
-    let record = state.withLock { $0.record }
-    guard let fault = record.fault, record.age(at: .now) > maximumAge else { return }
+    let state = state.withLock { $0 }
+    guard let fault = state.fault, state.age > maximumAge else { return }
     throw AuditError(
       .checkpointOverdue, at: "checkpoint",
       "Checkpoints could not be published for longer than \(maximumAge): \(fault) Nothing was stored; mend the place of "
@@ -85,11 +92,11 @@ final class Publisher: Sendable {
 
   var health: AuditLogHealth {
     let (stopped, covered) = writer.status
-    let record = state.withLock { $0.record }
+    let state = state.withLock { $0 }
     let size = writer.states.written.head.size
     return AuditLogHealth(
-      stopped: stopped, publishingFault: record.fault, failedAttempts: record.failedAttempts,
-      uncheckpointedCount: size > covered ? size - covered : 0, uncheckpointedAge: record.age(at: .now))
+      stopped: stopped, publishingFault: state.fault, failedAttempts: state.failedAttempts,
+      uncheckpointedCount: size > covered ? size - covered : 0, uncheckpointedAge: state.age)
   }
 
   /// Checks that the storage accepts writes, by durably storing the stored checkpoint again.
@@ -110,8 +117,11 @@ final class Publisher: Sendable {
   private func note(_ fault: AuditError?) {
     let isComplete = fault == nil && writer.status.checkpointSize >= writer.states.written.head.size
     let before = state.withLock { state in
-      defer { state.record.noteAttempt(fault, isComplete: isComplete, at: .now) }
-      return state.record
+      let before = state
+      state.fault = fault
+      state.failedAttempts = fault == nil ? 0 : state.failedAttempts + 1
+      if fault == nil { state.since = isComplete ? nil : .now }
+      return before
     }
     if let fault {
       eventHandler?(.publishingFailed(fault, attempts: before.failedAttempts + 1))
@@ -119,26 +129,6 @@ final class Publisher: Sendable {
       eventHandler?(.publishingRecovered(failedAttempts: before.failedAttempts))
     }
   }
-}
-
-/// The outcomes of publishing checkpoints.
-private struct PublishingRecord {
-  private(set) var fault: AuditError?
-  private(set) var failedAttempts = 0
-  /// The time since which there have been entries that no published checkpoint covers.
-  private var since: ContinuousClock.Instant?
-
-  mutating func noteEntries(at now: ContinuousClock.Instant) { since = since ?? now }
-
-  /// Notes an attempt to publish; if it `isComplete`, all entries are covered now.
-  mutating func noteAttempt(_ fault: AuditError?, isComplete: Bool, at now: ContinuousClock.Instant) {
-    self.fault = fault
-    failedAttempts = fault == nil ? 0 : failedAttempts + 1
-    if fault == nil { since = isComplete ? nil : now }
-  }
-
-  /// Returns how long there have been entries that no published checkpoint covers.
-  func age(at now: ContinuousClock.Instant) -> Duration { since.map { now - $0 } ?? .zero }
 }
 
 extension Duration {

@@ -27,7 +27,8 @@ struct TrailState {
     head = signed.head
     tail = BundleEntries()
     index = try IndexEngine(root: readsIndex ? head.indexRoot : .zero, in: IndexRows(base: reader))
-    erasureKeys = try Self.erasureKeys(after: head.size, in: reader)
+    var keys = ErasureKeys(reader)
+    erasureKeys = try ErasureKeys.arePresent(in: reader) ? keys.pathForAppending(after: head.size) : nil
     guard !readsIndex || index.indexedSize == head.indexedSize else {
       throw AuditError(
         .tampered, at: "runs",
@@ -91,8 +92,7 @@ struct TrailState {
     _ damaged: [(position: UInt64, fault: AuditError)], in reader: any StorageReader
   ) throws {
     guard !damaged.isEmpty else { return }
-    let erasures = ErasureLookup(
-      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
+    let erasures = erasures(in: reader)
     for (position, fault) in damaged where try erasures.erasure(of: position) == nil { throw fault }
   }
 
@@ -109,13 +109,6 @@ struct TrailState {
         "The entries do not have the root that was signed with them; run the check of the whole trail to find which."
       )
     }
-  }
-
-  private static func erasureKeys(after size: UInt64, in reader: any StorageReader) throws -> ErasureKeyPath?
-  {
-    guard try ErasureKeys.arePresent(in: reader) else { return nil }
-    var keys = ErasureKeys(reader)
-    return try keys.pathForAppending(after: size)
   }
 
   /// `true` if the trail held keys when this state was read.
@@ -146,9 +139,13 @@ struct TrailState {
   /// Checks that each of these entries has an entry that records the erasure of its part.
   func requireErasures(_ forgotten: [UInt64], in reader: any StorageReader) throws {
     guard !forgotten.isEmpty else { return }
-    let erasures = ErasureLookup(
-      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
+    let erasures = erasures(in: reader)
     for position in forgotten { try erasures.requireErasure(of: position) }
+  }
+
+  func erasures(in reader: any StorageReader) -> ErasureLookup {
+    ErasureLookup(
+      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
   }
 }
 

@@ -25,8 +25,7 @@ extension TrailState {
     _ indexes: [UInt64], at time: Int64, in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
     let entries = entries(in: writer)
-    let erasures = ErasureLookup(
-      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries)
+    let erasures = erasures(in: writer)
     var parts = ErasableParts(writer)
     var acknowledgements: [AuditAcknowledgement?] = []
     var forgotten = ForgottenParts()

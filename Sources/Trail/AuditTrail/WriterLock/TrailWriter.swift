@@ -5,7 +5,7 @@ internal import TransparencyLog
 
 /// The only writer of a process: it changes the trail and publishes its checkpoints, one at a time.
 ///
-/// Everything that runs under its lock is in this folder, each operation in a file of its own. An operation blocks.
+/// Everything that runs under its lock is in this folder. An operation blocks.
 final class TrailWriter: Sendable {
   let storage: any TrailStorage
   let context: TrailContext
@@ -39,8 +39,6 @@ final class TrailWriter: Sendable {
   }
 
   /// Changes what the writer knows or has written, and shows readers the new state if it is durable.
-  ///
-  /// Only the operations in this folder call it.
   func locked<Result: Sendable>(
     _ body: (inout WriterState) throws(AuditError) -> Result
   ) throws(AuditError) -> Result {

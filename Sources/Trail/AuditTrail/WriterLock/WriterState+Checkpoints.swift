@@ -2,15 +2,9 @@
 
 internal import TransparencyLog
 
-extension TrailWriter {
-  /// Signs and publishes a checkpoint of all entries, unless it exists already.
-  func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
-    try locked { state throws(AuditError) in try state.publishCheckpoint() }
-  }
-}
-
 extension WriterState {
-  fileprivate mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+  /// Signs and publishes a checkpoint of all entries, unless it exists already.
+  mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do {
       if let stopped { throw stopped }
       while true {
@@ -54,5 +48,46 @@ extension WriterState {
   mutating func keep(_ published: VerifiedCheckpoint) throws {
     checkpoint = published
     try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
+  }
+
+  /// Adds cosignatures to a checkpoint, and stores it if it is still the published one.
+  ///
+  /// The cosignatures that other processes added stay.
+  mutating func add(
+    _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
+  ) throws(AuditError) -> SignedCheckpoint {
+    do {
+      while true {
+        guard let current = try checkpoints.load(following: storage),
+          current.checkpoint == checkpoint.checkpoint
+        else {
+          // A newer checkpoint was published meanwhile; calls that wait for this one get it nevertheless.
+          return try witnesses.adding(lines, to: checkpoint.signed)
+        }
+        let cosigned = try witnesses.adding(lines, to: current.signed)
+        if cosigned == checkpoint.signed { return cosigned }
+        let verified = try cosigned.verified(by: current.logKey)
+        // If another process was faster, there is a new checkpoint to add them to.
+        if try replace(current, by: verified) { return cosigned }
+      }
+    } catch { throw AuditError(error) }
+  }
+
+  /// Replaces the published checkpoint by the same one with cosignatures; `false` if it is not the stored one.
+  private mutating func replace(
+    _ old: VerifiedCheckpoint, by cosigned: VerifiedCheckpoint
+  ) throws(AuditError) -> Bool {
+    if let stopped { throw stopped }
+    do {
+      guard try checkpoints.store.replace(old.signed.encoded, with: cosigned.signed.encoded) else {
+        return false
+      }
+      try keep(cosigned)
+      return true
+    } catch {
+      let error = AuditError(error)
+      if error.code == .stopped { stopped = error }
+      throw error
+    }
   }
 }
