@@ -4,10 +4,7 @@ internal import Dispatch
 internal import ReceiptCodec
 internal import Synchronization
 
-/// Appends records in three concurrent stages, each on a queue of its own: prepare, commit, synchronize.
-///
-/// Records that are prepared during a commit are committed together. Records that are committed during a sync are
-/// synced together.
+/// Appends records in three concurrent stages, each on a queue of its own; what waits for a stage shares its next run.
 final class Appender: Sendable {
   private let writer: TrailWriter
   private let publisher: Publisher

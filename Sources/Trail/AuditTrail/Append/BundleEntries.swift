@@ -4,9 +4,7 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Consecutive entries of one bundle, laid out as in its row.
-///
-/// A bundle is assembled by joining such pieces, without reading the single entries.
+/// Consecutive entries of one bundle, laid out as in its row, which is assembled without reading the single entries.
 struct BundleEntries: Sendable {
   /// The entries, without separators.
   fileprivate(set) var entries: [UInt8] = []
@@ -14,7 +12,7 @@ struct BundleEntries: Sendable {
   fileprivate(set) var erasables: [UInt8] = []
   private var ends: [End] = []
 
-  /// The end offsets of an entry and its erasable part, which may have a row of its own.
+  /// The ends of an entry and its erasable part, which may have a row of its own.
   private struct End {
     let entry: Int
     let erasable: Int
@@ -50,7 +48,7 @@ struct BundleEntries: Sendable {
     return .leaf(entries.span.extracting(start..<entries.count))
   }
 
-  /// The nonces of the erasable parts, in order; one draw serves all, since the random generator is slow to start.
+  /// Appends an entry that was read, and returns its leaf hash.
   @discardableResult
   mutating func append(_ stored: StoredEntry) -> TreeHash {
     entries += stored.entry
@@ -100,17 +98,13 @@ struct EncodedEntries: Sendable {
   private(set) var lastTime: Int64 = 0
   private let first: UInt64
   private var erasureKeys: ErasureKeyPath
-  /// The nonces of the erasable parts, in order.
-  ///
-  /// One draw serves all, since the random generator is slow to start.
+  /// The nonces of the erasable parts, in order; one draw serves all, since the random generator is slow to start.
   private let nonces: [UInt8]
 
   var count: Int { leaves.count }
 
   /// Makes room for `count` entries, the first of which has the index `first`.
-  init(
-    reserving count: Int, erasableByteCount: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath
-  ) {
+  init(reserving count: Int, erasableByteCount: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath) {
     self.first = first
     self.erasureKeys = erasureKeys
     nonces = Random.bytes(AES256GCM.nonceByteCount * count)

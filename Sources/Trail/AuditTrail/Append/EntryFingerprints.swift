@@ -83,9 +83,7 @@ struct EntryFingerprints {
     return key.fingerprint(.receipt, name)
   }
 
-  /// Returns the fingerprint of a receipt's digest in the index of receipts.
-  ///
-  /// For one purchase of an app receipt, the digest is followed by the original transaction as the entry spells it.
+  /// Returns the fingerprint of a receipt's digest, followed by the original transaction for one purchase of it.
   private static func fingerprint(
     receipt digest: SHA256Digest, purchase original: [UInt8]?, _ key: IndexKey
   ) -> UInt64 {

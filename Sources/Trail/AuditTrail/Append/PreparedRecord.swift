@@ -9,10 +9,7 @@ internal import ReceiptCrypto
 struct PreparedRecord {
   let record: AuditRecord
   let fingerprints: EntryFingerprints
-  /// The related entries that the runs of the index contain, and the version of the index.
-  ///
-  /// The entries that were in memory at that time, and those entered since, are still to be searched. It is `nil` if
-  /// the runs were not searched.
+  /// The related entries in the runs of the index, and its version; `nil` if the runs were not searched.
   var inRuns: (version: UInt64, earlier: EarlierEntries)?
 
   /// Computes the fingerprints of records, on all processors if there are many.
@@ -62,9 +59,7 @@ struct EarlierEntries {
   var previous: UInt64?
 }
 
-/// Finds the entries of an index that are related to records.
-///
-/// It may be used on several threads at a time.
+/// Finds the entries of an index that are related to records, on several threads at a time.
 struct EarlierEntriesSearch {
   let index: IndexSnapshot
   let once: TrailConfiguration.OnceWindow

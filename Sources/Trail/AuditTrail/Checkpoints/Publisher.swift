@@ -50,9 +50,7 @@ final class Publisher: Sendable {
     }
   }
 
-  /// Schedules the publishing of a checkpoint within the interval, after a change.
-  ///
-  /// If publishing fails, it is retried until it succeeds or the trail is closed.
+  /// Publishes a checkpoint within the interval, after a change, and retries until it succeeds or the trail is closed.
   func schedule() {
     let isScheduled = state.withLock { state in
       state.since = state.since ?? .now

@@ -113,9 +113,7 @@ public struct AuditRecord: Sendable, Hashable {
 }
 
 extension AuditEntry {
-  /// Appends the bytes of an entry to a buffer, which is unchanged if an error is thrown.
-  ///
-  /// The time replaces that of the facts, and the limit is the maximum length of the entry in bytes.
+  /// Appends an entry of at most `limit` bytes, with its own time, to a buffer, which is unchanged after an error.
   package static func encode(
     _ record: AuditRecord, time: Int64, previous: UInt64?, commitment: SHA256Digest?,
     limit: Int = maximumByteCount, into buffer: inout [UInt8]

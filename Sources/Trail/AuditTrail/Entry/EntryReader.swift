@@ -32,9 +32,7 @@ struct EntryReader {
   }
 
   @inline(__always)
-  mutating func digest(
-    _ key: StaticString, in bytes: Span<UInt8>
-  ) throws(MalformedEntry) -> SHA256Digest? {
+  mutating func digest(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> SHA256Digest? {
     guard begins(with: key, in: bytes) else { return nil }
     let start = index + key.utf8CodeUnitCount
     let end = start + Base64.digestCount

@@ -52,9 +52,7 @@ public struct ErasablePart: Sendable, Hashable {
   package var commitment: SHA256Digest { SHA256Digest(of: encoded) }
 
   /// Appends the bytes of a part, whose salt and token have the right lengths.
-  static func append(
-    salt: Span<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
-  ) {
+  static func append(salt: Span<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]) {
     bytes.reserveCapacity(
       bytes.count + headerByteCount + (customerToken?.utf8.count ?? 0) + (receipt?.count ?? 0))
     bytes.append(presentMark)

@@ -16,8 +16,6 @@ struct ErasableParts: ~Copyable {
   }
 
   /// Returns the bytes of an entry's erasable part; `nil` if its key was forgotten, which an erasure must confirm.
-  ///
-  /// The stored entry and the lengths in its bundle are passed if they were read already.
   mutating func bytes(
     at index: UInt64, _ stored: StoredEntry? = nil, lengths: [UInt8]? = nil, commitment: SHA256Digest
   ) throws -> [UInt8]? {

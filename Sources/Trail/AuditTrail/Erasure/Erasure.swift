@@ -8,10 +8,7 @@ struct Erasure: Sendable {
   let publisher: Publisher
   let clock: @Sendable () -> Timestamp
 
-  /// The number of entries that are erased in one transaction.
-  ///
-  /// Others write between these transactions, and wait no longer than about four hundred milliseconds if the storage is
-  /// slow.
+  /// The number of entries that are erased in one transaction, for which others wait at most about 400 milliseconds.
   private struct SliceLength {
     private(set) var count = 256
 

@@ -55,9 +55,6 @@ extension TrailState {
   }
 
   /// Carries out erasures that this copy of the trail has only as entries; the storage must be scrubbed afterwards.
-  ///
-  /// Afterwards the copy has neither the keys nor the sealed parts, as if the parts had been erased before they were
-  /// copied.
   mutating func carryOutErasures(of erased: [UInt64], in writer: any StorageWriter) throws {
     let entries = entries(in: writer)
     var parts = ErasableParts(writer)

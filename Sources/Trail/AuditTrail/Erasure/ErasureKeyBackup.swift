@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of a trail's erasable parts, stored apart from the trail.
-///
-/// A backup holds no keys, and needs them to become a whole trail again.
+/// The keys of a trail's erasable parts, apart from the trail, which a backup needs to become a whole trail again.
 ///
 /// Anyone with both can read data that was erased after they were made. Keep the keys apart from backups, and only for
-/// as long as a backup may bring erased data back.
-///
-/// A file of keys consists of the line
-///
-///     receiptkit.dev/audit-trail-keys@v1
-///
-/// followed by the rows of the table `keys` in order, each of 4,096 bytes.
+/// as long as a backup may bring erased data back. A file of keys is the header and the rows of the table `keys` in
+/// order.
 package struct ErasureKeyBackup: Sendable {
   private static let header = Array("receiptkit.dev/audit-trail-keys@v1\n".utf8)
   private let rows: [[UInt8]]

@@ -6,10 +6,8 @@ internal import ReceiptCrypto
 /// The stored keys of a trail's erasable parts: the remaining nodes of an ``ErasureKeyTree``.
 ///
 /// Row 0 of the table `covers` covers the blocks of 4,096 entries in which nothing was erased; row 1 + n covers the
-/// rest of block n. Each row is sealed with its wrapping key (``WrappingKeys``). Erasing replaces the row and its
-/// wrapping key, so that a copy of the old row, wherever the storage left it, can no longer be opened.
-///
-/// Rows are read when they are first needed: use a value for only one state of the storage.
+/// rest of block n. Erasing replaces the row and its wrapping key (``WrappingKeys``), so that no copy of the old row
+/// can be opened. Rows are read when they are first needed: use a value for only one state of the storage.
 struct ErasureKeys {
   private static let blockHeight: UInt8 = 12
 
@@ -163,13 +161,11 @@ struct ErasureKeyPath: Sendable {
   }
 }
 
-/// The keys that the rows of the table `covers` are sealed with.
+/// The keys that the rows of the table `covers` are sealed with, drawn again whenever their row is replaced.
 ///
-/// A key is drawn again whenever its row is replaced.
-///
-/// They are stored in rows of the table `keys`, 128 keys of 32 bytes in each. They are the only bytes of a trail that
-/// are overwritten in place, so that the old bytes are gone. The rows keep their length and are created in ascending
-/// order, so that a storage has no reason to move one and leave a copy behind.
+/// The rows of the table `keys` have 128 keys of 32 bytes each, the only bytes of a trail that are overwritten in
+/// place. They keep their length and are created in ascending order, so that a storage has no reason to move one and
+/// leave a copy behind.
 enum WrappingKeys {
   private static let countPerRow: UInt64 = 128
   private static let byteCount = 32

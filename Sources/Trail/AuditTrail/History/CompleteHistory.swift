@@ -29,9 +29,7 @@ package struct CompleteHistory: Sendable, Hashable {
   /// The number of entries of the whole trail that the anchor covers.
   package let size: UInt64
 
-  /// Checks that proven entries, in any order, are all entries of their original transaction.
-  ///
-  /// The newest anchor among them counts, and entries after it are not considered.
+  /// Checks that proven entries, in any order, are all entries up to the newest anchor among them.
   package init(_ proven: [ProvenEntry]) throws(IncompleteHistory) {
     let anchors = proven.filter { $0.entry.kind == .anchor }
     guard let anchor = anchors.max(by: { $0.index < $1.index }), let original = anchor.entry.original,

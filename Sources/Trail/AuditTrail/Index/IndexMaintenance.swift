@@ -56,9 +56,7 @@ final class IndexMaintenance: Sendable {
 
 /// Memory that was freed but that the allocator still holds.
 package enum FreedMemory {
-  /// Returns the memory to the system, if the allocator supports that.
-  ///
-  /// Call it after work that needed much memory for a short time: that memory otherwise stays fragmented.
+  /// Returns the memory to the system after work that needed much for a short time, and would leave it fragmented.
   static func release() { CMalloc_giveBack() }
 
   /// Makes all threads share the allocator's arenas, like `MALLOC_ARENA_MAX=2` in the environment.

@@ -3,14 +3,10 @@
 internal import ReceiptBytes
 package import TransparencyLog
 
-/// The keys of a trail, in order.
+/// The keys of a trail, in order: the trusted one, and those that took over by an entry that the key before signed.
 ///
-/// The first is trusted, and each later key took over by an entry of the trail that the key before it signed.
-///
-/// A replaced key vouches for the entries up to that entry, and for nothing after it, no matter who holds it now.
-///
-/// The file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another. The checkpoint of
-/// each proof is signed by the replaced key, and ends with the entry.
+/// A replaced key vouches for the entries up to that entry, and for nothing after it, no matter who holds it now. The
+/// file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another.
 package struct KeyChain: Sendable, Hashable {
   package let first: NoteVerifierKey
   /// The keys that replaced it, in order.
@@ -23,8 +19,7 @@ package struct KeyChain: Sendable, Hashable {
 
   /// Creates the chain of keys that follows from a trusted key: the first of the trail, or any later one.
   ///
-  /// Proofs from before that key came into use are skipped, and so is every proof that the key in use has not signed.
-  /// It throws if OpenSSL could not check a signature.
+  /// Every proof that the key in use has not signed is skipped. It throws if OpenSSL could not check a signature.
   package init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) throws(NoteError) {
     self.first = first
     for proof in proofs {

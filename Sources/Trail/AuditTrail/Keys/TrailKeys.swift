@@ -4,10 +4,7 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The keys of an opened trail.
-///
-/// They sign and verify heads and checkpoints, and compute fingerprints. They follow the trail if another process
-/// replaces its key.
+/// The keys of an opened trail, which follow it if another process replaces its key.
 final class TrailKeys: Sendable {
   let configuration: TrailConfiguration
   let fingerprints: IndexKey
@@ -47,8 +44,7 @@ final class TrailKeys: Sendable {
       throw replaced.map { Self.replaced(at: $1.index) }
         ?? AuditError(.wrongKey, at: "key", "The private key and the public key do not belong together.")
     }
-    try self.init(
-      try Self.configuration(in: reader, chain), chain, signer, fingerprintBits: fingerprintBits)
+    try self.init(try Self.configuration(in: reader, chain), chain, signer, fingerprintBits: fingerprintBits)
   }
 
   private static func configuration(in reader: any StorageReader, _ chain: KeyChain) throws
@@ -187,8 +183,7 @@ final class TrailKeys: Sendable {
     guard stored.count < KeyChain.maximumCount else {
       throw AuditError(.invalidRecord, at: "key", "The key was replaced too often; begin another trail.")
     }
-    try writer.put(
-      .notes, TrailNotes.firstSuccession + Int64(stored.count), succession.proof.encoded)
+    try writer.put(.notes, TrailNotes.firstSuccession + Int64(stored.count), succession.proof.encoded)
     // A reader that trusts only this key must be able to read the trail.
     let text = Array(configuration.text.utf8)
     if let bytes = try writer.value(.notes, TrailNotes.configuration) {

@@ -111,12 +111,6 @@ extension AuditLog {
     try await erasure.erase(indexes, progress: progress)
   }
 
-  /// Erases the erasable part of one entry, as ``erase(entries:progress:)`` erases several.
-  @discardableResult
-  package func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
-    try await erase(entries: [index])[0]
-  }
-
   /// Keeps the text of a policy, once, so that it can be found by the digest with which entries name it:
   /// ``TrailView/policy(_:)``.
   ///

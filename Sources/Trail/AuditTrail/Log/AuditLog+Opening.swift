@@ -40,8 +40,7 @@ extension AuditLog {
     checkpoints: any CheckpointStore, options: Options = Options()
   ) throws(AuditError) -> AuditLog {
     do {
-      return AuditLog(
-        try TrailWriter(storage, trusting: verifier, signer, checkpoints, options), options)
+      return AuditLog(try TrailWriter(storage, trusting: verifier, signer, checkpoints, options), options)
     } catch { throw AuditError(error) }
   }
 

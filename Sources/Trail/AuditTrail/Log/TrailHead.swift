@@ -7,26 +7,8 @@ internal import TransparencyLog
 
 /// The current size and roots of a trail, in a row that every change replaces.
 ///
-/// The trail's key signs it, so that nobody else can make one.
-///
-/// It is stored as a signed note (C2SP signed-note) over the text
-///
-///     receiptkit.dev/audit-trail-head@v1
-///     origin example.com/verdicts
-///     size 43
-///     indexed 0
-///     time 1759302519101
-///     root CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
-///     index 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
-///     writer 7f3a90d2c41b65e8 42
-///     configuration vTqk+i5Ui1zWdWBdYfVFXhbc/tXMMSoOLxWLKZMcqxc=
-///     policies 4pGuWhsS1tOqbaDLWTNIVo8nlZEJ2a2JPzZ8gMT8gjQ=
-///
-/// with the number of entries, the number of entries whose index records are in runs, the time of the newest entry in
-/// milliseconds since 1970, the roots of the tree and of the index, the writer of the entries from a number on, and
-/// SHA-256 of the configuration's text. Because of the latter, nobody can put another configuration in place that the
-/// same key has signed. The last line is present once the text of a policy is kept. It has SHA-256 of the list of these
-/// policies (``StoredPolicies``).
+/// It is a note that the trail's key signs, in the form that <doc:StoredForm> shows. It has SHA-256 of the
+/// configuration's text, so that nobody can put another configuration in place that the same key has signed.
 struct TrailHead: Equatable {
   static let empty = TrailHead(
     size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .zero,

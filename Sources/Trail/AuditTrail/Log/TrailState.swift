@@ -85,9 +85,7 @@ struct TrailState {
     try requireErased(parts.damaged, in: reader)
   }
 
-  /// Checks that parts which cannot be read were erased.
-  ///
-  /// The key of such a part came back, but the stored bytes are not the part. It can be erased again.
+  /// Checks that parts which cannot be read were erased: their keys came back, and they can be erased again.
   private func requireErased(
     _ damaged: [(position: UInt64, fault: AuditError)], in reader: any StorageReader
   ) throws {

@@ -47,10 +47,7 @@ final class Reader: Sendable {
     }
   }
 
-  /// Returns `true` if this opened trail wrote everything that a stored head has beyond `head`, and so will show it as
-  /// soon as it is durable.
-  ///
-  /// Entries that other processes wrote must be read.
+  /// Returns `true` if this opened trail wrote everything beyond `head`, and so will show it as soon as it is durable.
   private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
     stored.size > head.size && stored.writer.writer == writer.context.writer
       && stored.writer.from <= head.size

@@ -3,10 +3,7 @@
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Reads the entries of a trail.
-///
-/// Every entry is hashed when it is read, and verified against the tree. A read returns what was recorded, or throws
-/// ``AuditError/Code/tampered``.
+/// Reads the entries of a trail, each hashed and verified against the tree: it returns what was recorded, or throws.
 struct StoredEntries {
   let rows: StoredRows
   let tiles: StoredTiles
@@ -42,8 +39,7 @@ struct StoredEntries {
     try tiles.check(groupRoots: groupRoots, ofBundle: UInt64(bundle))
     let lengths = header.span.extracting(BundleRow.groupedTileByteCount - start..<header.count)
     let entry = try rows.part(BundleRow.entryRange(lengths, position), of: bundle)
-    var hashes = TreeHash.hashes(
-      in: header.span.extracting(0..<GroupedTile.groupWidth * TreeHash.byteCount))
+    var hashes = TreeHash.hashes(in: header.span.extracting(0..<GroupedTile.groupWidth * TreeHash.byteCount))
     hashes[position % GroupedTile.groupWidth] = .leaf(entry)
     guard TreeHash.root(ofComplete: hashes[...]) == groupRoots[group] else { throw Self.altered(index) }
     return (entry, header)
@@ -100,8 +96,6 @@ struct StoredRows {
   }
 
   /// Returns the sealed erasable part of the entry at `index`; empty if it has no part.
-  ///
-  /// The lengths in its bundle are passed if they were read already.
   func erasable(at index: UInt64, lengths known: [UInt8]? = nil) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
     let isOutOfLine: Bool
@@ -166,9 +160,8 @@ struct StoredRows {
     }
   }
 
-  /// Calls the closure with all stored entries, in order, regardless of the head.
-  ///
-  /// Rows that cannot be read are skipped, and it returns `false` then.
+  /// Calls the closure with all stored entries, in order, regardless of the head; `false` if some rows could not be
+  /// read.
   func forEachReadable(_ body: (UInt64, StoredEntry) throws -> Void) throws -> Bool {
     var isWhole = true
     try reader.forEach(.bundles, in: 0...Int64(UInt32.max)) { bundle, row in

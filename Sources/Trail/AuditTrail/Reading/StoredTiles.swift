@@ -33,8 +33,7 @@ struct StoredTiles: TileReader {
     else {
       return GroupedTile(hashes: try tile(coordinates))
     }
-    let row = try reader.value(
-      .bundles, Int64(coordinates.number), bytes: 0..<BundleRow.groupedTileByteCount)
+    let row = try reader.value(.bundles, Int64(coordinates.number), bytes: 0..<BundleRow.groupedTileByteCount)
     guard let row, row.count == BundleRow.groupedTileByteCount else { throw Self.missing(coordinates) }
     let hashes = TreeHash.hashes(in: row)
     let groupRoots = Array(hashes.dropFirst(BundleRow.entryCount))
@@ -92,9 +91,7 @@ struct StoredTiles: TileReader {
   }
 }
 
-/// The stored full tiles, unverified.
-///
-/// They serve to read the right edge of a tree whose size is a multiple of 256; its root is then compared.
+/// The stored full tiles, unverified, for reading the right edge of a tree whose root is then compared.
 struct UnverifiedTiles: TileReader {
   let reader: any StorageReader
 

@@ -148,16 +148,10 @@ public struct TrailView {
     }
   }
 
-  /// Returns the entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
-  package func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
-    -> [RecordedEntry]
-  {
-    try entries(receipt: digest, before: before, limit: limit) { _ in true }
-  }
-
-  /// Returns the entries of a receipt that are wanted, newest first; the limit counts only these.
-  func entries(
-    receipt digest: SHA256Digest, before: UInt64, limit: Int, where isWanted: (EntryFacts) -> Bool
+  /// Returns the entries of a receipt that are wanted, newest first: verdicts on it, without the purchases inside it.
+  package func entries(
+    receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max,
+    where isWanted: (EntryFacts) -> Bool = { _ in true }
   ) throws -> [RecordedEntry] {
     try entries(.receipt, digest.bytes, before: before, limit: limit) { recorded in
       recorded.entry.receipt == digest && isWanted(recorded.entry.facts)
@@ -237,10 +231,7 @@ public struct TrailView {
 
   // MARK: - For erasing
 
-  /// Returns the entries of a customer that can be erased, in ascending order.
-  ///
-  /// This includes entries that were erased before and whose keys came back, which ``entries(customer:before:limit:)``
-  /// refuses.
+  /// Returns the entries of a customer that can be erased, ascending, including erased ones whose keys came back.
   package func entriesToErase(customer token: String) throws -> [UInt64] {
     try entries(customer: token, part: partToErase).map(\.index).reversed()
   }
@@ -364,8 +355,7 @@ public struct TrailView {
       throw AuditError(
         .tampered, at: "entry \(index)", "The hashes on its way to the root were altered: \(error)")
     }
-    return try LogProof(
-      extra: entry, index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
+    return try LogProof(extra: entry, index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
   }
 
   /// Returns a proof that the tree of `size` entries continues the tree of the first `oldSize` entries.

@@ -10,15 +10,9 @@ extension SHA256Digest {
   public init(of policy: VerificationPolicy) { self.init(of: Array(PolicyDescription(policy).text.utf8)) }
 }
 
-/// A policy as text with only one spelling.
-///
-/// Entries refer to it by its digest.
-///
-/// A trail keeps the text of each policy (``AuditLog/keep(policy:)``), so that an entry can be read years later.
+/// A policy as text with only one spelling, whose digest entries have, and which a trail keeps for later readers.
 package struct PolicyDescription: Sendable, Hashable {
-  /// The text: lines of a key, a space and a value, as in an entry.
-  ///
-  /// The format is described in <doc:Recording>.
+  /// The text: lines of a key, a space and a value, as in an entry; see <doc:Recording>.
   package let text: String
 
   package init(_ policy: VerificationPolicy) {

@@ -3,9 +3,7 @@
 internal import ReceiptCodec
 package import ReceiptVerification
 
-/// The transactions of one original transaction, represented by the newest.
-///
-/// An order of several products at Google Play has such a line for each product.
+/// The transactions of one original transaction (and product, of an order at Google Play), represented by the newest.
 struct PurchaseLine {
   var newest: Transaction
 

@@ -8,9 +8,7 @@ public struct ReceiptDigests: Sendable, Hashable {
   /// SHA-256 of the bytes that a signature of the receipt covers, which is the same for every spelling of the receipt
   /// (`VerifiedReceipt.identity`); `nil` if the bytes are not a receipt.
   package let identity: SHA256Digest?
-  /// SHA-256 of the receipt without base64, JSON or white space around it.
-  ///
-  /// If the bytes are not a receipt, SHA-256 of all of them.
+  /// SHA-256 of the receipt without base64, JSON or white space around it; of all bytes if they are not a receipt.
   package let encoding: SHA256Digest
 
   /// Computes the digests of a receipt in any of the wrappings that a verifier accepts.

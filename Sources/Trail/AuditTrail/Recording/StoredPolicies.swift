@@ -25,8 +25,7 @@ extension TrailView {
 
 /// The texts of policies and the list of their digests, which are notes of the trail that the signed head vouches for.
 ///
-/// The list consists of the 32 bytes of each digest, in ascending order. The head has its SHA-256, so that no text can
-/// be replaced, added or removed without detection.
+/// The list consists of the 32 bytes of each digest, in ascending order.
 enum StoredPolicies {
   /// Keeps the text of a policy, unless it is kept already.
   static func keep(

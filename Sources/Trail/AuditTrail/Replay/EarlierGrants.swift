@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The grants that answer questions about purchases with long histories.
-///
-/// They are found outside the transaction that decides, while others write, so that the transaction has to read only
-/// newer entries.
+/// The grants that were found while others write, so that the transaction that decides has to read only newer entries.
 struct KnownGrants: Sendable {
   /// The maximum number of entries of one purchase that a transaction reads.
   static let maximumEntryCount = 512
@@ -50,9 +47,7 @@ extension TrailView {
   /// newest.
   ///
   /// The entries that were searched for the known grants are not read again, and at most `longest` others are.
-  func earlierGrant(
-    _ question: ReplayQuestion, _ known: KnownGrants, longest: Int
-  ) throws -> GrantSearch {
+  func earlierGrant(_ question: ReplayQuestion, _ known: KnownGrants, longest: Int) throws -> GrantSearch {
     if let earlier = known.grant(question) {
       guard earlier.owner != nil else { return .grant(earlier) }
       // The entry stays, but its customer may have been erased since.
@@ -72,9 +67,7 @@ extension TrailView {
         guard recorded.entry.verdict == .valid, question.scope?.mayContain(recorded.entry) != false else {
           continue
         }
-        guard case .customer = question else {
-          return .grant(EarlierGrant(recorded: recorded, owner: nil))
-        }
+        guard case .customer = question else { return .grant(EarlierGrant(recorded: recorded, owner: nil)) }
         if recorded.entry.commitment != nil { named.append(recorded.index) }
       }
       guard let last = page.last, page.count == Self.pageSize else { break }

@@ -4,9 +4,7 @@ internal import ReceiptBytes
 internal import Synchronization
 package import TransparencyLog
 
-/// Asks the witnesses of an opened trail to cosign its checkpoints, in one round at a time.
-///
-/// All calls that wait for cosignatures when a round begins share it.
+/// Asks the witnesses to cosign the checkpoints of an opened trail, in one round at a time, which waiting calls share.
 final class WitnessRounds: Sendable {
   private typealias Outcome = Result<WitnessRound, AuditError>
 

@@ -7,9 +7,7 @@ public import TransparencyLog
 /// A witness cosigns a checkpoint only if it continues the last one that it saw. So nobody can show two histories to
 /// different people unless enough witnesses cooperate.
 public struct Witnesses: Sendable {
-  /// The witnesses with their keys and URLs, and the number of them that are needed.
-  ///
-  /// The trail's own key need not be listed.
+  /// The witnesses with their keys and URLs, without the trail's own key, and the number of them that are needed.
   package let policy: WitnessPolicy
   package let transport: any WitnessTransport
   /// The time that all witnesses together have to answer; 10 seconds by default.
@@ -21,9 +19,7 @@ public struct Witnesses: Sendable {
   package static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount
 
   /// Creates the witnesses of a trail.
-  public init(
-    policy: WitnessPolicy, transport: any WitnessTransport, timeout: Duration = .seconds(10)
-  ) {
+  public init(policy: WitnessPolicy, transport: any WitnessTransport, timeout: Duration = .seconds(10)) {
     self.policy = policy
     self.transport = transport
     self.timeout = timeout

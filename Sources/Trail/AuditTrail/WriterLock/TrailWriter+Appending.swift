@@ -21,9 +21,8 @@ extension TrailWriter {
 }
 
 extension TrailState {
-  /// Enters records that were looked up (``search(_:in:)``), in order, in the transaction of `writer`.
-  ///
-  /// If it throws, this state must not be used any more.
+  /// Enters records that were looked up (``search(_:in:)``), in order; if it throws, this state must not be used any
+  /// more.
   mutating func append(
     _ records: [PreparedRecord], found: [EarlierEntries], once: TrailConfiguration.OnceWindow,
     in writer: any StorageWriter
@@ -59,9 +58,7 @@ extension TrailState {
       entries: entries(in: reader))
   }
 
-  /// Finds the earlier entries that are related to records.
-  ///
-  /// Records for which something must be read are looked up on all processors.
+  /// Finds the earlier entries that are related to records, on all processors if something must be read.
   fileprivate func earlierEntries(
     of records: [PreparedRecord], once: TrailConfiguration.OnceWindow, in storage: any TrailStorage
   ) throws -> [EarlierEntries] {
@@ -73,10 +70,7 @@ extension TrailState {
     return known.compactMap { $0 ?? found.popFirst() }
   }
 
-  /// Returns the related entries of each record for which nothing has to be read.
-  ///
-  /// Such a record was looked up in the same runs before, and only the entries in memory remain to be searched. Returns
-  /// `nil` for any other record.
+  /// Returns the related entries of each record that was looked up in the same runs before; `nil` of any other record.
   private func known(_ records: [PreparedRecord]) -> [EarlierEntries?] {
     let version = index.version
     return index.withMemory { memory in

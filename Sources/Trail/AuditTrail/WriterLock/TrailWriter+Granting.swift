@@ -4,9 +4,8 @@ internal import FingerprintIndex
 internal import ReceiptVerification
 
 extension TrailWriter {
-  /// Decides and records requests in order, in one transaction, which must be synced before anyone is informed of it.
-  ///
-  /// It stops before the first request whose purchase has more than `longest` entries to read.
+  /// Decides and records requests, in order, up to the first one whose purchase has more than `longest` entries to
+  /// read.
   func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int
   ) throws(AuditError) -> [GrantDecision] {

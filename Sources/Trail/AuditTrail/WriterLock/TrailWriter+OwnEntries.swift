@@ -4,9 +4,8 @@ internal import FingerprintIndex
 internal import TransparencyLog
 
 extension TrailWriter {
-  /// Enters a statement that names the newest entry of an original transaction and counts its entries, and syncs it.
-  ///
-  /// All of these entries are read and verified first.
+  /// Enters a statement that names the newest entry of an original transaction, all of which are read first, and syncs
+  /// it.
   func anchor(_ original: String, at time: Int64) throws(AuditError) -> AuditAcknowledgement {
     try locked { state throws(AuditError) in
       let anchor = try state.write { trail, storage in
@@ -29,9 +28,8 @@ extension TrailWriter {
     }
   }
 
-  /// Enters that another key takes over, signed by the current one, and syncs it.
-  ///
-  /// The new key signs everything after it.
+  /// Enters that another key takes over, signed by the current one, and syncs it; the new key signs everything after
+  /// it.
   func rotateKey(to new: NoteSignerKey, at time: Int64) throws(AuditError) -> KeySuccession {
     try locked { state throws(AuditError) in
       let succession = try state.write { trail, storage in

@@ -20,8 +20,7 @@ final class TrailWriter: Sendable {
     _ checkpoints: any CheckpointStore, _ options: AuditLog.Options
   ) throws {
     let keys = try storage.read {
-      try TrailKeys(
-        reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
+      try TrailKeys(reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
     }
     context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
     flushInterval = options.flushInterval
@@ -51,9 +50,7 @@ final class TrailWriter: Sendable {
     return try outcome.get()
   }
 
-  /// Syncs everything that this process wrote, and shows it to readers, unless they see the entry at `index` already.
-  ///
-  /// The lock is not held meanwhile, so that others can write.
+  /// Syncs, without the lock, everything that this process wrote, unless readers see the entry at `index` already.
   func synchronize(upTo index: UInt64 = .max) throws(AuditError) {
     // Entries that readers see are durable, so a batch that only repeats such entries has nothing to wait for.
     guard index >= states.published.head.size else { return }

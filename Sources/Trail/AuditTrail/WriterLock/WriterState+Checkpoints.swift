@@ -50,9 +50,7 @@ extension WriterState {
     try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
   }
 
-  /// Adds cosignatures to a checkpoint, and stores it if it is still the published one.
-  ///
-  /// The cosignatures that other processes added stay.
+  /// Adds cosignatures to those that other processes added to a checkpoint, if it is still the published one.
   mutating func add(
     _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
   ) throws(AuditError) -> SignedCheckpoint {

@@ -21,9 +21,7 @@ struct WriterState {
   let durable = DurableSize()
 
   /// Reads the trail, and compares it with the last published checkpoint.
-  init(
-    _ storage: any TrailStorage, _ context: TrailContext, _ checkpoints: any CheckpointStore
-  ) throws {
+  init(_ storage: any TrailStorage, _ context: TrailContext, _ checkpoints: any CheckpointStore) throws {
     self.storage = storage
     self.context = context
     self.checkpoints = PublishedCheckpoints(store: checkpoints, keys: context.keys)
