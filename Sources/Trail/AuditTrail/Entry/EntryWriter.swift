@@ -89,16 +89,7 @@ struct EntryWriter {
       count += length
       return
     }
-    for index in bytes.indices {
-      let byte = bytes[index]
-      if EntryText.isReserved(byte) {
-        write(UInt8(ascii: "%"))
-        write(EntryText.hexadecimalDigit(byte >> 4))
-        write(EntryText.hexadecimalDigit(byte & 15))
-      } else {
-        write(byte)
-      }
-    }
+    for byte in EntryText.encoded(text) { write(byte) }
   }
 
   @inline(__always)

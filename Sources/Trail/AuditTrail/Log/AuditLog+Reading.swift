@@ -20,7 +20,15 @@ extension AuditLog {
     try reader.withView(body)
   }
 
-  package func statistics() throws -> TrailStatistics { try reader.statistics() }
+  package func statistics() throws -> TrailStatistics {
+    let stored = try storage.byteCount()
+    return try withView { view in
+      TrailStatistics(
+        entryCount: view.size, checkpointSize: view.checkpoint?.checkpoint.size ?? 0, storedByteCount: stored,
+        oldestTime: view.size > 0 ? try view.entry(at: 0).entry.time : nil,
+        newestTime: view.size > 0 ? view.state.head.lastTime : nil)
+    }
+  }
 
   /// Exports the trail as static files, as far as its newest checkpoint covers it, and blocks meanwhile.
   ///

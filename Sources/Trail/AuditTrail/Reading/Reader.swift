@@ -52,16 +52,6 @@ final class Reader: Sendable {
     stored.size > head.size && stored.writer.writer == writer.context.writer
       && stored.writer.from <= head.size
   }
-
-  func statistics() throws -> TrailStatistics {
-    let stored = try writer.storage.byteCount()
-    return try withView { view in
-      TrailStatistics(
-        entryCount: view.size, checkpointSize: view.checkpoint?.checkpoint.size ?? 0, storedByteCount: stored,
-        oldestTime: view.size > 0 ? try view.entry(at: 0).entry.time : nil,
-        newestTime: view.size > 0 ? view.state.head.lastTime : nil)
-    }
-  }
 }
 
 /// The size of a trail.

@@ -55,10 +55,9 @@ enum StoredPolicies {
       return digests(of: row)
     }
     var stored: Set<SHA256Digest> = []
-    try reader.forEach(.notes, in: TrailNotes.policies) { key, text in
-      let digest = SHA256Digest(of: text)
-      if TrailNotes.policy(digest) == key { stored.insert(digest) }
-      return true
+    for row in try rows(in: reader) {
+      let digest = SHA256Digest(of: row.text)
+      if TrailNotes.policy(digest) == row.key { stored.insert(digest) }
     }
     guard SHA256Digest(of: encode(stored)) == expected else {
       throw AuditError(
@@ -69,10 +68,8 @@ enum StoredPolicies {
   }
 
   private static func digests(of row: [UInt8]) -> Set<SHA256Digest> {
-    Set(
-      stride(from: 0, to: row.count, by: SHA256Digest.byteCount).compactMap {
-        SHA256Digest(row[$0...].prefix(SHA256Digest.byteCount))
-      })
+    let starts = stride(from: 0, to: row.count, by: SHA256Digest.byteCount)
+    return Set(starts.compactMap { SHA256Digest(row[$0...].prefix(SHA256Digest.byteCount)) })
   }
 
   private static func encode(_ digests: Set<SHA256Digest>) -> [UInt8] {
@@ -108,12 +105,16 @@ enum StoredPolicies {
 
   private static func strays(in reader: any StorageReader, _ kept: Set<SHA256Digest>) throws -> [Int64] {
     let keys = Set(kept.map(TrailNotes.policy))
-    var strays: [Int64] = []
-    try reader.forEach(.notes, in: TrailNotes.policies) { key, _ in
-      if !keys.contains(key) { strays.append(key) }
+    return try rows(in: reader).map(\.key).filter { !keys.contains($0) }
+  }
+
+  private static func rows(in reader: any StorageReader) throws -> [(key: Int64, text: [UInt8])] {
+    var rows: [(key: Int64, text: [UInt8])] = []
+    try reader.forEach(.notes, in: TrailNotes.policies) { key, text in
+      rows.append((key, text))
       return true
     }
-    return strays
+    return rows
   }
 
   static func faults(in reader: any StorageReader, _ head: TrailHead) throws -> [TrailFault] {
@@ -144,12 +145,7 @@ enum StoredPolicies {
     if let fault = try faults(in: reader, head).first {
       throw AuditError(.tampered, at: fault.place, fault.message)
     }
-    var texts: [String] = []
-    try reader.forEach(.notes, in: TrailNotes.policies) { _, text in
-      texts.append(String(decoding: text, as: UTF8.self))
-      return true
-    }
-    return texts
+    return try rows(in: reader).map { String(decoding: $0.text, as: UTF8.self) }
   }
 
   static func another(_ digest: SHA256Digest) -> AuditError {

@@ -6,7 +6,7 @@ struct KnownGrants: Sendable {
   static let maximumEntryCount = 512
 
   private var size: UInt64 = 0
-  private var answers: [ReplayQuestion: GrantSearch] = [:]
+  private(set) var answers: [ReplayQuestion: GrantSearch] = [:]
 
   init() {}
 
@@ -15,11 +15,6 @@ struct KnownGrants: Sendable {
     for question in questions {
       answers[question] = try view.earlierGrant(question, KnownGrants(), longest: .max)
     }
-  }
-
-  func grant(_ question: ReplayQuestion) -> EarlierGrant? {
-    guard case .grant(let grant) = answers[question] else { return nil }
-    return grant
   }
 
   /// Returns the number of entries of the trail that were searched for an answer.
@@ -48,7 +43,7 @@ extension TrailView {
   ///
   /// The entries that were searched for the known grants are not read again, and at most `longest` others are.
   func earlierGrant(_ question: ReplayQuestion, _ known: KnownGrants, longest: Int) throws -> GrantSearch {
-    if let earlier = known.grant(question) {
+    if case .grant(let earlier) = known.answers[question] {
       guard earlier.owner != nil else { return .grant(earlier) }
       // The entry stays, but its customer may have been erased since.
       guard let token = try erasablePart(at: earlier.recorded.index)?.customerToken else { return .tooLong }

@@ -65,7 +65,8 @@ public struct PurchaseScope: Sendable, Hashable {
     if store != nil, other.store == nil { missing.append("store") }
     if bundle != nil, other.bundle == nil { missing.append("app") }
     if environment != nil, other.environment == nil { missing.append("environment") }
-    return missing.isEmpty ? nil : missing.formatted()
+    guard missing.count > 1, let last = missing.popLast() else { return missing.first }
+    return missing.joined(separator: ", ") + " or " + last
   }
 
   private static func mayBeEqual<Value: Equatable>(_ one: Value?, _ other: Value?) -> Bool {
@@ -82,13 +83,5 @@ extension PurchaseScope.Store {
     case .googlePlayPurchase, .googlePlayLicense: self = .other(.googlePlay)
     case .huaweiPurchase: self = .other(.huawei)
     }
-  }
-}
-
-extension [String] {
-  /// The words as a list for a sentence.
-  fileprivate func formatted() -> String {
-    guard count > 1, let last else { return first ?? "" }
-    return dropLast().joined(separator: ", ") + " or " + last
   }
 }

@@ -34,7 +34,7 @@ final class TrailWriter: Sendable {
   /// The error that stopped writing, if it has stopped, and the number of entries that the checkpoint covers that was
   /// last seen in its store.
   var status: (stopped: AuditError?, checkpointSize: UInt64) {
-    state.withLock { ($0.stopped, $0.checkpointSize) }
+    state.withLock { ($0.stopped, $0.checkpoint?.checkpoint.size ?? 0) }
   }
 
   /// Changes what the writer knows or has written, and shows readers the new state if it is durable.

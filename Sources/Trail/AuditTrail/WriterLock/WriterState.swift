@@ -39,9 +39,6 @@ struct WriterState {
     guard published != nil else { throw PublishedCheckpoints.missing }
   }
 
-  /// The number of entries that the checkpoint covers that was last seen in its store.
-  var checkpointSize: UInt64 { checkpoint?.checkpoint.size ?? 0 }
-
   var written: PublishedTrail? {
     trail.map { PublishedTrail($0, checkpoint: checkpoint) }
   }

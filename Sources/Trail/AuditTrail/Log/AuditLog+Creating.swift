@@ -2,14 +2,24 @@
 
 internal import ReceiptBytes
 internal import ReceiptCrypto
-internal import TransparencyLog
+public import TransparencyLog
 
-/// Creates a trail in an empty storage.
-struct TrailCreation {
-  let configuration: TrailConfiguration
-  let signer: NoteSignerKey
-
-  func run(in storage: any TrailStorage, _ checkpoints: any CheckpointStore) throws(AuditError) {
+extension AuditLog {
+  /// Creates a trail and opens it.
+  ///
+  /// - Parameters:
+  ///   - storage: An empty storage.
+  ///   - configuration: The constant properties of the trail.
+  ///   - signer: The private key, whose name is the origin.
+  ///   - checkpoints: The store of the last checkpoint, which must be empty and not part of the storage's backups.
+  ///   - options: The settings of this process.
+  /// - Returns: The opened trail.
+  /// - Throws: ``AuditError``: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of
+  ///   ``open(_:verifier:signer:checkpoints:options:)``.
+  public static func create(
+    in storage: any TrailStorage, configuration: TrailConfiguration, signer: NoteSignerKey,
+    checkpoints: any CheckpointStore, options: Options = Options()
+  ) throws(AuditError) -> AuditLog {
     guard signer.name == configuration.origin else {
       throw AuditError(
         .wrongKey, at: "key",
@@ -23,7 +33,7 @@ struct TrailCreation {
       try storage.write { writer in
         guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
         else {
-          return try requireUnfinished(in: writer)
+          return try requireUnfinished(configuration, signer, in: writer)
         }
         try writer.put(.notes, TrailNotes.configuration, note.encoded)
         try writer.put(.notes, TrailNotes.checkpoint, first.encoded)
@@ -37,11 +47,15 @@ struct TrailCreation {
           "The place of the last checkpoint holds that of another trail; choose another place.")
       }
     } catch { throw AuditError(error) }
+    return try open(
+      storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints, options: options)
   }
 
   /// Accepts a trail whose creation was interrupted before its first checkpoint was published; creating it again
   /// completes it.
-  private func requireUnfinished(in writer: any StorageWriter) throws {
+  private static func requireUnfinished(
+    _ configuration: TrailConfiguration, _ signer: NoteSignerKey, in writer: any StorageWriter
+  ) throws {
     let taken = AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
     guard let keys = try? TrailKeys(reading: writer, trusting: signer.verifierKey),
       keys.configuration.once == configuration.once, try keys.head(in: writer).size == 0
