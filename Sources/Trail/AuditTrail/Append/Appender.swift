@@ -70,8 +70,6 @@ final class Appender: Sendable {
     synchronizing.sync { synchronize() }
   }
 
-  // MARK: - Stages
-
   /// Prepares arrived requests until no request is left.
   private func prepare() {
     while var batch = waiting.withLock({ $0.next(.preparing) }) {

@@ -72,8 +72,8 @@ struct BundleEntries: Sendable {
     }
   }
 
-  /// Appends the lengths of the entries, then those of the erasable parts, as in a bundle's row.
-  func appendLengths(to row: inout [UInt8]) {
+  /// Appends the lengths of the entries and of the erasable parts, then both, as in a bundle's row.
+  func append(to row: inout [UInt8]) {
     var start = 0
     for end in ends {
       row.append(bigEndian: UInt16(end.entry - start))
@@ -84,6 +84,8 @@ struct BundleEntries: Sendable {
       row.append(bigEndian: end.isOutOfLine ? BundleRow.outOfLineLength : UInt16(end.erasable - start))
       start = end.erasable
     }
+    row += entries
+    row += erasables
   }
 }
 

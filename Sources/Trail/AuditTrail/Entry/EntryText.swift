@@ -32,18 +32,9 @@ package enum EntryText {
     }
   }
 
-  @inline(__always)
-  static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
-  }
+  private static let digits = Array("0123456789ABCDEF".utf8)
 
-  static func value(ofDigit digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
-  }
+  static func value(ofDigit digit: UInt8) -> UInt8? { digits.firstIndex(of: digit).map { UInt8($0) } }
 
   /// Calls `body` with the bytes that a value has in an entry, copied only if they differ from the text's.
   static func withEncoded<Result>(_ text: String, _ body: (Span<UInt8>) -> Result) -> Result {
@@ -58,8 +49,8 @@ package enum EntryText {
     for byte in text.utf8 {
       if isReserved(byte) {
         bytes.append(UInt8(ascii: "%"))
-        bytes.append(hexadecimalDigit(byte >> 4))
-        bytes.append(hexadecimalDigit(byte & 15))
+        bytes.append(digits[Int(byte >> 4)])
+        bytes.append(digits[Int(byte & 15)])
       } else {
         bytes.append(byte)
       }

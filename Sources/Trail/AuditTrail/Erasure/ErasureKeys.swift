@@ -80,8 +80,6 @@ struct ErasureKeys {
     return (rows, try WrappingKeys.rows(upTo: UInt64(rows.last?.upperBound ?? 0), in: reader))
   }
 
-  // MARK: - Forgetting
-
   /// Forgets the keys of entries, which are ascending; keys that were forgotten before stay forgotten.
   static func forget(_ entries: [UInt64], in writer: any StorageWriter) throws {
     var keys = ErasureKeys(writer)
@@ -98,8 +96,6 @@ struct ErasureKeys {
       try write(cover, row: number + 1, in: writer)
     }
   }
-
-  // MARK: - Rows
 
   private static func cover(
     row: UInt64, of leaves: Range<UInt64>, downTo height: UInt8, in reader: any StorageReader

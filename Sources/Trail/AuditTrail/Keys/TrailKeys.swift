@@ -97,8 +97,6 @@ final class TrailKeys: Sendable {
       "The trail's key was replaced by entry \(index); open the trail with the private key that took over.")
   }
 
-  // MARK: - Heads
-
   func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
 
   /// Returns the stored head with its bytes, or `known` itself if the bytes are the same.
@@ -159,8 +157,6 @@ final class TrailKeys: Sendable {
       try self.write(head, in: writer)
     }
   }
-
-  // MARK: - Keys
 
   /// Returns the private key that signs now; throws if there is none, or it was replaced.
   func signer() throws(AuditError) -> NoteSignerKey {

@@ -126,12 +126,9 @@ extension AuditLog {
 
   /// Replaces the trail's key by another one of the trail's name that was not in use before.
   ///
-  /// The current key signs an entry that names the new key, and the new key signs everything after it. Anyone who
-  /// trusts the old key can follow the entry to the new one. Anything that the old key signs afterwards is not
-  /// accepted.
-  ///
-  /// Other processes that write must open the trail again with the new private key; those that only read need not. A
-  /// checkpoint that is signed by the new key is published. Witnesses must know this key before they cosign.
+  /// The current key signs an entry that names the new key, which signs everything after it, beginning with a
+  /// checkpoint that is published. Anyone who trusts the old key can follow the entry to the new one. Other processes
+  /// that write must open the trail again with the new private key. Witnesses must know this key before they cosign.
   @discardableResult
   package func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
     guard new.name == context.keys.origin, !keys.keys.contains(new.verifierKey) else {

@@ -64,14 +64,12 @@ public final class AuditLog: Sendable {
 
   init(_ writer: TrailWriter, _ options: Options) {
     self.writer = writer
-    let (reader, publisher, index) = (Reader(writer), Publisher(writer, options), IndexMaintenance(writer))
-    let rounds = options.witnesses.map {
-      WitnessRounds($0, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
+    reader = Reader(writer)
+    publisher = Publisher(writer, options)
+    index = IndexMaintenance(writer)
+    rounds = options.witnesses.map { [reader, publisher] witnesses in
+      WitnessRounds(witnesses, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
     }
-    self.reader = reader
-    self.publisher = publisher
-    self.index = index
-    self.rounds = rounds
     appender = Appender(writer, publisher, index, rounds, options)
     grants = Grants(
       writer: writer, reader: reader, publisher: publisher, index: index, rounds: rounds,

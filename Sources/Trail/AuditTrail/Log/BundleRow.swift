@@ -36,18 +36,14 @@ package enum BundleRow {
     row.reserveCapacity(headerByteCount + entries.entries.count + entries.erasables.count)
     for hash in tile.hashes { hash.append(to: &row) }
     for root in tile.groupRoots { root.append(to: &row) }
-    entries.appendLengths(to: &row)
-    row += entries.entries
-    row += entries.erasables
+    entries.append(to: &row)
     return row
   }
 
   /// Encodes the row of the same entries with other erasable parts.
   static func encode(hashesOf row: [UInt8], _ entries: BundleEntries) -> [UInt8] {
     var new = Array(row[..<groupedTileByteCount])
-    entries.appendLengths(to: &new)
-    new += entries.entries
-    new += entries.erasables
+    entries.append(to: &new)
     return new
   }
 
@@ -69,28 +65,19 @@ package enum BundleRow {
     /// Reads the lengths: the bytes ``lengthsRange`` of a row.
     init?(_ lengths: [UInt8]) {
       guard lengths.count == lengthsByteCount else { return nil }
-      var entries: [Range<Int>] = []
-      var erasables: [Range<Int>] = []
-      var outOfLine: [Bool] = []
-      entries.reserveCapacity(entryCount)
-      erasables.reserveCapacity(entryCount)
-      outOfLine.reserveCapacity(entryCount)
       var offset = headerByteCount
-      for position in 0..<entryCount {
-        let length: UInt16 = lengths.bigEndian(at: 2 * position)
-        entries.append(offset..<offset + Int(length))
-        offset += Int(length)
+      entries = (0..<entryCount).map { position in
+        let start = offset
+        offset += Int(lengths.bigEndian(at: 2 * position) as UInt16)
+        return start..<offset
       }
-      for position in 0..<entryCount {
-        let length: UInt16 = lengths.bigEndian(at: 2 * (entryCount + position))
-        let end = length == outOfLineLength ? offset : offset + Int(length)
-        erasables.append(offset..<end)
-        outOfLine.append(length == outOfLineLength)
-        offset = end
+      let parts = (entryCount..<2 * entryCount).map { lengths.bigEndian(at: 2 * $0) as UInt16 }
+      outOfLine = parts.map { $0 == outOfLineLength }
+      erasables = parts.map { length in
+        let start = offset
+        offset += length == outOfLineLength ? 0 : Int(length)
+        return start..<offset
       }
-      self.entries = entries
-      self.erasables = erasables
-      self.outOfLine = outOfLine
     }
 
     var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }

@@ -51,8 +51,7 @@ struct TrailState {
       index.withMemory { fingerprints.insert(into: &$0, at: position) }
     }
     guard !isUnfinished else { return }
-    try requireErasures(parts.forgotten, in: reader)
-    try requireErased(parts.damaged, in: reader)
+    try requireErasures(parts, in: reader)
   }
 
   /// Catches up with everything that other processes wrote since.
@@ -81,17 +80,16 @@ struct TrailState {
       memory.remove(.customer, of: erasedByOthers)
       for (position, fingerprints) in followed { fingerprints.insert(into: &memory, at: position) }
     }
-    try requireErasures(parts.forgotten, in: reader)
-    try requireErased(parts.damaged, in: reader)
+    try requireErasures(parts, in: reader)
   }
 
-  /// Checks that parts which cannot be read were erased: their keys came back, and they can be erased again.
-  private func requireErased(
-    _ damaged: [(position: UInt64, fault: AuditError)], in reader: any StorageReader
-  ) throws {
-    guard !damaged.isEmpty else { return }
+  /// Checks that entries record the erasure of all parts whose keys are gone, or that are not what was committed to.
+  private func requireErasures(_ parts: borrowing IndexedParts, in reader: any StorageReader) throws {
+    guard !parts.forgotten.isEmpty || !parts.damaged.isEmpty else { return }
     let erasures = erasures(in: reader)
-    for (position, fault) in damaged where try erasures.erasure(of: position) == nil { throw fault }
+    for position in parts.forgotten { try erasures.requireErasure(of: position) }
+    // The key of such a part came back, and it can be erased again.
+    for (position, fault) in parts.damaged where try erasures.erasure(of: position) == nil { throw fault }
   }
 
   static func rolledBack(from size: UInt64, to found: UInt64) -> AuditError {
@@ -133,13 +131,6 @@ struct TrailState {
 
   /// Reads the entries, verified.
   func entries(in reader: any StorageReader) -> StoredEntries { StoredEntries(tiles(in: reader)) }
-
-  /// Checks that each of these entries has an entry that records the erasure of its part.
-  func requireErasures(_ forgotten: [UInt64], in reader: any StorageReader) throws {
-    guard !forgotten.isEmpty else { return }
-    let erasures = erasures(in: reader)
-    for position in forgotten { try erasures.requireErasure(of: position) }
-  }
 
   func erasures(in reader: any StorageReader) -> ErasureLookup {
     ErasureLookup(

@@ -98,17 +98,12 @@ struct StoredRows {
   /// Returns the sealed erasable part of the entry at `index`; empty if it has no part.
   func erasable(at index: UInt64, lengths known: [UInt8]? = nil) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
-    let isOutOfLine: Bool
-    if let lengths = try known ?? lengths(of: bundle) {
-      guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
-      isOutOfLine = layout.outOfLine[position]
-      if !isOutOfLine { return try part(layout.erasables[position], of: bundle) }
-    } else {
-      guard let stored = try tail(index) else { return [] }
-      isOutOfLine = stored.isOutOfLine
-      if !isOutOfLine { return stored.erasable }
+    guard let lengths = try known ?? lengths(of: bundle) else {
+      return try tail(index).map { try erasable(of: $0, at: index) } ?? []
     }
-    return try outOfLinePayload(index)
+    guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
+    return try layout.outOfLine[position]
+      ? outOfLinePayload(index) : part(layout.erasables[position], of: bundle)
   }
 
   private func outOfLinePayload(_ index: UInt64) throws -> [UInt8] {

@@ -229,8 +229,6 @@ public struct TrailView {
     return found.subtracting(indexes).sorted()
   }
 
-  // MARK: - For erasing
-
   /// Returns the entries of a customer that can be erased, ascending, including erased ones whose keys came back.
   package func entriesToErase(customer token: String) throws -> [UInt64] {
     try entries(customer: token, part: partToErase).map(\.index).reversed()

@@ -4,6 +4,46 @@ public import ReceiptCodec
 public import ReceiptCrypto
 public import ReceiptVerification
 
+/// The options for data that is kept in addition to the facts, in the erasable part.
+public struct RecordingOptions: Sendable, Hashable {
+  /// `true` if the receipt itself is kept, so that it can be verified again years later; `true` by default.
+  package var keepsReceipt: Bool
+  /// The maximum length, in bytes, of a kept receipt whose signature was not found valid; 65,536 by default.
+  ///
+  /// Anyone can send such receipts, and they must not fill the disk. Of a longer one, only the digest is recorded.
+  package var maximumUnverifiedByteCount: Int
+  /// The customer's identifier, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken`
+  /// that the receipt states.
+  package var customer: String?
+
+  /// The maximum length of a kept receipt: a trail accepts no longer one.
+  static let maximumReceiptByteCount = 15 << 20
+  /// The maximum length of a recorded identifier, in bytes.
+  static let maximumIdentifierByteCount = 512
+
+  /// Creates options; the defaults keep everything that a later dispute needs.
+  public init(keepsReceipt: Bool = true, maximumUnverifiedByteCount: Int = 65536, customer: String? = nil) {
+    self.keepsReceipt = keepsReceipt
+    self.maximumUnverifiedByteCount = maximumUnverifiedByteCount
+    self.customer = customer
+  }
+
+  /// Returns the only spelling in which a customer is recorded and looked up: a UUID in lower case, as the App Store
+  /// writes it; any other text unchanged.
+  package static func canonicalCustomer(_ text: String) -> String {
+    let dashes = [8, 13, 18, 23]
+    var index = 0
+    for byte in text.utf8 {
+      let isInPlace =
+        dashes.contains(index)
+        ? byte == UInt8(ascii: "-") : Character(UnicodeScalar(byte)).isHexDigit && byte < 0x80
+      guard isInPlace else { return text }
+      index += 1
+    }
+    return index == 36 ? text.lowercased() : text
+  }
+}
+
 extension [AuditRecord] {
   /// Creates the records to append for a verdict: the verdict's own record and, for an app receipt with several lines
   /// of purchases, one record for each line after it.
@@ -77,12 +117,12 @@ extension EntryFacts {
     guard let receipt else { return }
     format = receipt.kind.rawValue
     if case .jws(.notification(let content)) = receipt.content {
-      notification = content.notificationType?.rawValue.recordable
-      subtype = content.subtype?.rawValue.recordable
+      notification = (content.notificationType?.rawValue).recordable
+      subtype = (content.subtype?.rawValue).recordable
     }
     bundle = receipt.bundleId.recordable
     // An environment that the signature does not cover is a claim, not a fact.
-    environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.recordable : nil
+    environment = receipt.isEnvironmentProven ? (receipt.environment?.rawValue).recordable : nil
     signer = SHA256Digest(hexadecimal: receipt.signer.sha256)
     root = receipt.signer.rootSHA256.flatMap { SHA256Digest(hexadecimal: $0) }
   }
@@ -133,16 +173,11 @@ extension Timestamp {
 }
 
 extension String? {
-  fileprivate var recordable: String? { self?.recordable }
-}
-
-extension String {
-  /// The text; `nil` if it must not be recorded.
+  /// The text; `nil` if it is empty, or longer than any store's identifiers.
   ///
-  /// Entries have no empty values. A value that is longer than any store's identifiers is left out, since no receipt
-  /// may prevent its verdict from being recorded.
+  /// Entries have no empty values, and no receipt may prevent its verdict from being recorded.
   fileprivate var recordable: String? {
-    1...RecordingOptions.maximumIdentifierByteCount ~= utf8.count ? self : nil
+    flatMap { 1...RecordingOptions.maximumIdentifierByteCount ~= $0.utf8.count ? $0 : nil }
   }
 }
 

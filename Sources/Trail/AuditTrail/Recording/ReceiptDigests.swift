@@ -18,9 +18,7 @@ public struct ReceiptDigests: Sendable, Hashable {
     encoding = SHA256Digest(of: receipt?.encoded ?? bytes)
   }
 
-  /// Returns `true` if an entry is about this receipt.
-  ///
-  /// The entry names the receipt by its identity if its signature was found valid, else by its bytes.
+  /// Returns `true` if an entry is about this receipt, which it names by its identity if its signature was found valid.
   ///
   /// A file that contains only the bytes which a genuine receipt's signature covers has that receipt's identity as the
   /// digest of its bytes. An entry about such a file is not about the receipt.

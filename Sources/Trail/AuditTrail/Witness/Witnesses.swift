@@ -189,10 +189,8 @@ extension WitnessRounds? {
 }
 
 package struct WitnessRound: Sendable {
-  /// The checkpoint with its cosignatures.
-  ///
-  /// If they do not meet the quorum, ``AuditError/Code/notWitnessed``, which names the witnesses that refused and their
-  /// reasons. ``AuditError/Code/internalFailure`` if OpenSSL could not check them.
+  /// The checkpoint with its cosignatures; if they do not meet the quorum, ``AuditError/Code/notWitnessed``, which
+  /// names the witnesses that refused and their reasons.
   package let cosigned: Result<VerifiedCheckpoint, AuditError>
   /// The refusals of the witnesses that were asked and have not cosigned.
   package let refusals: [WitnessRefusal]
