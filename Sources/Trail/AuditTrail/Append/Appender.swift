@@ -70,7 +70,6 @@ final class Appender: Sendable {
     synchronizing.sync { synchronize() }
   }
 
-  /// Prepares arrived requests until no request is left.
   private func prepare() {
     while var batch = waiting.withLock({ $0.next(.preparing) }) {
       var prepared = writer.prepare(batch.flatMap(\.records))[...]
@@ -112,7 +111,6 @@ final class Appender: Sendable {
     }
   }
 
-  /// Syncs and acknowledges entered requests until no request is left.
   private func synchronize() {
     while let requests = waiting.withLock({ $0.next(.synchronizing) }) {
       let newest = requests.lazy.flatMap(\.acknowledgements).map(\.index).max() ?? 0

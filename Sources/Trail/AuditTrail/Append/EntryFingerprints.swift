@@ -4,7 +4,6 @@ internal import FingerprintIndex
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// The fingerprints under which an entry is found.
 struct EntryFingerprints {
   /// The fingerprint that makes entries exactly-once: of the record's identifier or the entry that an erasure erased,
   /// else of the receipt.

@@ -9,7 +9,6 @@ final class Publisher: Sendable {
   private struct State {
     var isScheduled = false
     var isClosed = false
-    /// The error of the last attempt.
     var fault: AuditError?
     var failedAttempts = 0
     /// The time since which there have been entries that no published checkpoint covers.
@@ -41,7 +40,7 @@ final class Publisher: Sendable {
   @discardableResult
   func publish() throws(AuditError) -> VerifiedCheckpoint {
     do throws(AuditError) {
-      let checkpoint = try writer.locked { state throws(AuditError) in try state.publishCheckpoint() }
+      let checkpoint = try writer.publishCheckpoint()
       note(nil)
       return checkpoint
     } catch {

@@ -101,7 +101,6 @@ public struct ErasablePart: Sendable, Hashable {
   }
 }
 
-/// Bytes that are not an erasable part.
 package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of an error, whose raw values are stable.
   package enum Code: String, Sendable, Hashable, CaseIterable {

@@ -36,7 +36,6 @@ enum ErasureKeyTree {
       Node(height: height - 1, number: 2 * number + 1, secret: PrefixedSHA256.hash(prefix: 0x11, secret))
     }
 
-    /// The child on the way to a leaf.
     func child(towards leaf: UInt64) -> Node {
       leaf >> UInt64(height - 1) & 1 == 0 ? left : right
     }

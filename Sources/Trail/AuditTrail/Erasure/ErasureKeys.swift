@@ -19,7 +19,6 @@ struct ErasureKeys {
 
   init(_ reader: any StorageReader) { self.reader = reader }
 
-  /// Creates a random root for a new trail.
   static func create(in writer: any StorageWriter) throws {
     let root = ErasureKeyTree.Node(height: ErasureKeyTree.height, number: 0, secret: WrappingKeys.random())
     try write(ErasureKeyTree.Cover([root]), row: 0, in: writer)
@@ -189,7 +188,6 @@ enum WrappingKeys {
     return rows
   }
 
-  /// Replaces the key with the number `number` by a new random one.
   static func renew(_ number: UInt64, in writer: any StorageWriter) throws -> ErasureKeyTree.Secret {
     let row = Int64(number / countPerRow)
     let last = try writer.lastKey(.keys, in: 0...Int64.max) ?? -1

@@ -18,13 +18,11 @@ extension StoredIndexRows {
   }
 }
 
-/// The rows of the index in one state of a trail.
 struct IndexRows: StoredIndexRows {
   let base: any StorageReader
   var reader: any StorageReader { base }
 }
 
-/// The rows of the index in a state that is being changed.
 struct WritableIndexRows: StoredIndexRows, IndexWriter {
   let base: any StorageWriter
   var reader: any StorageReader { base }

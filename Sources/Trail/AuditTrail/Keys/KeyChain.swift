@@ -9,10 +9,8 @@ package import TransparencyLog
 /// file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another.
 package struct KeyChain: Sendable, Hashable {
   package let first: NoteVerifierKey
-  /// The keys that replaced it, in order.
   package private(set) var successions: [KeySuccession] = []
 
-  /// The maximum length of a chain that is read.
   static let maximumCount = 1024
 
   package init(_ first: NoteVerifierKey) { self.first = first }

@@ -189,7 +189,6 @@ final class TrailKeys: Sendable {
     return try write(head, by: new, in: writer)
   }
 
-  /// Continues with a key whose succession was stored.
   func adopt(_ new: NoteSignerKey, _ succession: KeySuccession) {
     state.withLock { state in
       // A reader may have found the succession already.

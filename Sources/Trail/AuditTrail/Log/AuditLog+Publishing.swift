@@ -61,7 +61,6 @@ public struct AuditLogHealth: Sendable, Hashable {
   ///
   /// Publishing is retried.
   public let publishingFault: AuditError?
-  /// The number of consecutive attempts to publish that failed.
   package let failedAttempts: Int
   /// The number of entries that no published checkpoint covers yet.
   ///

@@ -54,3 +54,13 @@ extension AuditLog {
     ).run(progress: progress)
   }
 }
+
+extension AuditLog: AuditLookup {
+  package func entries(_ question: ReplayQuestion, limit: Int) async throws -> [RecordedEntry] {
+    try await read { try $0.entries(question, in: question.scope, limit: limit) }
+  }
+
+  package func customer(at index: UInt64) async throws -> String? {
+    try await read { try $0.erasablePart(at: index)?.customerToken }
+  }
+}

@@ -54,7 +54,6 @@ package enum BundleRow {
     return offset..<offset + (Int(lengths[2 * position]) << 8 | Int(lengths[2 * position + 1]))
   }
 
-  /// The ranges of the entries and erasable parts in a bundle's row.
   struct Layout {
     let entries: [Range<Int>]
     /// The range of each erasable part; empty if the entry has no part, or the part has a row of its own.

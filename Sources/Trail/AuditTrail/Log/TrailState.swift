@@ -107,7 +107,6 @@ struct TrailState {
     }
   }
 
-  /// `true` if the trail held keys when this state was read.
   var hasKeys: Bool { erasureKeys != nil }
 
   func keysForWriting() throws(AuditError) -> ErasureKeyPath {
@@ -138,10 +137,8 @@ struct TrailState {
   }
 }
 
-/// The values that all states of an opened trail share.
 struct TrailContext: Sendable {
   let keys: TrailKeys
-  /// A cache of full tiles that were verified.
   let nodes: TileNodeCache
   /// A random number that identifies this opened trail in heads.
   let writer: UInt64

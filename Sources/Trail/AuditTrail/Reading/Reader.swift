@@ -54,7 +54,6 @@ final class Reader: Sendable {
   }
 }
 
-/// The size of a trail.
 package struct TrailStatistics: Sendable, Hashable {
   package let entryCount: UInt64
   /// The number of entries that the newest published checkpoint covers.

@@ -383,7 +383,6 @@ public struct RecordedEntry: Sendable, Hashable {
   /// The stored bytes of the entry, which are the leaf of the tree.
   public let bytes: [UInt8]
 
-  /// Reads the stored bytes of an entry.
   package init(index: UInt64, bytes: [UInt8]) throws(AuditError) {
     self.index = index
     self.bytes = bytes

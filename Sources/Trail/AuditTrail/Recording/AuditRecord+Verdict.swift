@@ -18,7 +18,6 @@ public struct RecordingOptions: Sendable, Hashable {
 
   /// The maximum length of a kept receipt: a trail accepts no longer one.
   static let maximumReceiptByteCount = 15 << 20
-  /// The maximum length of a recorded identifier, in bytes.
   static let maximumIdentifierByteCount = 512
 
   /// Creates options; the defaults keep everything that a later dispute needs.
@@ -127,7 +126,6 @@ extension EntryFacts {
     root = receipt.signer.rootSHA256.flatMap { SHA256Digest(hexadecimal: $0) }
   }
 
-  /// Notes the statements of a purchase.
   fileprivate mutating func note(_ transaction: Transaction) {
     self.transaction = transaction.eventIdentifier.recordable
     original = transaction.lineIdentifier.recordable

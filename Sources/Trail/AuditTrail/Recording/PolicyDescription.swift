@@ -58,7 +58,6 @@ package struct PolicyDescription: Sendable, Hashable {
   }
 
   fileprivate static let header = "receiptkit.dev/verification-policy@v1\n"
-  /// The bytes that each text begins with.
   static let beginning = Array(header.utf8)
 
   /// Returns whole numbers as digits only, and others as the shortest decimal that reads as the same number.

@@ -27,7 +27,6 @@ extension TrailView {
 ///
 /// The list consists of the 32 bytes of each digest, in ascending order.
 enum StoredPolicies {
-  /// Keeps the text of a policy, unless it is kept already.
   static func keep(
     _ policy: VerificationPolicy, in storage: any TrailStorage, _ keys: TrailKeys
   ) throws(AuditError) {

@@ -35,7 +35,6 @@ enum GrantSearch: Sendable {
 }
 
 extension TrailView {
-  /// The number of entries that are in memory at a time.
   private static let pageSize = 256
 
   /// Finds an earlier grant that answers a question: for a customer, the first grant that still names one, else the

@@ -61,7 +61,6 @@ public struct GrantDecision: Sendable {
   public var isGranted: Bool { verdict.receipt != nil }
 }
 
-/// Decides which purchases are granted, and records the decisions.
 struct Grants: Sendable {
   let writer: TrailWriter
   let reader: Reader

@@ -110,16 +110,6 @@ package protocol AuditLookup: Sendable {
   func customer(at index: UInt64) async throws -> String?
 }
 
-extension AuditLog: AuditLookup {
-  package func entries(_ question: ReplayQuestion, limit: Int) async throws -> [RecordedEntry] {
-    try await read { try $0.entries(question, in: question.scope, limit: limit) }
-  }
-
-  package func customer(at index: UInt64) async throws -> String? {
-    try await read { try $0.erasablePart(at: index)?.customerToken }
-  }
-}
-
 /// A rule by which a receipt is a replay.
 ///
 /// A replay is a genuine receipt that is presented once too often, which only the record of earlier grants can show.

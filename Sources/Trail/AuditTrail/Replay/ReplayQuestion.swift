@@ -26,7 +26,6 @@ package enum ReplayQuestion: Sendable, Hashable {
     }
   }
 
-  /// Returns the questions that rules ask about a receipt.
   static func questions(
     about receipt: VerifiedReceipt, _ rules: Set<ReplayRule>, customer: String?, consumables: Set<String>
   ) -> [ReplayQuestion] {

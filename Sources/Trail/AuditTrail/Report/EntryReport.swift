@@ -21,7 +21,6 @@ package struct EntryReport {
   package var erasable: Erasable?
   package var customer: String?
 
-  /// Reports an entry with the state of its erasable part.
   package init(_ recorded: RecordedEntry, in view: TrailView, showsCustomer: Bool = false) throws {
     self.init(index: recorded.index, entry: recorded.entry)
     guard recorded.entry.commitment != nil else { return }
@@ -77,7 +76,6 @@ package struct EntryReport {
       + [("erasable", erasable.map { .text($0.rawValue) })]
   }
 
-  /// The names of the columns that have a number.
   package static let integerColumns =
     ["index"] + EntryField.allCases.filter { $0.form == .number || $0.form == .index }.map(\.column)
 

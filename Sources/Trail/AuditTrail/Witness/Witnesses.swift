@@ -164,9 +164,7 @@ final class WitnessRounds: Sendable {
       try await reader.read { try $0.consistencyProof(from: oldSize, to: size) }
     }
     let signed = try await BlockingWork.run { [writer, lines] () throws(AuditError) in
-      try writer.locked { state throws(AuditError) in
-        try state.add(answers.lines, to: checkpoint, by: lines)
-      }
+      try writer.add(answers.lines, to: checkpoint, by: lines)
     }
     return WitnessRound(signed, refusals: answers.refusals, policy: policy, logKey: checkpoint.logKey)
   }

@@ -3,7 +3,6 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// The state of a trail's writer, which its lock protects.
 struct WriterState {
   let storage: any TrailStorage
   let context: TrailContext

@@ -2,9 +2,21 @@
 
 internal import TransparencyLog
 
+extension TrailWriter {
+  func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+    try locked { state throws(AuditError) in try state.publishCheckpoint() }
+  }
+
+  func add(
+    _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
+  ) throws(AuditError) -> SignedCheckpoint {
+    try locked { state throws(AuditError) in try state.add(lines, to: checkpoint, by: witnesses) }
+  }
+}
+
 extension WriterState {
   /// Signs and publishes a checkpoint of all entries, unless it exists already.
-  mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+  fileprivate mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do {
       if let stopped { throw stopped }
       while true {
@@ -51,7 +63,7 @@ extension WriterState {
   }
 
   /// Adds cosignatures to those that other processes added to a checkpoint, if it is still the published one.
-  mutating func add(
+  fileprivate mutating func add(
     _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
   ) throws(AuditError) -> SignedCheckpoint {
     do {
