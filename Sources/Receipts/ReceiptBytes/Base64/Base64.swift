@@ -3,6 +3,7 @@
 /// Base64 with the standard alphabet and required padding (RFC 4648, section 4).
 ///
 /// Decoding is strict: each sequence of bytes has exactly one encoding.
+@usableFromInline
 package enum Base64 {
   /// Decodes base64; `allowingWhitespace` skips space, tab, CR and LF anywhere.
   package static func decode(

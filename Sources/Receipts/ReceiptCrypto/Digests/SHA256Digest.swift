@@ -27,11 +27,15 @@ public struct SHA256Digest: Sendable, Hashable {
 
   /// Creates a digest from its canonical base64 (RFC 4648 section 4); `nil` for any other text.
   package init?(base64 text: some StringProtocol) {
-    let bytes = Array(text.utf8)
-    guard let digest = SHA256Digest(base64: bytes.span, at: 0), bytes.count == Self.base64Count else {
+    self.init(base64: Array(text.utf8)[...])
+  }
+
+  /// Creates a digest from its canonical base64; `nil` for any other text.
+  package init?(base64 text: ArraySlice<UInt8>) {
+    guard text.count == Base64.digestCount, let words = Base64.decode(digestIn: text.span, at: 0) else {
       return nil
     }
-    self = digest
+    self.init(words: words)
   }
 
   /// Computes the digest of `bytes`.
@@ -73,6 +77,9 @@ public struct SHA256Digest: Sendable, Hashable {
   package var inMemory: PrefixedSHA256.Words {
     (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
   }
+
+  /// The digest in base64 with padding.
+  package var base64: String { Base64.encodeToString(bytes) }
 
   /// The digest in lower-case hexadecimal, as `sha256sum` prints it.
   public var hexadecimal: String { Hexadecimal.encode(bytes) }

@@ -4,10 +4,7 @@ internal import Dispatch
 internal import ReceiptCodec
 internal import Synchronization
 
-/// Appends records in three concurrent stages, each on a queue of its own: prepare, commit, synchronize.
-///
-/// Records that are prepared during a commit are committed together. Records that are committed during a sync are
-/// synced together.
+/// Appends records in three concurrent stages, each on a queue of its own; what waits for a stage shares its next run.
 final class Appender: Sendable {
   private let writer: TrailWriter
   private let publisher: Publisher
@@ -32,9 +29,7 @@ final class Appender: Sendable {
         maximumBatch: options.maximumBatch))
   }
 
-  /// Appends records in one transaction, and waits until they are as safe as `mode` requires.
-  ///
-  /// - Returns: One acknowledgement for each record, in order.
+  /// Does what ``AuditLog/append(_:acknowledgement:)->[AuditAcknowledgement]`` says.
   func append(
     _ records: [AuditRecord], _ mode: AcknowledgementMode
   ) async throws(AuditError) -> [AuditAcknowledgement] {
@@ -48,14 +43,15 @@ final class Appender: Sendable {
       )
     }
     // Check before queueing: in a transaction, one invalid record would fail all the others.
-    let byteCount = try AuditRecord.requireStorable(records.span)
+    var byteCount = 0
+    for record in records { byteCount += try record.requireStorable() }
     try publisher.requirePublishing()
     let rounds = try rounds.admit(mode)
     let result = await withCheckedContinuation { continuation in
-      let request = AppendQueue.ArrivedRequest(
-        elements: records, byteCount: byteCount, mode: mode, continuation: continuation)
+      let request = AppendQueue.Request(
+        records: records, byteCount: byteCount, mode: mode, continuation: continuation)
       do throws(AuditError) {
-        let isToStart = try waiting.withLock { waiting throws(AuditError) in try waiting.add(request) }
+        let isToStart = try waiting.withLock { waiting throws(AuditError) in try waiting.accept(request) }
         if isToStart { preparing.async { self.prepare() } }
       } catch {
         continuation.resume(returning: .failure(error))
@@ -66,29 +62,6 @@ final class Appender: Sendable {
     return acknowledgements
   }
 
-  /// Appends groups of records in one transaction, and waits while too many records are waiting already.
-  ///
-  /// - Parameter groups: The records of one verdict each; no group is empty.
-  /// - Returns: The acknowledgement of each group's first record.
-  /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only if the task is cancelled.
-  func append(groups: [[AuditRecord]]) async throws(AuditError) -> [AuditAcknowledgement] {
-    var records: [AuditRecord] = []
-    var places: [Int] = []
-    for group in groups {
-      places.append(records.count)
-      records += group
-    }
-    while true {
-      do throws(AuditError) {
-        let acknowledgements = try await append(records, .durable)
-        return places.map { acknowledgements[$0] }
-      } catch {
-        guard error.code == .overloaded, !Task.isCancelled else { throw error }
-        try? await Task.sleep(for: .milliseconds(10))
-      }
-    }
-  }
-
   /// Refuses further records, and returns when all that wait are acknowledged.
   func close() {
     waiting.withLock { $0.close() }
@@ -97,58 +70,54 @@ final class Appender: Sendable {
     synchronizing.sync { synchronize() }
   }
 
-  // MARK: - Stages
-
-  /// Prepares arrived requests until no request is left.
   private func prepare() {
-    while true {
-      let requests = waiting.withLock { $0.nextToPrepare() }
-      guard !requests.isEmpty else { return }
-      // Records are expensive to copy, and a batch usually arrives in one request.
-      let records = requests.count == 1 ? requests[0].elements : requests.flatMap(\.elements)
-      var prepared = PreparedRecord.prepare(
-        records, writer.context.keys.fingerprints, lookingUpIn: RunsLookup(writer))[...]
-      let finished = requests.map { $0.taking(&prepared) }
-      if waiting.withLock({ $0.add(finished) }) { committing.async { self.commit() } }
+    while var batch = waiting.withLock({ $0.next(.preparing) }) {
+      var prepared = writer.prepare(batch.flatMap(\.records))[...]
+      for place in batch.indices {
+        batch[place].prepared = Array(prepared.prefix(batch[place].count))
+        batch[place].records = []
+        prepared = prepared.dropFirst(batch[place].count)
+      }
+      if waiting.withLock({ [batch] in $0.add(batch, to: .committing) }) {
+        committing.async { self.commit() }
+      }
     }
   }
 
   /// Commits prepared requests until the queue is empty or the rest must wait for a sync.
   private func commit() {
-    while true {
-      let batch = waiting.withLock { $0.nextToCommit() }
-      guard !batch.isEmpty else { return }
-      commit(batch)
-    }
-  }
-
-  private func commit(_ batch: [AppendQueue.PreparedRequest]) {
-    do throws(AuditError) {
-      var acknowledgements = try writer.append(batch.flatMap(\.elements))[...]
-      publisher.schedule()
-      index.mergeIfFlushed()
-      let entered = batch.map { $0.taking(&acknowledgements) }
-      if waiting.withLock({ $0.add(entered) }) { synchronizing.async { self.synchronize() } }
-    } catch {
-      // A record that cannot be entered must not fail the records of other requests.
-      if error.code == .invalidRecord, batch.count > 1 {
-        for request in batch { commit([request]) }
-      } else {
-        for request in batch { request.continuation.resume(returning: .failure(error)) }
+    var apart: [[AppendQueue.Request]] = []
+    while var batch = apart.popLast() ?? waiting.withLock({ $0.next(.committing) }) {
+      do throws(AuditError) {
+        var acknowledgements = try writer.append(batch.flatMap(\.prepared))[...]
+        publisher.schedule()
+        index.mergeIfFlushed()
+        for place in batch.indices {
+          batch[place].acknowledgements = Array(acknowledgements.prefix(batch[place].count))
+          batch[place].prepared = []
+          acknowledgements = acknowledgements.dropFirst(batch[place].count)
+        }
+        if waiting.withLock({ [batch] in $0.add(batch, to: .synchronizing) }) {
+          synchronizing.async { self.synchronize() }
+        }
+      } catch {
+        // A record that cannot be entered must not fail the records of other requests.
+        if error.code == .invalidRecord, batch.count > 1 {
+          apart = batch.reversed().map { [$0] }
+        } else {
+          for request in batch { request.continuation.resume(returning: .failure(error)) }
+        }
       }
     }
   }
 
-  /// Syncs and acknowledges entered requests until no request is left.
   private func synchronize() {
-    while true {
-      let requests = waiting.withLock { $0.nextToSynchronize() }
-      guard !requests.isEmpty else { return }
-      let newest = requests.lazy.flatMap(\.elements).map(\.index).max() ?? 0
+    while let requests = waiting.withLock({ $0.next(.synchronizing) }) {
+      let newest = requests.lazy.flatMap(\.acknowledgements).map(\.index).max() ?? 0
       let outcome = Result { () throws(AuditError) in try writer.synchronize(upTo: newest) }
       if waiting.withLock({ $0.endSynchronizing() }) { committing.async { self.commit() } }
       for request in requests where request.mode == .durable {
-        request.continuation.resume(returning: outcome.map { request.elements })
+        request.continuation.resume(returning: outcome.map { request.acknowledgements })
       }
       let others = requests.filter { $0.mode != .durable }
       guard !others.isEmpty else { continue }
@@ -156,7 +125,7 @@ final class Appender: Sendable {
         Result { () throws(AuditError) in _ = try publisher.publish() }
       }
       for request in others {
-        request.continuation.resume(returning: checkpoint.map { request.elements })
+        request.continuation.resume(returning: checkpoint.map { request.acknowledgements })
       }
     }
   }

@@ -3,63 +3,53 @@
 internal import ReceiptCrypto
 
 extension AuditRecord {
-  /// Checks that an entry can hold each of the records, wherever it is placed in the trail.
-  ///
-  /// - Returns: The approximate size of the records, in bytes.
-  /// - Throws: ``AuditError/Code/invalidRecord``.
-  static func requireStorable(_ records: Span<AuditRecord>) throws(AuditError) -> Int {
-    var byteCount = 0
-    for number in records.indices {
-      // Almost all records are far below the limits, and need not be encoded to know it.
-      let bound = EntryWriter.maximumByteCount(records, number)
-      // Not an operand of `||`: the optimizer of Swift 6.3.1 crashes if a closure captures a span.
-      let hasEmptyText = records[number].facts.hasEmptyText
-      if bound > TrailLimits.entryByteCount || hasEmptyText {
-        try requireEntry(records, number)
+  /// Checks that an entry can hold the record, wherever it is placed, and returns its approximate size in bytes.
+  func requireStorable() throws(AuditError) -> Int {
+    // Almost all records are far below the limits, and need not be encoded to know it.
+    let bound = EntryWriter.maximumByteCount(self)
+    if bound > TrailLimits.entryByteCount || facts.hasEmptyText {
+      // Every time before the year 2286 has at most as many digits.
+      let latest = max(facts.time, 9_999_999_999_999)
+      var bytes: [UInt8] = []
+      do throws(MalformedEntry) {
+        try AuditEntry.encode(
+          self, time: latest, previous: TrailLimits.entries - 1,
+          commitment: hasErasablePart ? SHA256Digest(of: []) : nil, limit: TrailLimits.entryByteCount,
+          into: &bytes)
+      } catch {
+        throw AuditError(.invalidRecord, at: "entry", "\(error)")
       }
-      let erasable = try erasableByteCount(records, number)
-      byteCount += bound + erasable
     }
-    return byteCount
-  }
-
-  /// Encodes the entry at its maximum length.
-  private static func requireEntry(_ records: Span<AuditRecord>, _ number: Int) throws(AuditError) {
-    var bytes: [UInt8] = []
-    do throws(MalformedEntry) {
-      try AuditEntry.encode(
-        records, number, time: max(records[number].facts.time, latestTime), previous: TrailLimits.entries - 1,
-        commitment: records[number].hasErasablePart ? SHA256Digest(of: []) : nil, into: &bytes)
-    } catch {
-      throw AuditError(.invalidRecord, at: "entry", "\(error)")
-    }
-    guard bytes.count <= TrailLimits.entryByteCount else {
-      throw AuditError(
-        .invalidRecord, at: "entry",
-        "The entry would have \(bytes.count) bytes; at most \(TrailLimits.entryByteCount) are allowed.")
-    }
-  }
-
-  /// A time in the year 2286.
-  ///
-  /// Every earlier time has at most as many digits.
-  private static let latestTime: Int64 = 9_999_999_999_999
-
-  private static func erasableByteCount(
-    _ records: Span<AuditRecord>, _ number: Int
-  ) throws(AuditError) -> Int {
-    let token = records[number].customerToken?.utf8.count ?? 0
+    let token = customerToken?.utf8.count ?? 0
     guard token <= ErasablePart.maximumTokenByteCount else {
       throw AuditError(
         .invalidRecord, at: "erasable part",
         "The customer has \(token) bytes; at most \(ErasablePart.maximumTokenByteCount) are allowed.")
     }
-    let byteCount = ErasablePart.headerByteCount + token + (records[number].receiptBytes?.count ?? 0)
+    let erasable = erasableByteCount + token
+    try Self.requireErasable(erasable)
+    return bound + erasable
+  }
+
+  /// The approximate size of the erasable part without the customer, in bytes.
+  var erasableByteCount: Int { ErasablePart.headerByteCount + (receiptBytes?.count ?? 0) }
+
+  /// Appends the record's erasable part, or nothing if the record has no erasable data.
+  package func encodeErasablePart(salt: Span<UInt8>, into bytes: inout [UInt8]) throws(AuditError) {
+    guard hasErasablePart else { return }
+    guard customerToken?.utf8.count ?? 0 <= ErasablePart.maximumTokenByteCount else {
+      throw AuditError(.invalidRecord, at: "erasable part", "\(MalformedErasablePart(.wrongLength, at: 0))")
+    }
+    let start = bytes.count
+    ErasablePart.append(salt: salt, receipt: receiptBytes, customerToken: customerToken, to: &bytes)
+    try Self.requireErasable(bytes.count - start)
+  }
+
+  private static func requireErasable(_ byteCount: Int) throws(AuditError) {
     guard byteCount <= TrailLimits.erasableByteCount else {
       throw AuditError(
         .invalidRecord, at: "erasable part",
         "The receipt and tokens are \(byteCount) bytes; at most \(TrailLimits.erasableByteCount) are kept.")
     }
-    return byteCount
   }
 }

@@ -4,17 +4,15 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Consecutive entries of one bundle, laid out as in its row.
-///
-/// A bundle is assembled by joining such pieces, without reading the single entries.
+/// Consecutive entries of one bundle, laid out as in its row, which is assembled without reading the single entries.
 struct BundleEntries: Sendable {
   /// The entries, without separators.
-  private(set) var entries: [UInt8] = []
+  fileprivate(set) var entries: [UInt8] = []
   /// The erasable parts that have no rows of their own, without separators.
-  private(set) var erasables: [UInt8] = []
+  fileprivate(set) var erasables: [UInt8] = []
   private var ends: [End] = []
 
-  /// The end offsets of an entry and its erasable part.
+  /// The ends of an entry and its erasable part, which may have a row of its own.
   private struct End {
     let entry: Int
     let erasable: Int
@@ -23,7 +21,6 @@ struct BundleEntries: Sendable {
 
   var count: Int { ends.count }
 
-  /// The bytes of an entry.
   func entry(_ position: Int) -> ArraySlice<UInt8> {
     entries[(position == 0 ? 0 : ends[position - 1].entry)..<ends[position].entry]
   }
@@ -32,48 +29,31 @@ struct BundleEntries: Sendable {
     (position == 0 ? 0 : ends[position - 1].erasable)..<ends[position].erasable
   }
 
-  /// The stored form of an entry.
   subscript(position: Int) -> StoredEntry {
     StoredEntry(
       entry: Array(entry(position)), erasable: Array(erasables[erasableRange(position)]),
       isOutOfLine: ends[position].isOutOfLine)
   }
 
-  mutating func reserve(entryByteCount: Int, erasableByteCount: Int, count: Int) {
+  fileprivate mutating func reserve(entryByteCount: Int, erasableByteCount: Int, count: Int) {
     entries.reserveCapacity(entryByteCount)
     erasables.reserveCapacity(erasableByteCount)
     ends.reserveCapacity(count)
   }
 
-  /// Appends an entry.
-  ///
-  /// - Parameters:
-  ///   - isOutOfLine: `true` if the erasable part has a row of its own.
-  ///   - erasable: Appends the erasable part, or nothing if the entry has no part or the part has a row of its own.
-  ///   - encoding: Appends the bytes of the entry.
-  /// - Returns: The leaf hash of the entry.
-  /// - Throws: The errors of `encoding`; these entries must not be used afterwards.
-  @discardableResult
-  mutating func append(
-    isOutOfLine: Bool, erasable: (inout [UInt8]) -> Void, _ encoding: (inout [UInt8]) throws -> Void
-  ) rethrows -> TreeHash {
-    let start = entries.count
-    try encoding(&entries)
-    erasable(&erasables)
+  /// Ends an entry, whose bytes were appended to ``entries`` and ``erasables``, and returns its leaf hash.
+  fileprivate mutating func endEntry(isOutOfLine: Bool) -> TreeHash {
+    let start = ends.last?.entry ?? 0
     ends.append(End(entry: entries.count, erasable: erasables.count, isOutOfLine: isOutOfLine))
     return .leaf(entries.span.extracting(start..<entries.count))
   }
 
-  /// Appends an entry that was read.
-  ///
-  /// - Returns: The leaf hash of the entry.
+  /// Appends an entry that was read, and returns its leaf hash.
   @discardableResult
   mutating func append(_ stored: StoredEntry) -> TreeHash {
-    append(isOutOfLine: stored.isOutOfLine) {
-      $0 += stored.erasable
-    } _: {
-      $0 += stored.entry
-    }
+    entries += stored.entry
+    erasables += stored.erasable
+    return endEntry(isOutOfLine: stored.isOutOfLine)
   }
 
   mutating func append(contentsOf others: BundleEntries) {
@@ -92,8 +72,8 @@ struct BundleEntries: Sendable {
     }
   }
 
-  /// Appends the lengths of the entries, then those of the erasable parts, as in a bundle's row.
-  func appendLengths(to row: inout [UInt8]) {
+  /// Appends the lengths of the entries and of the erasable parts, then both, as in a bundle's row.
+  func append(to row: inout [UInt8]) {
     var start = 0
     for end in ends {
       row.append(bigEndian: UInt16(end.entry - start))
@@ -104,6 +84,8 @@ struct BundleEntries: Sendable {
       row.append(bigEndian: end.isOutOfLine ? BundleRow.outOfLineLength : UInt16(end.erasable - start))
       start = end.erasable
     }
+    row += entries
+    row += erasables
   }
 }
 
@@ -118,21 +100,13 @@ struct EncodedEntries: Sendable {
   private(set) var lastTime: Int64 = 0
   private let first: UInt64
   private var erasureKeys: ErasureKeyPath
-  /// The nonces of the erasable parts, in order.
-  ///
-  /// One draw serves all, since the random generator is slow to start.
+  /// The nonces of the erasable parts, in order; one draw serves all, since the random generator is slow to start.
   private let nonces: [UInt8]
 
   var count: Int { leaves.count }
 
-  /// - Parameters:
-  ///   - count: The number of entries to come.
-  ///   - erasableByteCount: The approximate size of their erasable parts, in bytes.
-  ///   - first: The index of the first entry.
-  ///   - erasureKeys: The path to the keys of their erasable parts.
-  init(
-    reserving count: Int, erasableByteCount: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath
-  ) {
+  /// Makes room for `count` entries, the first of which has the index `first`.
+  init(reserving count: Int, erasableByteCount: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath) {
     self.first = first
     self.erasureKeys = erasureKeys
     nonces = Random.bytes(AES256GCM.nonceByteCount * count)
@@ -143,44 +117,70 @@ struct EncodedEntries: Sendable {
     fingerprints.reserveCapacity(count)
   }
 
-  /// Appends an entry.
-  ///
-  /// - Parameters:
-  ///   - time: Its time, in milliseconds since 1970.
-  ///   - erasable: Its erasable part; `nil` if it has none.
-  ///   - cipher: Seals the part.
-  ///   - fingerprints: The fingerprints under which the entry is found.
-  ///   - encoding: Appends the bytes of the entry.
-  /// - Throws: ``AuditError/Code/tampered`` if the part's key is missing; the errors of `encoding`. These entries must
-  ///   not be used afterwards.
+  /// Encodes the entries of some steps of a plan, and seals their erasable parts.
+  init(
+    _ steps: ArraySlice<AppendPlan.Step>, of records: [PreparedRecord], from first: UInt64,
+    _ erasureKeys: ErasureKeyPath
+  ) throws(AuditError) {
+    self.init(
+      reserving: steps.count,
+      erasableByteCount: steps.reduce(0) { $0 + records[$1.number].record.erasableByteCount },
+      from: first, erasureKeys)
+    var cipher = AES256GCM()
+    let salts = Random.bytes(ErasablePart.saltByteCount * steps.count)
+    // The buffer is reused: of large records, only one part at a time is in memory.
+    var part: [UInt8] = []
+    for step in steps {
+      let prepared = records[step.number]
+      let salt = ErasablePart.saltByteCount * count
+      part.removeAll(keepingCapacity: true)
+      try prepared.record.encodeErasablePart(
+        salt: salts.span.extracting(salt..<salt + ErasablePart.saltByteCount), into: &part)
+      do throws(MalformedEntry) {
+        try AuditEntry.encode(
+          prepared.record, time: step.time, previous: step.previous,
+          commitment: part.isEmpty ? nil : SHA256Digest(of: part), limit: TrailLimits.entryByteCount,
+          into: &stored.entries)
+      } catch {
+        throw AuditError(.invalidRecord, at: "entry", "\(error)")
+      }
+      try endEntry(step.time, part.isEmpty ? nil : part, with: &cipher, prepared.fingerprints)
+    }
+  }
+
+  /// Appends an entry of another copy of the trail, and seals its erasable part anew.
   mutating func append(
-    time: Int64, erasable: [UInt8]?, with cipher: inout AES256GCM, _ fingerprints: EntryFingerprints,
-    encoding: (inout [UInt8]) throws -> Void
-  ) throws {
+    _ entry: [UInt8], time: Int64, erasable: [UInt8]?, with cipher: inout AES256GCM,
+    _ fingerprints: EntryFingerprints
+  ) throws(AuditError) {
+    stored.entries += entry
+    try endEntry(time, erasable, with: &cipher, fingerprints)
+  }
+
+  /// Ends an entry whose bytes were appended, and seals its erasable part.
+  private mutating func endEntry(
+    _ time: Int64, _ erasable: [UInt8]?, with cipher: inout AES256GCM, _ fingerprints: EntryFingerprints
+  ) throws(AuditError) {
+    var isOutOfLine = false
+    if let erasable {
+      guard let key = erasureKeys.key(of: first + UInt64(count)) else {
+        throw AuditError(
+          .tampered, at: "covers 0",
+          "There is no key for the erasable part of entry \(first + UInt64(count)).")
+      }
+      let nonces = nonces
+      let nonce = AES256GCM.nonceByteCount * count..<AES256GCM.nonceByteCount * (count + 1)
+      isOutOfLine = erasable.count + AES256GCM.overhead > TrailLimits.inlineErasableByteCount
+      if isOutOfLine {
+        var sealed: [UInt8] = []
+        cipher.seal(erasable.span, key: key, nonce: nonces.span.extracting(nonce), into: &sealed)
+        payloads.append((count, sealed))
+      } else {
+        cipher.seal(erasable.span, key: key, nonce: nonces.span.extracting(nonce), into: &stored.erasables)
+      }
+    }
+    leaves.append(stored.endEntry(isOutOfLine: isOutOfLine))
     self.fingerprints.append(fingerprints)
     lastTime = time
-    guard let erasable else {
-      leaves.append(try stored.append(isOutOfLine: false, erasable: { _ in }, encoding))
-      return
-    }
-    guard let key = erasureKeys.key(of: first + UInt64(count)) else {
-      throw AuditError(
-        .tampered, at: "covers 0", "There is no key for the erasable part of entry \(first + UInt64(count)).")
-    }
-    let nonces = nonces
-    let nonce = AES256GCM.nonceByteCount * count..<AES256GCM.nonceByteCount * (count + 1)
-    if erasable.count + AES256GCM.overhead > TrailLimits.inlineErasableByteCount {
-      var sealed: [UInt8] = []
-      cipher.seal(erasable.span, key: key, nonce: nonces.span.extracting(nonce), into: &sealed)
-      payloads.append((count, sealed))
-      leaves.append(try stored.append(isOutOfLine: true, erasable: { _ in }, encoding))
-    } else {
-      let leaf = try stored.append(isOutOfLine: false) {
-        cipher.seal(erasable.span, key: key, nonce: nonces.span.extracting(nonce), into: &$0)
-      } _: {
-        try encoding(&$0)
-      }
-      leaves.append(leaf)
-    }
   }
 }

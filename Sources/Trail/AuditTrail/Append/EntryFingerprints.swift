@@ -4,7 +4,6 @@ internal import FingerprintIndex
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// The fingerprints under which an entry is found.
 struct EntryFingerprints {
   /// The fingerprint that makes entries exactly-once: of the record's identifier or the entry that an erasure erased,
   /// else of the receipt.
@@ -19,33 +18,28 @@ struct EntryFingerprints {
   let customer: UInt64?
   let product: UInt64?
 
-  /// Computes the fingerprints of the record with this number.
-  ///
-  /// A record that is passed alone would be copied with all its texts.
-  init(_ records: Span<AuditRecord>, _ number: Int, _ key: IndexKey) {
-    let purchase = records[number].facts.kind == .purchase ? records[number].facts.original : nil
-    let byReceipt = records[number].facts.receipt.map {
+  init(_ record: AuditRecord, _ key: IndexKey) {
+    func fingerprint(_ kind: IndexKind, _ text: String?) -> UInt64? {
+      text.map { text in EntryText.withEncoded(text) { key.fingerprint(kind, $0) } }
+    }
+    let purchase = record.facts.kind == .purchase ? record.facts.original : nil
+    let byReceipt = record.facts.receipt.map {
       Self.fingerprint(receipt: $0, purchase: purchase.map(EntryText.encoded), key)
     }
     let byId =
-      records[number].facts.id.map { Self.fingerprint(id: EntryText.encoded($0), key) }
-      ?? records[number].facts.erased.map { Self.erasure(of: $0, key) }
+      record.facts.id.map { key.fingerprint(.receipt, Self.name(id: EntryText.encoded($0))) }
+      ?? record.facts.erased.map { Self.erasure(of: $0, key) }
     (receipt, receiptBesideId) = byId == nil ? (byReceipt, nil) : (byId, byReceipt)
-    let checked = records[number].facts.original.map { original in
+    let checked = record.facts.original.map { original in
       EntryText.withEncoded(original) { key.checkedFingerprint(.original, $0) }
     }
     original = checked?.fingerprint
     originalCheck = checked?.check ?? 0
-    transaction = records[number].facts.transaction.map { transaction in
-      EntryText.withEncoded(transaction) { key.fingerprint(.transaction, $0) }
-    }
-    customer = records[number].customerToken.map { key.fingerprint(.customer, $0) }
-    product = records[number].facts.product.map { product in
-      EntryText.withEncoded(product) { key.fingerprint(.product, $0) }
-    }
+    transaction = fingerprint(.transaction, record.facts.transaction)
+    customer = record.customerToken.map { key.fingerprint(.customer, $0) }
+    product = fingerprint(.product, record.facts.product)
   }
 
-  /// Computes the fingerprints of a stored entry.
   init(
     _ entry: Span<UInt8>, erasable: Span<UInt8>, _ keys: EntryIndexKeys, _ key: IndexKey
   ) throws(MalformedErasablePart) {
@@ -57,7 +51,7 @@ struct EntryFingerprints {
       return Self.fingerprint(receipt: digest, purchase: original, key)
     }
     let byId =
-      keys.id.map { Self.fingerprint(id: entry.bytes(in: $0), key) }
+      keys.id.map { key.fingerprint(.receipt, Self.name(id: entry.bytes(in: $0))) }
       ?? keys.erased.map { Self.erasure(of: $0, key) }
     (receipt, receiptBesideId) = byId == nil ? (byReceipt, nil) : (byId, byReceipt)
     let checked = keys.original.map { key.checkedFingerprint(.original, entry.extracting($0)) }
@@ -69,7 +63,6 @@ struct EntryFingerprints {
     customer = token.map { key.fingerprint(.customer, erasable.extracting($0)) }
   }
 
-  /// Inserts the fingerprints that the entry has.
   func insert(into memory: inout MemtableRecords, at position: UInt64) {
     if let receipt { memory.insert(.receipt, receipt, position) }
     if let receiptBesideId { memory.insert(.receipt, receiptBesideId, position) }
@@ -89,9 +82,7 @@ struct EntryFingerprints {
     return key.fingerprint(.receipt, name)
   }
 
-  /// Returns the fingerprint of a receipt's digest in the index of receipts.
-  ///
-  /// For one purchase of an app receipt, the digest is followed by the original transaction as the entry spells it.
+  /// Returns the fingerprint of a receipt's digest, followed by the original transaction for one purchase of it.
   private static func fingerprint(
     receipt digest: SHA256Digest, purchase original: [UInt8]?, _ key: IndexKey
   ) -> UInt64 {
@@ -99,16 +90,11 @@ struct EntryFingerprints {
     return key.fingerprint(.receipt, digest.bytes + original)
   }
 
-  /// Returns the fingerprint of an identifier, as the entry spells it, in the index of receipts.
-  ///
-  /// A prefix distinguishes identifiers from digests.
-  static func fingerprint(id: [UInt8], _ key: IndexKey) -> UInt64 {
-    key.fingerprint(.receipt, Array("record-id ".utf8) + id)
-  }
+  /// Returns the name of an identifier in the index of receipts, whose prefix distinguishes it from digests.
+  static func name(id: [UInt8]) -> [UInt8] { Array("record-id ".utf8) + id }
 }
 
 extension EntryIndexKeys {
-  /// Returns `true` if the entry is of this kind.
   func isOf(_ kind: EntryKind, in entry: Span<UInt8>) -> Bool {
     entry.bytes(in: self.kind).elementsEqual(kind.rawValue.utf8)
   }

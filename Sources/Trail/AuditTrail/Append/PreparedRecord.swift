@@ -4,133 +4,108 @@ internal import FingerprintIndex
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// A record with everything that can be computed before its turn: its fingerprints, the size of its erasable part, and
-/// the related entries that the runs of the index contain.
-///
-/// So one batch is prepared while another is stored.
-final class PreparedRecord: Sendable {
-  /// The facts to record.
-  ///
-  /// They are read in place: a copy would copy all their texts.
-  var facts: EntryFacts {
-    _read { yield source.records[number].facts }
-  }
-  private let source: Source
-  private let number: Int
+/// A record with everything that can be computed before its turn, so that one batch is prepared while another is
+/// stored.
+struct PreparedRecord {
+  let record: AuditRecord
   let fingerprints: EntryFingerprints
-  /// The related entries in the runs; `nil` if they were not looked up yet.
-  let inRuns: RunsLookup.Answer?
+  /// The related entries in the runs of the index, and its version; `nil` if the runs were not searched.
+  var inRuns: (version: UInt64, earlier: EarlierEntries)?
 
-  private init(
-    _ source: Source, _ number: Int, _ fingerprints: EntryFingerprints, inRuns: RunsLookup.Answer?
-  ) {
-    self.source = source
-    self.number = number
-    self.fingerprints = fingerprints
-    self.inRuns = inRuns
-  }
-
-  /// The records that arrived together.
-  ///
-  /// Each preparing thread has an instance of its own: otherwise all threads would contend for one reference count.
-  private final class Source: Sendable {
-    let records: [AuditRecord]
-
-    init(_ records: [AuditRecord]) { self.records = records }
-  }
-
-  /// Prepares records, on all processors if there are many.
-  ///
-  /// - Parameters:
-  ///   - records: The records.
-  ///   - key: The key that fingerprints are computed with.
-  ///   - runs: Looks records up; if it is `nil`, they are looked up later.
-  /// - Returns: The records, in order.
-  static func prepare(_ records: [AuditRecord], _ key: IndexKey, lookingUpIn runs: RunsLookup? = nil)
-    -> [PreparedRecord]
-  {
-    let fingerprints = AllProcessors.map(records.count) { range in
-      let records = records.span
-      return range.map { EntryFingerprints(records, $0, key) }
+  /// Computes the fingerprints of records, on all processors if there are many.
+  static func records(_ records: [AuditRecord], _ key: IndexKey) -> [PreparedRecord] {
+    AllProcessors.map(records.count) { range in
+      range.map { PreparedRecord(record: records[$0], fingerprints: EntryFingerprints(records[$0], key)) }
     }
-    // In the order of the runs, so that a page is read once for all records that have neighbours in it.
-    let order = records.indices.map {
-      IndexRecord(fingerprint: fingerprints[$0].original ?? 0, index: UInt64($0))
-    }.sortedByFingerprint().map { Int($0.index) }
-    let prepared = AllProcessors.map(records.count) { range in
-      let numbers = order[range]
-      let answers = runs?.answers(numbers, of: records, fingerprints)
-      let source = Source(records)
-      return zip(numbers, 0..<range.count).map { number, position in
-        PreparedRecord(source, number, fingerprints[number], inRuns: answers?[position])
-      }
-    }
-    var places = order
-    for (place, number) in order.enumerated() { places[number] = place }
-    return places.map { prepared[$0] }
   }
 }
 
-extension PreparedRecord {
-  /// Runs `body` with the records in place.
+extension TrailWriter {
+  /// Prepares records, on all processors if there are many, and looks them up in the runs of the index.
   ///
-  /// An array's element is copied with all its texts before it is used; a span's element is not.
-  @inline(__always)
-  private func withRecords<Result, Failure: Error>(
-    _ body: (Span<AuditRecord>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try unsafe source.records.withUnsafeBufferPointer { records throws(Failure) in
-      try unsafe body(records.span)
-    }
-  }
-
-  /// The approximate size of the erasable part, in bytes.
-  var erasableByteCount: Int {
-    withRecords { ErasablePart.headerByteCount + ($0[number].receiptBytes?.count ?? 0) }
-  }
-
-  /// Appends the bytes of the entry.
-  ///
-  /// - Throws: ``AuditError/Code/invalidRecord``.
-  func encode(
-    time: Int64, previous: UInt64?, commitment: SHA256Digest?, into buffer: inout [UInt8]
-  ) throws(AuditError) {
-    let before = buffer.count
-    do throws(MalformedEntry) {
-      try withRecords { records throws(MalformedEntry) in
-        try AuditEntry.encode(
-          records, number, time: time, previous: previous, commitment: commitment, into: &buffer)
+  /// Most of the time of an append is spent reading existing records. The runs never change, so they are read while
+  /// others write. Records are looked up later if runs were merged and removed meanwhile, or cannot be read; in the
+  /// latter case the append throws the error.
+  func prepare(_ records: [AuditRecord]) -> [PreparedRecord] {
+    let state = states.written
+    let (runs, edge) = (state.index.withoutMemory, state.frontier)
+    let unsearched = PreparedRecord.records(records, context.keys.fingerprints)
+    // In the order of the runs, so that a page is read once for all records that have neighbours in it.
+    let order = unsearched.indices.map {
+      IndexRecord(fingerprint: unsearched[$0].fingerprints.original ?? 0, index: UInt64($0))
+    }.sortedByFingerprint().map { Int($0.index) }
+    let found = AllProcessors.map(order.count) { [storage, context] range -> [EarlierEntries?] in
+      let earlier = try? storage.read { reader in
+        let search = EarlierEntriesSearch(
+          index: runs, once: context.keys.configuration.once, reader: IndexRows(base: reader),
+          entries: StoredEntries(StoredTiles(reader: reader, edge: edge, cache: context.nodes)))
+        return try search.find(order[range].map { unsearched[$0] })
       }
-    } catch {
-      throw AuditError(.invalidRecord, at: "entry", "\(error)")
+      return earlier ?? range.map { _ in nil }
     }
-    guard buffer.count - before <= TrailLimits.entryByteCount else {
-      throw AuditError(
-        .invalidRecord, at: "entry",
-        "The entry would have \(buffer.count - before) bytes; at most \(TrailLimits.entryByteCount) are allowed."
-      )
+    var prepared = unsearched
+    for (number, earlier) in zip(order, found) {
+      prepared[number].inRuns = earlier.map { (runs.version, $0) }
+    }
+    return prepared
+  }
+}
+
+/// The earlier entries that are related to a record.
+struct EarlierEntries {
+  /// The entry that the record repeats.
+  var first: UInt64?
+  /// The newest entry of the same original transaction.
+  var previous: UInt64?
+}
+
+/// Finds the entries of an index that are related to records, on several threads at a time.
+struct EarlierEntriesSearch {
+  let index: IndexSnapshot
+  let once: TrailConfiguration.OnceWindow
+  let reader: any IndexReader
+  /// The entries that the index covers.
+  let entries: StoredEntries
+
+  /// Looks records up, and returns the earlier entries of each, in order.
+  func find(_ records: [PreparedRecord]) throws -> [EarlierEntries] {
+    // In one read of the storage, the rows that the lookups read one by one.
+    try index.prefetch(in: reader) {
+      records.flatMap { prepared in
+        [
+          prepared.fingerprints.receipt.map { (.receipt, $0, 0) },
+          prepared.fingerprints.original.map { (.original, $0, prepared.fingerprints.originalCheck) },
+        ].compactMap { $0 }
+      }
+    }
+    return try records.map { prepared in
+      var earlier = EarlierEntries(first: try repeated(prepared))
+      if earlier.first == nil, let original = prepared.fingerprints.original {
+        // The index is trusted without reading the entry: see IndexKind.hasCheck.
+        earlier.previous = try index.newest(
+          .original, original, check: prepared.fingerprints.originalCheck, in: reader)
+      }
+      return earlier
     }
   }
 
-  /// Appends the erasable part, or nothing if the record has no erasable data.
-  ///
-  /// - Throws: ``AuditError/Code/invalidRecord``.
-  func appendErasablePart(salt: Span<UInt8>, to bytes: inout [UInt8]) throws(AuditError) {
-    let start = bytes.count
-    do throws(MalformedErasablePart) {
-      try withRecords { records throws(MalformedErasablePart) in
-        try ErasablePart.encode(
-          receipt: records[number].receiptBytes, customerToken: records[number].customerToken, salt: salt,
-          into: &bytes)
+  /// Returns the first entry that the record repeats.
+  private func repeated(_ prepared: PreparedRecord) throws -> UInt64? {
+    guard let receipt = prepared.fingerprints.receipt, index.mayContain(.receipt, receipt) else { return nil }
+    var candidates = index.candidates(.receipt, receipt, in: reader)
+    var wanted: SHA256Digest?
+    while let candidate = try candidates.next() {
+      let entry = try entries.entry(at: candidate)
+      let keys = try TrailState.keys(of: entry, at: candidate)
+      guard once.covers(keys.time, at: prepared.record.facts.time) else { return nil }
+      if wanted == nil {
+        // A record that is never a repeat has no key. Neither have entries with its fingerprint, and two missing keys
+        // are not equal.
+        guard let key = ExactlyOnce.key(prepared.record.facts) else { return nil }
+        wanted = key
       }
-    } catch {
-      throw AuditError(.invalidRecord, at: "erasable part", "\(error)")
+      if ExactlyOnce.key(keys, in: entry) == wanted { return candidate }
     }
-    guard bytes.count - start <= TrailLimits.erasableByteCount else {
-      throw AuditError(
-        .invalidRecord, at: "erasable part",
-        "The receipt and tokens are \(bytes.count - start) bytes; at most \(TrailLimits.erasableByteCount) are kept."
-      )
-    }
+    return nil
   }
 }

@@ -8,17 +8,11 @@ struct PublishedCheckpoints {
   let keys: TrailKeys
 
   /// Reads the checkpoint, with the keys that the trail in `storage` has now.
-  ///
-  /// - Throws: As ``load(refresh:)``; ``StorageError``.
   func load(following storage: any TrailStorage) throws -> VerifiedCheckpoint? {
     try load { _ = try storage.read { try keys.head(in: $0) } }
   }
 
-  /// Reads the checkpoint.
-  ///
-  /// - Parameter refresh: Makes the keys follow the trail if they do not verify the checkpoint.
-  /// - Returns: The checkpoint; `nil` if the store is empty.
-  /// - Throws: ``AuditError/Code/tampered`` or ``AuditError/Code/forked`` if it is not one of the trail.
+  /// Reads the checkpoint; `refresh` makes the keys follow the trail if they do not verify it.
   func load(refresh: () throws -> Void) throws -> VerifiedCheckpoint? {
     guard let bytes = try store.load() else { return nil }
     do {
@@ -41,9 +35,7 @@ struct PublishedCheckpoints {
     }
   }
 
-  /// Compares the trail with a checkpoint of it.
-  ///
-  /// - Throws: ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail does not match the checkpoint.
+  /// Requires that the trail is not older than a checkpoint of it, and does not contradict it.
   static func compare(
     _ published: VerifiedCheckpoint, with state: TrailState, _ reader: any StorageReader
   ) throws {

@@ -7,9 +7,15 @@ internal import TransparencyLog
 /// Publishes the checkpoints of an opened trail, when asked to and within an interval after each change.
 final class Publisher: Sendable {
   private struct State {
-    var record = PublishingRecord()
     var isScheduled = false
     var isClosed = false
+    var fault: AuditError?
+    var failedAttempts = 0
+    /// The time since which there have been entries that no published checkpoint covers.
+    var since: ContinuousClock.Instant?
+
+    /// The time for which there have been such entries.
+    var age: Duration { since.map { .now - $0 } ?? .zero }
   }
 
   private let writer: TrailWriter
@@ -43,12 +49,10 @@ final class Publisher: Sendable {
     }
   }
 
-  /// Schedules the publishing of a checkpoint within the interval, after a change.
-  ///
-  /// If publishing fails, it is retried until it succeeds or the trail is closed.
+  /// Publishes a checkpoint within the interval, after a change, and retries until it succeeds or the trail is closed.
   func schedule() {
     let isScheduled = state.withLock { state in
-      state.record.noteEntries(at: .now)
+      state.since = state.since ?? .now
       defer { state.isScheduled = true }
       return state.isScheduled
     }
@@ -75,22 +79,21 @@ final class Publisher: Sendable {
   /// Refuses to store more if publishing has failed for longer than the operator allows.
   func requirePublishing() throws(AuditError) {
     guard let maximumAge else { return }
-    let record = state.withLock { $0.record }
-    guard let fault = record.fault, record.age(at: .now) > maximumAge else { return }
+    let state = state.withLock { $0 }
+    guard let fault = state.fault, state.age > maximumAge else { return }
     throw AuditError(
       .checkpointOverdue, at: "checkpoint",
       "Checkpoints could not be published for longer than \(maximumAge): \(fault) Nothing was stored; mend the place of "
         + "the last checkpoint.")
   }
 
-  /// The current health of the trail.
   var health: AuditLogHealth {
     let (stopped, covered) = writer.status
-    let record = state.withLock { $0.record }
+    let state = state.withLock { $0 }
     let size = writer.states.written.head.size
     return AuditLogHealth(
-      stopped: stopped, publishingFault: record.fault, failedAttempts: record.failedAttempts,
-      uncheckpointedCount: size > covered ? size - covered : 0, uncheckpointedAge: record.age(at: .now))
+      stopped: stopped, publishingFault: state.fault, failedAttempts: state.failedAttempts,
+      uncheckpointedCount: size > covered ? size - covered : 0, uncheckpointedAge: state.age)
   }
 
   /// Checks that the storage accepts writes, by durably storing the stored checkpoint again.
@@ -111,8 +114,11 @@ final class Publisher: Sendable {
   private func note(_ fault: AuditError?) {
     let isComplete = fault == nil && writer.status.checkpointSize >= writer.states.written.head.size
     let before = state.withLock { state in
-      defer { state.record.noteAttempt(fault, isComplete: isComplete, at: .now) }
-      return state.record
+      let before = state
+      state.fault = fault
+      state.failedAttempts = fault == nil ? 0 : state.failedAttempts + 1
+      if fault == nil { state.since = isComplete ? nil : .now }
+      return before
     }
     if let fault {
       eventHandler?(.publishingFailed(fault, attempts: before.failedAttempts + 1))
@@ -122,36 +128,8 @@ final class Publisher: Sendable {
   }
 }
 
-/// The outcomes of publishing checkpoints.
-private struct PublishingRecord {
-  private(set) var fault: AuditError?
-  private(set) var failedAttempts = 0
-  /// The time since which there have been entries that no published checkpoint covers.
-  private var since: ContinuousClock.Instant?
-
-  /// Notes that entries were entered.
-  mutating func noteEntries(at now: ContinuousClock.Instant) { since = since ?? now }
-
-  /// Notes an attempt to publish.
-  ///
-  /// - Parameters:
-  ///   - fault: The error of the attempt; `nil` if it succeeded.
-  ///   - isComplete: `true` if all entries are covered now.
-  ///   - now: The time.
-  mutating func noteAttempt(_ fault: AuditError?, isComplete: Bool, at now: ContinuousClock.Instant) {
-    self.fault = fault
-    failedAttempts = fault == nil ? 0 : failedAttempts + 1
-    if fault == nil { since = isComplete ? nil : now }
-  }
-
-  /// Returns how long there have been entries that no published checkpoint covers.
-  func age(at now: ContinuousClock.Instant) -> Duration { since.map { now - $0 } ?? .zero }
-}
-
 extension Duration {
-  /// The interval for Dispatch, which counts nanoseconds in 64 bits.
-  ///
-  /// It is clamped to between zero and a hundred years.
+  /// The interval for Dispatch, clamped to between zero and a hundred years, since it counts nanoseconds in 64 bits.
   fileprivate var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = min(max(self, .zero), .seconds(100 * 366 * 86_400)).components
     return .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))

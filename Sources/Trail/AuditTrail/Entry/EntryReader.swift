@@ -4,16 +4,11 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Reads the lines of an entry one after another, without copying.
-///
-/// Pass the same bytes to every function.
+/// Reads the lines of an entry one after another, without copying; pass the same bytes to every function.
 struct EntryReader {
-  /// The offset of the next line.
   private(set) var index = 0
-  /// The number of the next line.
   private(set) var line = 1
 
-  /// Reads the first line.
   mutating func header(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard begins(with: EntryFormat.header, in: bytes) else {
       throw MalformedEntry(
@@ -25,7 +20,7 @@ struct EntryReader {
     endLine(at: EntryFormat.header.utf8CodeUnitCount - 1)
   }
 
-  /// Reads the next line and returns the range of its value, if the line has this key.
+  /// Reads the next line and returns the range of its value; `nil`, as of all these functions, if it has another key.
   @inline(__always)
   mutating func value(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Range<Int>? {
     guard begins(with: key, in: bytes) else { return nil }
@@ -36,61 +31,45 @@ struct EntryReader {
     return value
   }
 
-  /// Reads the digest of the next line, if the line has this key.
   @inline(__always)
-  mutating func digest(
-    _ key: StaticString, in bytes: Span<UInt8>
-  ) throws(MalformedEntry) -> SHA256Digest? {
+  mutating func digest(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> SHA256Digest? {
     guard begins(with: key, in: bytes) else { return nil }
     let start = index + key.utf8CodeUnitCount
-    let end = start + SHA256Digest.base64Count
+    let end = start + Base64.digestCount
     guard end < bytes.count, bytes[end] == UInt8(ascii: "\n"),
-      let digest = SHA256Digest(base64: bytes, at: start)
+      let words = Base64.decode(digestIn: bytes, at: start)
     else { throw failure(.invalidValue, at: start, "The value is not the base64 of 32 bytes.") }
     endLine(at: end)
-    return digest
+    return SHA256Digest(words: words)
   }
 
-  /// Reads the count or index of the next line, if the line has this key.
   mutating func number(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> UInt64? {
-    let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
-    return try decimal(value, line: line, in: bytes)
+    return try decimal(value, in: bytes)
   }
 
-  /// Reads the instant of the next line, if the line has this key.
   mutating func instant(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Int64? {
-    let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
     let isNegative = bytes[value.lowerBound] == UInt8(ascii: "-")
-    let digits = isNegative ? value.lowerBound + 1..<value.upperBound : value
-    let magnitude = try decimal(digits, line: line, in: bytes)
-    guard !(isNegative && magnitude == 0) else {
-      throw MalformedEntry(.invalidValue, line: line, offset: value.lowerBound, "Zero has no sign.")
-    }
+    let magnitude = try decimal(isNegative ? value.dropFirst() : value, in: bytes)
+    guard !(isNegative && magnitude == 0) else { throw invalid(value.lowerBound, "Zero has no sign.") }
     guard let instant = Int64(exactly: magnitude) else {
-      throw MalformedEntry(.outOfRange, line: line, offset: value.lowerBound, "The instant is out of range.")
+      throw invalid(value.lowerBound, "The instant is out of range.", code: .outOfRange)
     }
     return isNegative ? -instant : instant
   }
 
-  /// Reads the text of the next line, if the line has this key.
   mutating func text(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> String? {
-    let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
-    return try Self.text(value, line: line, in: bytes)
+    return try text(value, in: bytes)
   }
 
-  /// Reads the verdict of the next line, if the line has this key.
   mutating func verdict(
     _ key: StaticString, in bytes: Span<UInt8>
   ) throws(MalformedEntry) -> RecordedVerdict? {
-    let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
     guard let verdict = Self.verdict(value, in: bytes) else {
-      throw MalformedEntry(
-        .invalidValue, line: line, offset: value.lowerBound,
-        "A verdict is valid, invalid or undetermined.")
+      throw invalid(value.lowerBound, "A verdict is valid, invalid or undetermined.")
     }
     return verdict
   }
@@ -111,33 +90,24 @@ struct EntryReader {
     return verdict
   }
 
-  /// Reads the checker and its answer of the next line, if the line has this key.
   mutating func check(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> RecordedCheck? {
-    let line = self.line
     guard let value = try value(key, in: bytes) else { return nil }
     guard let space = value.first(where: { bytes[$0] == 0x20 }), space > value.lowerBound,
       space + 1 < value.upperBound
-    else {
-      throw MalformedEntry(
-        .invalidValue, line: line, offset: value.lowerBound, "A check is a name, a space and an answer.")
-    }
+    else { throw invalid(value.lowerBound, "A check is a name, a space and an answer.") }
     return RecordedCheck(
-      name: try Self.text(value.lowerBound..<space, line: line, in: bytes),
-      answer: RecordedCheck.Answer(
-        rawValue: try Self.text(space + 1..<value.upperBound, line: line, in: bytes)))
+      name: try text(value.lowerBound..<space, in: bytes),
+      answer: RecordedCheck.Answer(rawValue: try text(space + 1..<value.upperBound, in: bytes)))
   }
 
   /// Reads the instant of the next line, which every entry has, and which is not before 1970.
   mutating func requiredInstant(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Int64 {
-    let (line, start) = (self.line, index + key.utf8CodeUnitCount)
-    guard let instant = try self.instant(key, in: bytes) else { throw missing(key, in: bytes) }
-    guard instant >= 0 else {
-      throw MalformedEntry(.outOfRange, line: line, offset: start, "An entry's time is not before 1970.")
-    }
+    let start = index + key.utf8CodeUnitCount
+    guard let instant = try instant(key, in: bytes) else { throw missing(key, in: bytes) }
+    guard instant >= 0 else { throw invalid(start, "An entry's time is not before 1970.", code: .outOfRange) }
     return instant
   }
 
-  /// Reads the text of the next line, which every entry has.
   mutating func requiredText(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> String {
     guard let text = try text(key, in: bytes) else { throw missing(key, in: bytes) }
     return text
@@ -151,32 +121,23 @@ struct EntryReader {
     return failure(.unexpectedLine, at: index, "This must be the line of the \(name).")
   }
 
-  /// Checks that the entry ends here.
   func end(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard index < bytes.count else { return }
     _ = try endOfLine(from: index, in: bytes)
     throw failure(.unexpectedLine, at: index, "The format has no such line, or not in this place.")
   }
 
-  /// Decodes the text in a range.
-  ///
-  /// Each text has only one spelling.
-  static func text(
-    _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
-  ) throws(MalformedEntry) -> String {
+  /// Decodes the text in a range, which has only one spelling.
+  private func text(_ range: Range<Int>, in bytes: Span<UInt8>) throws(MalformedEntry) -> String {
     let spelled = bytes.extracting(range)
     let text =
       EntryText.containsReserved(spelled)
-      ? UTF8Text.string(try decoded(range, line: line, in: bytes)) : UTF8Text.string(spelled)
-    guard let text else {
-      throw MalformedEntry(.invalidValue, line: line, offset: range.lowerBound, "The value is not UTF-8.")
-    }
+      ? UTF8Text.string(try decoded(range, in: bytes)) : UTF8Text.string(spelled)
+    guard let text else { throw invalid(range.lowerBound, "The value is not UTF-8.") }
     return text
   }
 
-  private static func decoded(
-    _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
-  ) throws(MalformedEntry) -> [UInt8] {
+  private func decoded(_ range: Range<Int>, in bytes: Span<UInt8>) throws(MalformedEntry) -> [UInt8] {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(range.count)
     var index = range.lowerBound
@@ -192,8 +153,8 @@ struct EntryReader {
         let low = EntryText.value(ofDigit: bytes[index + 2]),
         EntryText.isReserved(high << 4 | low)
       else {
-        throw MalformedEntry(
-          .invalidValue, line: line, offset: index,
+        throw invalid(
+          index,
           "A control, a space or a percent sign is written as % and two upper-case hexadecimal digits, and "
             + "nothing else is.")
       }
@@ -203,24 +164,19 @@ struct EntryReader {
     return decoded
   }
 
-  private func decimal(
-    _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
-  ) throws(MalformedEntry) -> UInt64 {
+  private func decimal(_ range: Range<Int>, in bytes: Span<UInt8>) throws(MalformedEntry) -> UInt64 {
     var number: UInt64 = 0
     guard !range.isEmpty, range.count == 1 || bytes[range.lowerBound] != UInt8(ascii: "0") else {
-      throw MalformedEntry(
-        .invalidValue, line: line, offset: range.lowerBound, "A number has digits, and no zero before others."
-      )
+      throw invalid(range.lowerBound, "A number has digits, and no zero before others.")
     }
     for index in range {
       guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[index] else {
-        throw MalformedEntry(.invalidValue, line: line, offset: index, "A number has digits alone.")
+        throw invalid(index, "A number has digits alone.")
       }
       let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
       let (sum, isStillTooLarge) = product.addingReportingOverflow(UInt64(bytes[index] - UInt8(ascii: "0")))
       guard !isTooLarge, !isStillTooLarge else {
-        throw MalformedEntry(
-          .outOfRange, line: line, offset: range.lowerBound, "The number does not fit 64 bits.")
+        throw invalid(range.lowerBound, "The number does not fit 64 bits.", code: .outOfRange)
       }
       number = sum
     }
@@ -252,5 +208,32 @@ struct EntryReader {
 
   func failure(_ code: MalformedEntry.Code, at offset: Int, _ message: String) -> MalformedEntry {
     MalformedEntry(code, line: line, offset: offset, message)
+  }
+
+  /// Returns the error of a value in the line that was just read.
+  private func invalid(
+    _ offset: Int, _ message: String, code: MalformedEntry.Code = .invalidValue
+  ) -> MalformedEntry {
+    MalformedEntry(code, line: line - 1, offset: offset, message)
+  }
+}
+
+/// An error for bytes that are not an entry, or facts that no entry can hold, with its place.
+package struct MalformedEntry: Error, Sendable, Hashable, CustomStringConvertible {
+  package let code: Code
+  /// The number of the line, starting at 1; 0 if the error concerns no single line.
+  package let line: Int
+  package let offset: Int
+  package let message: String
+
+  init(_ code: Code, line: Int = 0, offset: Int = 0, _ message: String) {
+    self.code = code
+    self.line = line
+    self.offset = offset
+    self.message = message
+  }
+
+  package var description: String {
+    line == 0 ? message : "\(message) (line \(line), byte \(offset))"
   }
 }

@@ -9,9 +9,7 @@ package enum EntryText {
     byte <= 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F
   }
 
-  /// Returns `true` if any of the bytes is reserved.
-  ///
-  /// Eight bytes are compared at a time.
+  /// Returns `true` if any of the bytes is reserved; eight bytes are compared at a time.
   @inline(__always)
   static func containsReserved(_ bytes: Span<UInt8>) -> Bool {
     let count = bytes.count
@@ -34,39 +32,25 @@ package enum EntryText {
     }
   }
 
-  @inline(__always)
-  static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
-  }
+  private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// Returns the value of an upper-case hexadecimal digit.
-  static func value(ofDigit digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
-  }
+  static func value(ofDigit digit: UInt8) -> UInt8? { digits.firstIndex(of: digit).map { UInt8($0) } }
 
-  /// Calls `body` with the bytes that a value has in an entry.
-  ///
-  /// They are copied only if they differ from the text's bytes.
+  /// Calls `body` with the bytes that a value has in an entry, copied only if they differ from the text's.
   static func withEncoded<Result>(_ text: String, _ body: (Span<UInt8>) -> Result) -> Result {
     let bytes = text.utf8Span.span
     return containsReserved(bytes) ? body(encoded(text).span) : body(bytes)
   }
 
-  /// Returns the bytes that a value has in an entry.
-  ///
-  /// Equal texts have equal bytes, so that indexes need not decode them.
+  /// Returns the bytes that a value has in an entry: equal texts have equal bytes, so indexes need not decode them.
   package static func encoded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     for byte in text.utf8 {
       if isReserved(byte) {
         bytes.append(UInt8(ascii: "%"))
-        bytes.append(hexadecimalDigit(byte >> 4))
-        bytes.append(hexadecimalDigit(byte & 15))
+        bytes.append(digits[Int(byte >> 4)])
+        bytes.append(digits[Int(byte & 15)])
       } else {
         bytes.append(byte)
       }

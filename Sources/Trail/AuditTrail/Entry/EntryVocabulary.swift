@@ -61,7 +61,6 @@ public struct RecordedCheck: Sendable, Hashable {
   /// The checker's answer.
   public var answer: Answer
 
-  /// Creates the answer of a checker.
   package init(name: String, answer: Answer) {
     self.name = name
     self.answer = answer

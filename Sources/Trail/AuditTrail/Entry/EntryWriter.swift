@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// Writes the lines of an entry into memory of sufficient size.
-///
-/// Bytes that do not fit are detected, and not written.
+/// Writes the lines of an entry into memory of sufficient size; bytes that do not fit are detected, and not written.
 @safe
 struct EntryWriter {
   private let start: UnsafeMutablePointer<UInt8>
@@ -51,13 +50,12 @@ struct EntryWriter {
     count += 8
   }
 
-  /// Writes a line with a digest.
   @inline(__always)
   mutating func line(_ key: StaticString, _ digest: SHA256Digest?) {
     guard let digest else { return }
     write(literal: key)
     guard hasRoom(48) else { return }
-    let groups = digest.base64Groups
+    let groups = Base64.encode(digest: digest.words)
     write(group: groups.0)
     write(group: groups.1)
     write(group: groups.2)
@@ -69,7 +67,6 @@ struct EntryWriter {
     write(UInt8(ascii: "\n"))
   }
 
-  /// Writes a line with text.
   @inline(__always)
   mutating func line(_ key: StaticString, _ text: String?) {
     guard let text else { return }
@@ -92,19 +89,9 @@ struct EntryWriter {
       count += length
       return
     }
-    for index in bytes.indices {
-      let byte = bytes[index]
-      if EntryText.isReserved(byte) {
-        write(UInt8(ascii: "%"))
-        write(EntryText.hexadecimalDigit(byte >> 4))
-        write(EntryText.hexadecimalDigit(byte & 15))
-      } else {
-        write(byte)
-      }
-    }
+    for byte in EntryText.encoded(text) { write(byte) }
   }
 
-  /// Writes a line with a count or an index.
   @inline(__always)
   mutating func line(_ key: StaticString, _ number: UInt64?) {
     guard let number else { return }
@@ -129,7 +116,6 @@ struct EntryWriter {
     line(key, instant)
   }
 
-  /// Writes a line with the word of a verdict.
   @inline(__always)
   mutating func line(_ key: StaticString, _ verdict: RecordedVerdict?) {
     guard let verdict else { return }
@@ -141,7 +127,6 @@ struct EntryWriter {
     }
   }
 
-  /// Writes a line with the name and the answer of a checker.
   @inline(__always)
   mutating func line(_ key: StaticString, _ check: RecordedCheck) {
     write(literal: key)

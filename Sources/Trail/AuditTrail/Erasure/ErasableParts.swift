@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCrypto
 
 /// Opens erasable parts, which are stored sealed.
@@ -15,14 +16,6 @@ struct ErasableParts: ~Copyable {
   }
 
   /// Returns the bytes of an entry's erasable part; `nil` if its key was forgotten, which an erasure must confirm.
-  ///
-  /// - Parameters:
-  ///   - index: The index of the entry.
-  ///   - stored: The stored entry, if it was read already.
-  ///   - lengths: The lengths in its bundle, if they were read already.
-  ///   - commitment: The commitment of the entry.
-  /// - Returns: The bytes of the part.
-  /// - Throws: ``AuditError/Code/tampered`` if the stored bytes are not that part; ``StorageError``.
   mutating func bytes(
     at index: UInt64, _ stored: StoredEntry? = nil, lengths: [UInt8]? = nil, commitment: SHA256Digest
   ) throws -> [UInt8]? {
@@ -37,7 +30,6 @@ struct ErasableParts: ~Copyable {
     try keys.key(of: index).map { try open(sealed, $0, at: index, commitment) }
   }
 
-  /// Returns `true` if the key of an entry's part exists.
   mutating func hasKey(of index: UInt64) throws -> Bool { try keys.key(of: index) != nil }
 
   private mutating func open(
@@ -49,5 +41,33 @@ struct ErasableParts: ~Copyable {
         "Its erasable part is not the one that the entry commits to; restore it from a backup.")
     }
     return bytes
+  }
+}
+
+/// Erasable parts whose keys are to be forgotten, with their index records.
+struct ForgottenParts {
+  /// The entries in ascending order, as they were added.
+  private(set) var entries: [UInt64] = []
+  private(set) var customers: [IndexRecord] = []
+
+  /// Adds a part that cannot be read any more.
+  mutating func add(_ index: UInt64) { entries.append(index) }
+
+  mutating func add(_ index: UInt64, _ part: Span<UInt8>, _ key: IndexKey) throws {
+    add(index)
+    guard let token = try ErasablePart.tokenRange(in: part) else { return }
+    let fingerprint = key.fingerprint(.customer, part.extracting(token))
+    customers.append(IndexRecord(fingerprint: fingerprint, index: index))
+  }
+}
+
+extension TrailState {
+  /// Forgets the keys of erasable parts, and removes the index records that name their customers.
+  mutating func forget(_ forgotten: ForgottenParts, in writer: any StorageWriter) throws {
+    try ErasureKeys.forget(forgotten.entries, in: writer)
+    try index.remove(.customer, forgotten.customers, in: WritableIndexRows(base: writer))
+    guard head.indexRoot != index.root else { return }
+    head.indexRoot = index.root
+    try writeHead(in: writer)
   }
 }

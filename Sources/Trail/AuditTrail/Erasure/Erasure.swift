@@ -3,46 +3,29 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Erases the erasable parts of entries.
 struct Erasure: Sendable {
   let writer: TrailWriter
   let publisher: Publisher
   let clock: @Sendable () -> Timestamp
 
-  /// The number of entries that are erased in one transaction.
-  ///
-  /// Others write between these transactions, and wait no longer than about four hundred milliseconds if the storage is
-  /// slow.
-  private struct SliceLength {
-    private(set) var count = 256
-
-    mutating func adapt(to duration: Duration) {
-      if duration > .milliseconds(400) { count = max(32, count / 2) }
-      if duration < .milliseconds(150) { count = min(512, count * 2) }
-    }
-  }
-
-  /// Erases entries and removes the traces of their keys.
-  ///
-  /// - Parameters:
-  ///   - indexes: The entries, in any order.
-  ///   - progress: Called periodically with the number of entries that are done.
-  /// - Returns: The acknowledgement of each entry's erasure.
-  /// - Throws: As ``AuditLog/erase(entries:progress:)``.
+  /// Erases entries and removes the traces of their keys, as ``AuditLog/erase(entries:progress:)`` says.
   func erase(
     _ indexes: [UInt64], progress: @Sendable (Int) -> Void
   ) async throws(AuditError) -> [AuditAcknowledgement] {
     let now = clock().wholeMilliseconds ?? 0
     var erasures: [UInt64: AuditAcknowledgement] = [:]
     var rest = Set(indexes).sorted()[...]
-    var length = SliceLength()
+    // Others write between these transactions, and wait at most about 400 milliseconds if the storage is slow.
+    var length = 256
     while !rest.isEmpty {
-      let slice = Array(rest.prefix(length.count))
+      let slice = Array(rest.prefix(length))
       rest = rest.dropFirst(slice.count)
       let start = ContinuousClock.now
       let entered = try await BlockingWork.run { () throws(AuditError) in try writer.erase(slice, at: now) }
       for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
-      length.adapt(to: .now - start)
+      let duration = ContinuousClock.now - start
+      if duration > .milliseconds(400) { length = max(32, length / 2) }
+      if duration < .milliseconds(150) { length = min(512, length * 2) }
       progress(erasures.count)
       // Others that wait for the storage's lock try it periodically, and must find it free.
       if !rest.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
@@ -50,18 +33,14 @@ struct Erasure: Sendable {
     try await BlockingWork.run { () throws(AuditError) in
       while try writer.removeUnfinishedIndex() {}
       try writer.synchronize()
-      try scrub()
+      do { try writer.storage.scrub() } catch {
+        throw AuditError(
+          .storageUnavailable, at: "keys",
+          "The entries were erased, but traces of their keys may be left in the storage's own logs: \(error) Erase "
+            + "them again, which only removes the traces.")
+      }
     }
     publisher.schedule()
     return indexes.compactMap { erasures[$0] }
-  }
-
-  private func scrub() throws(AuditError) {
-    do { try writer.storage.scrub() } catch {
-      throw AuditError(
-        .storageUnavailable, at: "keys",
-        "The entries were erased, but traces of their keys may be left in the storage's own logs: \(error) Erase them "
-          + "again, which only removes the traces.")
-    }
   }
 }

@@ -16,9 +16,6 @@ struct ErasureAgreement {
   /// Reads keys through `reader`, which must show a single state.
   init(_ reader: any StorageReader) { keys = ErasureKeys(reader) }
 
-  /// Adds an entry.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if it cannot be read or a row of keys is damaged; ``StorageError``.
   mutating func add(_ entry: [UInt8], at index: UInt64) throws {
     let facts = try TrailState.keys(of: entry, at: index)
     if facts.commitment != nil, try keys.key(of: index) == nil { forgotten.insert(index) }
@@ -26,20 +23,14 @@ struct ErasureAgreement {
     if facts.isOf(.key, in: entry.span) { successions.append(index) }
   }
 
-  /// Finds the erased entries whose keys still exist.
-  ///
-  /// - Returns: The entries, in order.
-  /// - Throws: As ``add(_:at:)``.
+  /// Finds the erased entries whose keys still exist, in order.
   mutating func undone() throws -> [UInt64] {
     var found: [UInt64] = []
     for entry in erasures.keys.sorted() where try keys.key(of: entry) != nil { found.append(entry) }
     return found
   }
 
-  /// Checks that the keys and the erasures agree.
-  ///
-  /// - Parameter isWhole: `true` if all entries were added; otherwise an erasure may be among those that were not.
-  /// - Throws: ``AuditError/Code/tampered`` with the first entry for which they disagree; ``StorageError``.
+  /// Checks that the keys and the erasures agree; an erasure may be missing unless all entries were added.
   mutating func require(isWhole: Bool = true) throws {
     if isWhole, let unconfirmed = forgotten.filter({ erasures[$0] == nil }).min() {
       throw ErasureLookup.unconfirmed(unconfirmed)
@@ -56,24 +47,14 @@ extension EntryIndexKeys {
 }
 
 extension TrailState {
-  /// Compares all keys with all erasures.
-  ///
-  /// It reads every entry.
+  /// Compares all keys with all erasures, which reads every entry.
   func erasureAgreement(in reader: any StorageReader) throws -> ErasureAgreement {
     var agreement = ErasureAgreement(reader)
     try entries(in: reader).forEach(in: 0..<head.size) { try agreement.add($1.entry, at: $0) }
     return agreement
   }
 
-  /// Carries out erasures that this copy of the trail has only as entries.
-  ///
-  /// Afterwards the copy has neither the keys nor the sealed parts, as if the parts had been erased before they were
-  /// copied.
-  ///
-  /// - Parameters:
-  ///   - erased: The entries whose parts are to be erased, in ascending order.
-  ///   - writer: The transaction. The storage must be scrubbed afterwards.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  /// Carries out erasures that this copy of the trail has only as entries; the storage must be scrubbed afterwards.
   mutating func carryOutErasures(of erased: [UInt64], in writer: any StorageWriter) throws {
     let entries = entries(in: writer)
     var parts = ErasableParts(writer)

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of a trail's erasable parts, stored apart from the trail.
-///
-/// A backup holds no keys, and needs them to become a whole trail again.
+/// The keys of a trail's erasable parts, apart from the trail, which a backup needs to become a whole trail again.
 ///
 /// Anyone with both can read data that was erased after they were made. Keep the keys apart from backups, and only for
-/// as long as a backup may bring erased data back.
-///
-/// A file of keys consists of the line
-///
-///     receiptkit.dev/audit-trail-keys@v1
-///
-/// followed by the rows of the table `keys` in order, each of 4,096 bytes.
+/// as long as a backup may bring erased data back. A file of keys is the header and the rows of the table `keys` in
+/// order.
 package struct ErasureKeyBackup: Sendable {
   private static let header = Array("receiptkit.dev/audit-trail-keys@v1\n".utf8)
   private let rows: [[UInt8]]
 
-  /// Copies the keys that a trail holds.
-  ///
-  /// - Throws: ``AuditError/Code/keysMissing`` if it holds no keys; ``StorageError``.
+  /// Copies the keys that a trail holds; throws ``AuditError/Code/keysMissing`` if it holds none.
   package init(reading reader: any StorageReader) throws {
     var rows: [[UInt8]] = []
     try reader.forEach(.keys, in: 0...Int64.max) { _, row in
@@ -29,9 +20,6 @@ package struct ErasureKeyBackup: Sendable {
     self.rows = rows
   }
 
-  /// Reads the contents of a file.
-  ///
-  /// - Throws: ``AuditError/Code/invalidRecord`` if it is not such a file, or is incomplete.
   package init(parsing file: [UInt8]) throws(AuditError) {
     let body = file.dropFirst(Self.header.count)
     guard file.starts(with: Self.header), !body.isEmpty, body.count.isMultiple(of: WrappingKeys.rowByteCount)
@@ -45,16 +33,12 @@ package struct ErasureKeyBackup: Sendable {
     }
   }
 
-  /// The contents of a file.
   package var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
 
-  /// Puts the keys into a trail that holds none.
+  /// Puts the keys into a trail that holds none, after reading every entry; if it throws, no keys were put in.
   ///
-  /// If it throws, no keys were put in. It reads every entry.
-  ///
-  /// - Throws: ``AuditError/Code/alreadyExists`` if the trail holds keys; ``AuditError/Code/wrongKey`` if these are not
-  ///   the keys that it was copied without: they do not open its rows, lack the key of a part that nobody erased, or
-  ///   open a part whose erasure an entry of the trail records; ``StorageError``.
+  /// ``AuditError/Code/wrongKey`` means that these are not the keys that the trail was copied without: they do not open
+  /// its rows, lack the key of a part that nobody erased, or open a part whose erasure an entry records.
   package func restore(to storage: any TrailStorage) throws {
     try storage.write { writer in
       guard try !ErasureKeys.arePresent(in: writer) else {

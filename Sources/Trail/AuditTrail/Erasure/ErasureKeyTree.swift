@@ -26,7 +26,6 @@ enum ErasureKeyTree {
     let number: UInt64
     let secret: Secret
 
-    /// The leaves below it.
     var leaves: Range<UInt64> { number << UInt64(height)..<(number + 1) << UInt64(height) }
 
     var left: Node {
@@ -37,7 +36,6 @@ enum ErasureKeyTree {
       Node(height: height - 1, number: 2 * number + 1, secret: PrefixedSHA256.hash(prefix: 0x11, secret))
     }
 
-    /// The child on the way to a leaf.
     func child(towards leaf: UInt64) -> Node {
       leaf >> UInt64(height - 1) & 1 == 0 ? left : right
     }
@@ -55,12 +53,7 @@ enum ErasureKeyTree {
       return place >= 0 && nodes[place].leaves.contains(leaf) ? nodes[place] : nil
     }
 
-    /// Forgets nodes, and keeps a cover of all others.
-    ///
-    /// - Parameters:
-    ///   - numbers: The numbers of the nodes, ascending, each once.
-    ///   - height: Their height.
-    /// - Returns: The forgotten nodes that were covered, in order.
+    /// Forgets the nodes with these ascending numbers, keeps a cover of all others, and returns those it covered.
     mutating func forget(_ numbers: [UInt64], atHeight height: UInt8) -> [Node] {
       var kept: [Node] = []
       var forgotten: [Node] = []

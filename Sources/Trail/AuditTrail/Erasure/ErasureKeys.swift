@@ -6,12 +6,9 @@ internal import ReceiptCrypto
 /// The stored keys of a trail's erasable parts: the remaining nodes of an ``ErasureKeyTree``.
 ///
 /// Row 0 of the table `covers` covers the blocks of 4,096 entries in which nothing was erased; row 1 + n covers the
-/// rest of block n. Each row is sealed with its wrapping key (``WrappingKeys``). Erasing replaces the row and its
-/// wrapping key, so that a copy of the old row, wherever the storage left it, can no longer be opened.
-///
-/// Rows are read when they are first needed: use a value for only one state of the storage.
+/// rest of block n. Erasing replaces the row and its wrapping key (``WrappingKeys``), so that no copy of the old row
+/// can be opened. Rows are read when they are first needed: use a value for only one state of the storage.
 struct ErasureKeys {
-  /// The number of levels of a block.
   private static let blockHeight: UInt8 = 12
 
   private let reader: any StorageReader
@@ -22,17 +19,12 @@ struct ErasureKeys {
 
   init(_ reader: any StorageReader) { self.reader = reader }
 
-  /// Creates a random root for a new trail.
-  ///
-  /// - Throws: ``StorageError``.
   static func create(in writer: any StorageWriter) throws {
     let root = ErasureKeyTree.Node(height: ErasureKeyTree.height, number: 0, secret: WrappingKeys.random())
     try write(ErasureKeyTree.Cover([root]), row: 0, in: writer)
   }
 
   /// Returns the key of an entry's erasable part; `nil` if it was forgotten.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   mutating func key(of entry: UInt64) throws -> ErasureKeyTree.Secret? {
     if let known = path.key(of: entry) { return known }
     path = ErasureKeyPath(try node(above: entry).map { [$0] } ?? [])
@@ -40,10 +32,6 @@ struct ErasureKeys {
   }
 
   /// Returns a path that computes, without reading, the keys of future entries, which cannot have been forgotten.
-  ///
-  /// - Parameter size: The number of entries in the trail.
-  /// - Returns: The path to their keys.
-  /// - Throws: As ``key(of:)``.
   mutating func pathForAppending(after size: UInt64) throws -> ErasureKeyPath {
     var nodes = try coverOfBlocks().nodes
     let number = size >> UInt64(Self.blockHeight)
@@ -76,8 +64,6 @@ struct ErasureKeys {
   }
 
   /// Opens every row of `covers`, and returns the rows that the two tables have.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
   mutating func checkRows() throws -> (covers: [ClosedRange<Int64>], keys: ClosedRange<Int64>) {
     var rows: [ClosedRange<Int64>] = [0...0]
     var next: UInt64 = 0
@@ -93,16 +79,7 @@ struct ErasureKeys {
     return (rows, try WrappingKeys.rows(upTo: UInt64(rows.last?.upperBound ?? 0), in: reader))
   }
 
-  // MARK: - Forgetting
-
-  /// Forgets the keys of entries.
-  ///
-  /// Keys that were forgotten before stay forgotten.
-  ///
-  /// - Parameters:
-  ///   - entries: The entries, ascending, each once.
-  ///   - writer: The transaction.
-  /// - Throws: ``AuditError/Code/tampered`` if a row is missing or damaged; ``StorageError``.
+  /// Forgets the keys of entries, which are ascending; keys that were forgotten before stay forgotten.
   static func forget(_ entries: [UInt64], in writer: any StorageWriter) throws {
     var keys = ErasureKeys(writer)
     var blocks = try keys.coverOfBlocks()
@@ -118,8 +95,6 @@ struct ErasureKeys {
       try write(cover, row: number + 1, in: writer)
     }
   }
-
-  // MARK: - Rows
 
   private static func cover(
     row: UInt64, of leaves: Range<UInt64>, downTo height: UInt8, in reader: any StorageReader
@@ -145,11 +120,7 @@ struct ErasureKeys {
     try writer.put(.covers, Int64(row), sealed)
   }
 
-  /// Returns `true` if the trail has any keys.
-  ///
-  /// A copy that is made as a backup has no keys.
-  ///
-  /// - Throws: ``StorageError``.
+  /// Returns `true` if the trail has any keys; a copy that is made as a backup has none.
   static func arePresent(in reader: any StorageReader) throws -> Bool {
     try reader.lastKey(.keys, in: 0...Int64.max) != nil
   }
@@ -166,13 +137,9 @@ struct ErasureKeys {
   }
 }
 
-/// The nodes on the path down to the key that was computed last.
-///
-/// The next key usually shares all but a few of them.
+/// The nodes on the path down to the key that was computed last; the next key usually shares all but a few of them.
 struct ErasureKeyPath: Sendable {
-  /// The nodes from which keys are computed.
   private let cover: [ErasureKeyTree.Node]
-  /// The path from one of these nodes down.
   private var nodes: [ErasureKeyTree.Node] = []
 
   init(_ cover: [ErasureKeyTree.Node] = []) { self.cover = cover }
@@ -189,13 +156,11 @@ struct ErasureKeyPath: Sendable {
   }
 }
 
-/// The keys that the rows of the table `covers` are sealed with.
+/// The keys that the rows of the table `covers` are sealed with, drawn again whenever their row is replaced.
 ///
-/// A key is drawn again whenever its row is replaced.
-///
-/// They are stored in rows of the table `keys`, 128 keys of 32 bytes in each. They are the only bytes of a trail that
-/// are overwritten in place, so that the old bytes are gone. The rows keep their length and are created in ascending
-/// order, so that a storage has no reason to move one and leave a copy behind.
+/// The rows of the table `keys` have 128 keys of 32 bytes each, the only bytes of a trail that are overwritten in
+/// place. They keep their length and are created in ascending order, so that a storage has no reason to move one and
+/// leave a copy behind.
 enum WrappingKeys {
   private static let countPerRow: UInt64 = 128
   private static let byteCount = 32
@@ -208,9 +173,7 @@ enum WrappingKeys {
     return bytes.flatMap { PrefixedSHA256.words(of: $0) }
   }
 
-  /// Returns the keys of the first row.
-  ///
-  /// An erasure replaces only a few of them.
+  /// Returns the keys of the first row; an erasure replaces only a few of them.
   static func some(_ reader: any StorageReader) throws -> Set<[UInt8]> {
     let row = try reader.value(.keys, 0) ?? []
     return Set(stride(from: 0, to: row.count, by: byteCount).map { Array(row[$0...].prefix(byteCount)) })
@@ -225,7 +188,6 @@ enum WrappingKeys {
     return rows
   }
 
-  /// Replaces the key with the number `number` by a new random one.
   static func renew(_ number: UInt64, in writer: any StorageWriter) throws -> ErasureKeyTree.Secret {
     let row = Int64(number / countPerRow)
     let last = try writer.lastKey(.keys, in: 0...Int64.max) ?? -1
@@ -240,7 +202,6 @@ enum WrappingKeys {
     return key
   }
 
-  /// Returns 32 random bytes.
   static func random() -> ErasureKeyTree.Secret {
     var words: [UInt64] = []
     let bytes = Random.bytes(byteCount)

@@ -5,58 +5,54 @@ internal import ReceiptCrypto
 
 extension EntryWriter {
   /// Writes all lines after the first, in the order of the format.
-  mutating func write(
-    _ records: Span<AuditRecord>, _ number: Int, time: Int64, previous: UInt64?, commitment: SHA256Digest?
-  ) {
+  mutating func write(_ record: AuditRecord, time: Int64, previous: UInt64?, commitment: SHA256Digest?) {
     requiredLine("time ", time)
-    line("kind ", records[number].facts.kind.rawValue)
-    line("id ", records[number].facts.id)
-    line("format ", records[number].facts.format)
-    line("notification ", records[number].facts.notification)
-    line("subtype ", records[number].facts.subtype)
-    line("receipt ", records[number].facts.receipt)
-    line("encoding ", records[number].facts.encoding)
-    line("transaction ", records[number].facts.transaction)
-    line("original ", records[number].facts.original)
-    line("product ", records[number].facts.product)
-    line("bundle ", records[number].facts.bundle)
-    line("environment ", records[number].facts.environment)
-    line("expires ", records[number].facts.expires)
-    line("revoked ", records[number].facts.revoked)
-    line("verdict ", records[number].facts.verdict)
-    line("reason ", records[number].facts.reason)
-    line("signer ", records[number].facts.signer)
-    line("root ", records[number].facts.root)
-    line("policy ", records[number].facts.policy)
-    for check in records[number].facts.checks { line("check ", check) }
-    line("key ", records[number].facts.key)
-    line("erased ", records[number].facts.erased)
-    line("size ", records[number].facts.size)
-    line("newest ", records[number].facts.newest)
-    line("count ", records[number].facts.count)
+    line("kind ", record.facts.kind.rawValue)
+    line("id ", record.facts.id)
+    line("format ", record.facts.format)
+    line("notification ", record.facts.notification)
+    line("subtype ", record.facts.subtype)
+    line("receipt ", record.facts.receipt)
+    line("encoding ", record.facts.encoding)
+    line("transaction ", record.facts.transaction)
+    line("original ", record.facts.original)
+    line("product ", record.facts.product)
+    line("bundle ", record.facts.bundle)
+    line("environment ", record.facts.environment)
+    line("expires ", record.facts.expires)
+    line("revoked ", record.facts.revoked)
+    line("verdict ", record.facts.verdict)
+    line("reason ", record.facts.reason)
+    line("signer ", record.facts.signer)
+    line("root ", record.facts.root)
+    line("policy ", record.facts.policy)
+    for check in record.facts.checks { line("check ", check) }
+    line("key ", record.facts.key)
+    line("erased ", record.facts.erased)
+    line("size ", record.facts.size)
+    line("newest ", record.facts.newest)
+    line("count ", record.facts.count)
     line("previous ", previous)
     line("commitment ", commitment)
   }
 
   /// Returns an upper bound of the entry's length in bytes: every line that occurs once, and three bytes for
   /// each byte of text.
-  static func maximumByteCount(_ records: Span<AuditRecord>, _ number: Int) -> Int {
+  static func maximumByteCount(_ record: AuditRecord) -> Int {
     var text = 0
-    text += records[number].facts.kind.rawValue.utf8.count
-    text += records[number].facts.id?.utf8.count ?? 0
-    text += records[number].facts.format?.utf8.count ?? 0
-    text += records[number].facts.notification?.utf8.count ?? 0
-    text += records[number].facts.subtype?.utf8.count ?? 0
-    text += records[number].facts.transaction?.utf8.count ?? 0
-    text += records[number].facts.original?.utf8.count ?? 0
-    text += records[number].facts.product?.utf8.count ?? 0
-    text += records[number].facts.bundle?.utf8.count ?? 0
-    text += records[number].facts.environment?.utf8.count ?? 0
-    text += records[number].facts.reason?.utf8.count ?? 0
-    for check in records[number].facts.checks {
-      text += check.name.utf8.count + check.answer.rawValue.utf8.count + 8
-    }
-    text += records[number].facts.key?.utf8.count ?? 0
+    text += record.facts.kind.rawValue.utf8.count
+    text += record.facts.id?.utf8.count ?? 0
+    text += record.facts.format?.utf8.count ?? 0
+    text += record.facts.notification?.utf8.count ?? 0
+    text += record.facts.subtype?.utf8.count ?? 0
+    text += record.facts.transaction?.utf8.count ?? 0
+    text += record.facts.original?.utf8.count ?? 0
+    text += record.facts.product?.utf8.count ?? 0
+    text += record.facts.bundle?.utf8.count ?? 0
+    text += record.facts.environment?.utf8.count ?? 0
+    text += record.facts.reason?.utf8.count ?? 0
+    for check in record.facts.checks { text += check.name.utf8.count + check.answer.rawValue.utf8.count + 8 }
+    text += record.facts.key?.utf8.count ?? 0
     return EntryFormat.header.utf8CodeUnitCount + 692 + 3 * text
   }
 }

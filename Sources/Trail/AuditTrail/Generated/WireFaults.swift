@@ -18,8 +18,6 @@ extension TrailFault {
     case brokenLine = "broken-line"
     /// An entry is dated before the preceding one.
     case timeRunsBackwards = "time-runs-backwards"
-    /// An entry repeats an earlier one.
-    case repeatedEntry = "repeated-entry"
     /// A statement about the newest entry of an original transaction is wrong.
     case wrongAnchor = "wrong-anchor"
     /// An erasable part is not the one that the entry commits to.

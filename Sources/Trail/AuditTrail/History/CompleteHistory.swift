@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptBytes
+internal import TransparencyLog
 
 /// An entry that is proven to be in a trail at this index.
 package struct ProvenEntry: Sendable, Hashable {
-  /// The index that was proven.
   package let index: UInt64
-  /// The entry that was proven.
   package let entry: AuditEntry
 
-  /// Pairs an entry with its index.
-  ///
-  /// The caller must know that both were proven.
+  /// Pairs an entry with its index; the caller must know that both were proven.
   package init(index: UInt64, entry: AuditEntry) {
     self.index = index
     self.entry = entry
@@ -24,21 +22,14 @@ package struct ProvenEntry: Sendable, Hashable {
 /// none in between can be omitted. An anchor states which entry is the newest. The anchor is an entry itself: the trail
 /// commits to it, and any reader of the whole trail can contradict it.
 package struct CompleteHistory: Sendable, Hashable {
-  /// The original transaction.
   package let original: String
   /// Its entries before the anchor, oldest first.
   package let entries: [ProvenEntry]
-  /// The anchor.
   package let anchor: ProvenEntry
   /// The number of entries of the whole trail that the anchor covers.
   package let size: UInt64
 
-  /// Checks that the entries are all entries of their original transaction.
-  ///
-  /// The newest anchor among them counts, and entries after it are not considered.
-  ///
-  /// - Parameter proven: Entries whose proofs were checked against one trail, in any order.
-  /// - Throws: ``IncompleteHistory``.
+  /// Checks that proven entries, in any order, are all entries up to the newest anchor among them.
   package init(_ proven: [ProvenEntry]) throws(IncompleteHistory) {
     let anchors = proven.filter { $0.entry.kind == .anchor }
     guard let anchor = anchors.max(by: { $0.index < $1.index }), let original = anchor.entry.original,
@@ -80,13 +71,40 @@ package enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertib
   /// An entry does not lead to the one before it, or the anchor's count is not the number of entries.
   case contradiction(index: UInt64)
 
-  /// The reason, and what to do, on one line.
   package var description: String {
     switch self {
     case .noAnchor: "No anchor is among the entries; it says which entry is the newest."
     case .missing(let index): "Entry \(index) is missing; its proof is needed too."
     case .contradiction(let index):
       "Entry \(index) does not go with the others: the trail contradicts itself."
+    }
+  }
+}
+
+/// The entries of an original transaction, newest first: each leads to the one before it.
+struct PurchaseHistory {
+  let original: String
+  let index: IndexSnapshot
+  let key: IndexKey
+  let entries: StoredEntries
+
+  /// Calls `body` with the entries below `before`, newest first, until `body` returns `false`.
+  func forEach(before: UInt64 = .max, _ body: (RecordedEntry) throws -> Bool) throws {
+    let name = EntryText.encoded(original)
+    let checked = key.checkedFingerprint(.original, name.span)
+    var next = try index.newest(
+      .original, checked.fingerprint, check: checked.check, before: min(before, entries.tiles.edge.size),
+      in: IndexRows(base: entries.tiles.reader))
+    while let index = next {
+      let recorded = try RecordedEntry(index: index, bytes: entries.entry(at: index))
+      guard recorded.entry.original.map(EntryText.encoded) == name,
+        recorded.entry.previous.map({ $0 < index }) ?? true
+      else {
+        throw AuditError(
+          .tampered, at: "entry \(index)", "The line of \(original) leads to an entry of another.")
+      }
+      guard try body(recorded) else { return }
+      next = recorded.entry.previous
     }
   }
 }

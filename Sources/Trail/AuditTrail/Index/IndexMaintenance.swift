@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CMalloc
 internal import Dispatch
 internal import FingerprintIndex
 internal import ReceiptCodec
@@ -51,4 +52,16 @@ final class IndexMaintenance: Sendable {
     // A claim that cannot be released lapses.
     merger.withLock { merger in try? merger.release() }
   }
+}
+
+/// Memory that was freed but that the allocator still holds.
+package enum FreedMemory {
+  /// Returns the memory to the system after work that needed much for a short time, and would leave it fragmented.
+  static func release() { CMalloc_giveBack() }
+
+  /// Makes all threads share the allocator's arenas, like `MALLOC_ARENA_MAX=2` in the environment.
+  ///
+  /// This is for a process that only appends; call it before the process begins. The process decides this and not the
+  /// trail, since it may slow down other threads that allocate much at the same time.
+  package static func shareAmongThreads() { CMalloc_shareArenas() }
 }

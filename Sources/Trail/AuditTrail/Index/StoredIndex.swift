@@ -18,13 +18,11 @@ extension StoredIndexRows {
   }
 }
 
-/// The rows of the index in one state of a trail.
 struct IndexRows: StoredIndexRows {
   let base: any StorageReader
   var reader: any StorageReader { base }
 }
 
-/// The rows of the index in a state that is being changed.
 struct WritableIndexRows: StoredIndexRows, IndexWriter {
   let base: any StorageWriter
   var reader: any StorageReader { base }
@@ -43,7 +41,6 @@ struct StoredIndex: IndexStorage {
   let storage: any TrailStorage
   /// Returns the authentic root of a state.
   let root: @Sendable (any StorageReader) throws -> IndexRoot
-  /// Stores a new root.
   let seal: @Sendable (IndexRoot, any StorageWriter) throws -> Void
 
   func read<Result>(_ body: (any IndexReader, IndexRoot) throws -> Result) throws -> Result {
@@ -72,14 +69,12 @@ extension IndexTable {
 }
 
 extension IndexKey {
-  /// Returns the fingerprint of the 32 bytes of `digest`.
   func fingerprint(_ kind: IndexKind, _ digest: SHA256Digest) -> UInt64 {
     digest.withBytes { fingerprint(kind, $0) }
   }
 }
 
 extension IndexError {
-  /// The error as users of the trail see it.
   var meaning: AuditError {
     let code: AuditError.Code =
       switch self.code {

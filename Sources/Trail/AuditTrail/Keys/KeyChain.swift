@@ -3,33 +3,21 @@
 internal import ReceiptBytes
 package import TransparencyLog
 
-/// The keys of a trail, in order.
+/// The keys of a trail, in order: the trusted one, and those that took over by an entry that the key before signed.
 ///
-/// The first is trusted, and each later key took over by an entry of the trail that the key before it signed.
-///
-/// A replaced key vouches for the entries up to that entry, and for nothing after it, no matter who holds it now.
-///
-/// The file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another. The checkpoint of
-/// each proof is signed by the replaced key, and ends with the entry.
+/// A replaced key vouches for the entries up to that entry, and for nothing after it, no matter who holds it now. The
+/// file of a chain consists of the proofs of these entries (C2SP tlog-proof), one after another.
 package struct KeyChain: Sendable, Hashable {
-  /// The trusted key.
   package let first: NoteVerifierKey
-  /// The keys that replaced it, in order.
   package private(set) var successions: [KeySuccession] = []
 
-  /// The maximum length of a chain that is read.
   static let maximumCount = 1024
 
-  /// Creates a chain of one key.
   package init(_ first: NoteVerifierKey) { self.first = first }
 
-  /// Creates the chain of keys that follows from a trusted key.
+  /// Creates the chain of keys that follows from a trusted key: the first of the trail, or any later one.
   ///
-  /// - Parameters:
-  ///   - first: The trusted key: the first of the trail, or any later one.
-  ///   - proofs: The entries by which keys were replaced. Those from before `first` came into use are skipped, and so
-  ///     is every proof that the key in use has not signed.
-  /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
+  /// Every proof that the key in use has not signed is skipped. It throws if OpenSSL could not check a signature.
   package init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) throws(NoteError) {
     self.first = first
     for proof in proofs {
@@ -38,17 +26,12 @@ package struct KeyChain: Sendable, Hashable {
   }
 
   /// Creates the chain of keys that follows from a trusted key, from a file of proofs.
-  ///
-  /// - Throws: `LogFormatError` if it is not such a file; `NoteError.Code.internalFailure` if OpenSSL could not check a
-  ///   signature.
   package init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws {
     try self.init(first, Self.proofs(in: file))
   }
 
-  /// The key that signs now.
   package var current: NoteVerifierKey { successions.last?.key ?? first }
 
-  /// All keys, in order.
   package var keys: [NoteVerifierKey] { [first] + successions.map(\.key) }
 
   /// The file of the chain; empty for a chain of one key.
@@ -61,8 +44,6 @@ package struct KeyChain: Sendable, Hashable {
   }
 
   /// Verifies a checkpoint with the key that signs now, or with a replaced key as far as it is trusted.
-  ///
-  /// - Throws: `NoteError`; if no key verifies the checkpoint, the error for the key that signs now.
   package func verify(_ checkpoint: SignedCheckpoint) throws(NoteError) -> VerifiedCheckpoint {
     let refusal: NoteError
     do throws(NoteError) { return try checkpoint.verified(by: current) } catch { refusal = error }
@@ -76,21 +57,16 @@ package struct KeyChain: Sendable, Hashable {
     throw refusal
   }
 
-  /// Verifies that the trail contains an entry.
-  ///
-  /// - Throws: `LogProofError`.
   package func verify(_ proof: LogProof, entry: [UInt8]) throws(LogProofError) -> VerifiedProof {
     let key: NoteVerifierKey
     do throws(NoteError) { key = try verify(proof.checkpoint).logKey } catch { throw .checkpoint(error) }
     return try proof.verify(entry: entry, by: key)
   }
 
-  /// The bytes that each proof of a file begins with.
   static let fileBeginning = Array("c2sp.org/tlog-proof@v1\n".utf8)
 
   mutating func append(_ succession: KeySuccession) { successions.append(succession) }
 
-  /// Reads the proofs of a file.
   static func proofs(in file: [UInt8]) throws(LogFormatError) -> [LogProof] {
     let header = fileBeginning
     var proofs: [LogProof] = []
@@ -109,9 +85,7 @@ package struct KeyChain: Sendable, Hashable {
 
 /// A proven entry by which one key of a trail took over from the key before it.
 package struct KeySuccession: Sendable, Hashable {
-  /// The key that signs from then on.
   package let key: NoteVerifierKey
-  /// The index of the entry.
   package let index: UInt64
   let proof: LogProof
 
@@ -119,8 +93,6 @@ package struct KeySuccession: Sendable, Hashable {
   var size: UInt64 { index + 1 }
 
   /// Reads the entry of a proof; `nil` if it does not replace `old`.
-  ///
-  /// - Throws: `NoteError.Code.internalFailure` if OpenSSL could not check a signature.
   init?(_ proof: LogProof, by old: NoteVerifierKey) throws(NoteError) {
     guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1 else {
       return nil
@@ -135,11 +107,57 @@ package struct KeySuccession: Sendable, Hashable {
     self.proof = proof
   }
 
-  /// Returns the key that took over by the entry of a proof.
-  ///
-  /// The signature of the proof is not checked.
+  /// Returns the key that took over by the entry of a proof, whose signature is not checked.
   static func key(in proof: LogProof) -> NoteVerifierKey? {
     guard let entry = try? AuditEntry(parsing: proof.extra ?? []), entry.kind == .key else { return nil }
     return entry.key.flatMap { try? NoteVerifierKey($0) }
+  }
+}
+
+/// The proofs of the entries that replaced the keys of a trail, as they are stored or were exported, to be compared
+/// with the entries themselves.
+struct SuccessionProofs {
+  let proofs: [LogProof]
+
+  /// Compares the proofs with the entries that replaced the key, in order; `nil` if they are the proofs of these.
+  ///
+  /// The first key is not in any entry: the signature of the first proof is verified only if the first key is the
+  /// trusted one.
+  func fault(
+    entries: [UInt64], trusting trusted: NoteVerifierKey, root: (UInt64) throws -> TreeHash
+  ) throws -> String? {
+    guard proofs.map(\.index) == entries else {
+      return
+        "The trail's key was replaced by \(Self.name(entries)); there are proofs of \(Self.name(proofs.map(\.index)))."
+    }
+    guard let first = proofs.first else { return nil }
+    var keys = try KeySuccession(first, by: trusted) == nil ? [] : [trusted]
+    for proof in proofs {
+      let checkpoint = proof.checkpoint.unverifiedCheckpoint
+      let isSigned = try keys.last.map { try KeySuccession(proof, by: $0) != nil } ?? true
+      guard isSigned, let key = KeySuccession.key(in: proof), checkpoint.origin == trusted.name,
+        checkpoint.size == proof.index + 1, try checkpoint.root == root(checkpoint.size),
+        proof.checkpoint.note.signatures.count == 1, Self.isIncluded(proof)
+      else {
+        return "The proof of entry \(proof.index), which replaced the trail's key, is not one of the trail."
+      }
+      keys.append(key)
+    }
+    return keys.contains(trusted)
+      ? nil : "The proofs of the entries that replaced the trail's key do not lead to it."
+  }
+
+  private static func isIncluded(_ proof: LogProof) -> Bool {
+    let checkpoint = proof.checkpoint.unverifiedCheckpoint
+    do {
+      try MerkleTree.verifyInclusion(
+        leafHash: .leaf(proof.extra ?? []), index: proof.index, size: checkpoint.size, root: checkpoint.root,
+        proof: proof.inclusionProof)
+      return true
+    } catch { return false }
+  }
+
+  private static func name(_ indexes: [UInt64]) -> String {
+    indexes.isEmpty ? "none" : "entries " + indexes.map(String.init).joined(separator: ", ")
   }
 }

@@ -4,10 +4,7 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The keys of an opened trail.
-///
-/// They sign and verify heads and checkpoints, and compute fingerprints. They follow the trail if another process
-/// replaces its key.
+/// The keys of an opened trail, which follow it if another process replaces its key.
 final class TrailKeys: Sendable {
   let configuration: TrailConfiguration
   let fingerprints: IndexKey
@@ -21,7 +18,6 @@ final class TrailKeys: Sendable {
 
   var origin: String { configuration.origin }
   var chain: KeyChain { state.withLock { $0.chain } }
-  /// `true` if there is a private key.
   var canSign: Bool { state.withLock { $0.signer != nil } }
 
   private init(
@@ -33,19 +29,11 @@ final class TrailKeys: Sendable {
     state = Mutex(State(chain: chain, signer: signer))
   }
 
-  /// Creates the keys of a new trail.
   convenience init(_ configuration: TrailConfiguration, signer: NoteSignerKey) throws {
     try self.init(configuration, KeyChain(signer.verifierKey), signer)
   }
 
-  /// Reads the keys of an existing trail.
-  ///
-  /// - Parameters:
-  ///   - reader: A state of the trail's storage.
-  ///   - first: The trusted key; the keys that replaced it follow from it.
-  ///   - signer: The private key of the last of them.
-  ///   - fingerprintBits: The length of fingerprints; shorter in tests.
-  /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
+  /// Reads the keys of an existing trail, which follow from the first one; the signer is the private key of the last.
   convenience init(
     reading reader: any StorageReader, trusting first: NoteVerifierKey, signer: NoteSignerKey? = nil,
     fingerprintBits: Int = IndexKey.fingerprintBits
@@ -56,8 +44,7 @@ final class TrailKeys: Sendable {
       throw replaced.map { Self.replaced(at: $1.index) }
         ?? AuditError(.wrongKey, at: "key", "The private key and the public key do not belong together.")
     }
-    try self.init(
-      try Self.configuration(in: reader, chain), chain, signer, fingerprintBits: fingerprintBits)
+    try self.init(try Self.configuration(in: reader, chain), chain, signer, fingerprintBits: fingerprintBits)
   }
 
   private static func configuration(in reader: any StorageReader, _ chain: KeyChain) throws
@@ -67,18 +54,21 @@ final class TrailKeys: Sendable {
       throw AuditError(
         .notATrail, at: "configuration", "There is no configuration; this is not an audit trail.")
     }
-    do {
-      let note = try SignedNote(parsing: bytes).verified(by: chain.keys)
-      return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
-    } catch let error as AuditError {
-      throw error
-    } catch  where error.isFailureToCheckNote {
-      throw AuditError(error)
-    } catch {
-      throw AuditError(
+    let note = try Self.note(bytes, by: chain) { error in
+      AuditError(
         .wrongKey, at: "configuration",
         "The configuration is not signed by this key: \(error). Give the key that the trail was created with."
       )
+    }
+    return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
+  }
+
+  /// Reads and verifies a stored note; throws the result of `refusal` if no key of the chain signed it.
+  private static func note(
+    _ bytes: [UInt8], by chain: KeyChain, orThrow refusal: (any Error) -> AuditError
+  ) throws(AuditError) -> VerifiedNote {
+    do { return try SignedNote(parsing: bytes).verified(by: chain.keys) } catch {
+      throw error.isFailureToCheckNote ? AuditError(error) : refusal(error)
     }
   }
 
@@ -107,12 +97,6 @@ final class TrailKeys: Sendable {
       "The trail's key was replaced by entry \(index); open the trail with the private key that took over.")
   }
 
-  // MARK: - Heads
-
-  /// Returns the stored head.
-  ///
-  /// - Throws: ``AuditError/Code/notATrail`` if there is no head; ``AuditError/Code/tampered`` if it is not signed by
-  ///   the trail's key; ``StorageError``.
   func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
 
   /// Returns the stored head with its bytes, or `known` itself if the bytes are the same.
@@ -133,33 +117,24 @@ final class TrailKeys: Sendable {
   }
 
   private func verified(_ row: [UInt8], by chain: KeyChain) throws -> SignedHead {
-    do {
-      let note = try SignedNote(parsing: row).verified(by: chain.keys)
-      if let head = TrailHead(text: String(decoding: note.text, as: UTF8.self), configuration) {
-        guard note.signers.contains(where: { chain.isTrusted($0, forSize: head.size) }) else {
-          throw AuditError(
-            .tampered, at: "head",
-            "The head is signed by a key that was replaced before. Restore the trail from a backup.")
-        }
-        return SignedHead(head: head, bytes: row)
-      }
-    } catch let error as AuditError {
-      throw error
-    } catch  where error.isFailureToCheckNote {
-      throw AuditError(error)
-    } catch {
-      throw AuditError(
+    let note = try Self.note(row, by: chain) { error in
+      AuditError(
         .tampered, at: "head",
         "The head is not signed by the trail's key: \(error) Restore the trail from a backup.")
     }
-    throw AuditError(
-      .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
+    guard let head = TrailHead(text: String(decoding: note.text, as: UTF8.self), configuration) else {
+      throw AuditError(
+        .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
+    }
+    guard note.signers.contains(where: { chain.isTrusted($0, forSize: head.size) }) else {
+      throw AuditError(
+        .tampered, at: "head",
+        "The head is signed by a key that was replaced before. Restore the trail from a backup.")
+    }
+    return SignedHead(head: head, bytes: row)
   }
 
   /// Signs and stores a head, after the head before it was read in the same transaction.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key, ``AuditError/Code/wrongKey`` if it was replaced;
-  ///   ``StorageError``.
   @discardableResult
   func write(_ head: TrailHead, in writer: any StorageWriter) throws -> SignedHead {
     try write(head, by: signer(), in: writer)
@@ -174,9 +149,7 @@ final class TrailKeys: Sendable {
     return signed
   }
 
-  /// Returns the index in a storage, for merging its runs.
-  ///
-  /// Its root is in the head, and each merge changes it.
+  /// Returns the index in a storage, for merging its runs: each merge changes the root in the head.
   func index(in storage: any TrailStorage) -> StoredIndex {
     StoredIndex(storage: storage, root: { try self.head(in: $0).indexRoot }) { root, writer in
       var head = try self.head(in: writer)
@@ -185,11 +158,7 @@ final class TrailKeys: Sendable {
     }
   }
 
-  // MARK: - Keys
-
-  /// Returns the private key that signs now.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without it, ``AuditError/Code/wrongKey`` if it was replaced.
+  /// Returns the private key that signs now; throws if there is none, or it was replaced.
   func signer() throws(AuditError) -> NoteSignerKey {
     let (chain, signer) = state.withLock { ($0.chain, $0.signer) }
     guard let signer else {
@@ -202,16 +171,7 @@ final class TrailKeys: Sendable {
     return signer
   }
 
-  /// Stores that a key took over, in the transaction that entered this as the last entry, and signs the head with the
-  /// key.
-  ///
-  /// - Parameters:
-  ///   - new: The new key.
-  ///   - succession: The entry, with its proof.
-  ///   - head: The head to sign.
-  ///   - writer: The transaction.
-  /// - Returns: The signed head.
-  /// - Throws: ``AuditError/Code/invalidRecord`` if the trail has the maximum number of keys; ``StorageError``.
+  /// Stores that a key took over, in the transaction that entered this as the last entry, and signs the head with it.
   func store(
     _ new: NoteSignerKey, _ succession: KeySuccession, _ head: TrailHead, in writer: any StorageWriter
   ) throws -> SignedHead {
@@ -219,8 +179,7 @@ final class TrailKeys: Sendable {
     guard stored.count < KeyChain.maximumCount else {
       throw AuditError(.invalidRecord, at: "key", "The key was replaced too often; begin another trail.")
     }
-    try writer.put(
-      .notes, TrailNotes.firstSuccession + Int64(stored.count), succession.proof.encoded)
+    try writer.put(.notes, TrailNotes.firstSuccession + Int64(stored.count), succession.proof.encoded)
     // A reader that trusts only this key must be able to read the trail.
     let text = Array(configuration.text.utf8)
     if let bytes = try writer.value(.notes, TrailNotes.configuration) {
@@ -230,7 +189,6 @@ final class TrailKeys: Sendable {
     return try write(head, by: new, in: writer)
   }
 
-  /// Continues with a key whose succession was stored.
   func adopt(_ new: NoteSignerKey, _ succession: KeySuccession) {
     state.withLock { state in
       // A reader may have found the succession already.

@@ -78,7 +78,6 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
   /// A description of the error and of its remedy, on one line.
   public let message: String
 
-  /// Creates an error.
   package init(_ code: Code, at place: String = "", _ message: String) {
     self.code = code
     self.place = place

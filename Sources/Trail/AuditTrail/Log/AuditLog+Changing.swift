@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+internal import ReceiptCodec
 public import ReceiptVerification
 package import TransparencyLog
 
@@ -26,16 +28,29 @@ extension AuditLog {
   public func append(
     _ record: AuditRecord, acknowledgement mode: AcknowledgementMode = .durable
   ) async throws(AuditError) -> AuditAcknowledgement {
-    try await append([record], acknowledgement: mode)[0]
+    try await appender.append([record], mode)[0]
   }
 
-  /// Appends groups of records in one transaction, and waits while too many records are waiting already.
+  /// Appends groups of records, those of one verdict each, and returns the acknowledgement of each group's first.
   ///
-  /// - Parameter groups: The records of one verdict each; no group is empty.
-  /// - Returns: The acknowledgement of each group's first record.
-  /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only if the task is cancelled.
+  /// It waits while too many records are waiting already, and throws ``AuditError/Code/overloaded`` only if the task is
+  /// cancelled.
   package func append(groups: [[AuditRecord]]) async throws(AuditError) -> [AuditAcknowledgement] {
-    try await appender.append(groups: groups)
+    var starts: [Int] = []
+    var records: [AuditRecord] = []
+    for group in groups {
+      starts.append(records.count)
+      records += group
+    }
+    while true {
+      do throws(AuditError) {
+        let acknowledgements = try await appender.append(records, .durable)
+        return starts.map { acknowledgements[$0] }
+      } catch {
+        guard error.code == .overloaded, !Task.isCancelled else { throw error }
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
   }
 
   /// Decides which purchases are granted and records the verdicts, in one step.
@@ -61,15 +76,16 @@ extension AuditLog {
   /// Enters a statement that names the newest entry of an original transaction and counts its entries.
   ///
   /// From then on none of these entries can be omitted unnoticed: the statement leads to the newest, and each entry
-  /// leads to the one before it.
-  ///
-  /// All of these entries are read and verified first.
-  ///
-  /// - Returns: The acknowledgement of the statement.
-  /// - Throws: ``AuditError/Code/tampered`` if one of the entries is not what was recorded.
+  /// leads to the one before it. All of them are read and verified first.
   @discardableResult
   package func anchor(original: String) async throws(AuditError) -> AuditAcknowledgement {
-    try await anchors.enter(original)
+    try publisher.requirePublishing()
+    let now = clock().wholeMilliseconds ?? 0
+    let anchor = try await BlockingWork.run { [writer] () throws(AuditError) in
+      try writer.anchor(original, at: now)
+    }
+    publisher.schedule()
+    return anchor
   }
 
   /// Erases the erasable parts of entries: the receipts and the customers' tokens.
@@ -95,15 +111,6 @@ extension AuditLog {
     try await erasure.erase(indexes, progress: progress)
   }
 
-  /// Erases the erasable part of one entry.
-  ///
-  /// - Returns: The acknowledgement of the erasure.
-  /// - Throws: As ``erase(entries:progress:)``.
-  @discardableResult
-  package func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
-    try await erase(entries: [index])[0]
-  }
-
   /// Keeps the text of a policy, once, so that it can be found by the digest with which entries name it:
   /// ``TrailView/policy(_:)``.
   ///
@@ -117,21 +124,52 @@ extension AuditLog {
   /// The keys of the trail: the trusted key, and those that took over from it.
   package var keys: KeyChain { context.keys.chain }
 
-  /// Replaces the trail's key by another one.
+  /// Replaces the trail's key by another one of the trail's name that was not in use before.
   ///
-  /// The current key signs an entry that names the new key, and the new key signs everything after it.
-  ///
-  /// Anyone who trusts the old key can follow the entry to the new one. Anything that the old key signs afterwards is
-  /// not accepted.
-  ///
-  /// Other processes that write must open the trail again with the new private key; those that only read need not. A
-  /// checkpoint that is signed by the new key is published. Witnesses must know this key before they cosign.
-  ///
-  /// - Parameter new: The new private key, which has the trail's name.
-  /// - Returns: The entry, with its proof.
-  /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` if the key has another name or was in use before.
+  /// The current key signs an entry that names the new key, which signs everything after it, beginning with a
+  /// checkpoint that is published. Anyone who trusts the old key can follow the entry to the new one. Other processes
+  /// that write must open the trail again with the new private key. Witnesses must know this key before they cosign.
   @discardableResult
   package func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
-    try await keyRotation.rotate(to: new)
+    guard new.name == context.keys.origin, !keys.keys.contains(new.verifierKey) else {
+      throw AuditError(
+        .wrongKey, at: "key",
+        "The new key is named \(context.keys.origin), as the trail is, and was not in use before.")
+    }
+    let now = clock().wholeMilliseconds ?? 0
+    return try await BlockingWork.run { [writer, publisher] () throws(AuditError) in
+      let succession = try writer.rotateKey(to: new, at: now)
+      try publisher.publish()
+      return succession
+    }
   }
+}
+
+/// The acknowledgement of a record: its place in the trail.
+public struct AuditAcknowledgement: Sendable, Hashable {
+  /// The index of the entry.
+  public let index: UInt64
+  /// `true` if the same verdict on the same receipt under the same policy was recorded already.
+  ///
+  /// Then `index` is the index of that entry, and nothing was added.
+  public let isRepeat: Bool
+
+  /// Creates an acknowledgement, for tests and stand-ins.
+  package init(index: UInt64, isRepeat: Bool) {
+    self.index = index
+    self.isRepeat = isRepeat
+  }
+}
+
+/// The condition under which an append is acknowledged.
+public enum AcknowledgementMode: String, Sendable, Hashable, CaseIterable {
+  /// The entry survives a power loss.
+  ///
+  /// A checkpoint that includes it follows within the trail's checkpoint interval.
+  case durable
+  /// The entry is durable, and a signed checkpoint that includes it is published: from then on nobody can deny the
+  /// entry.
+  case checkpointed
+  /// In addition, as many witnesses as the policy requires cosigned such a checkpoint.
+  case witnessed
 }

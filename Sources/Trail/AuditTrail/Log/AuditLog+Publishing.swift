@@ -4,12 +4,7 @@ internal import ReceiptBytes
 public import TransparencyLog
 
 extension AuditLog {
-  /// Signs and publishes a checkpoint of all entries, unless it exists already.
-  ///
-  /// It blocks the thread; in a task, call ``checkpoint()``.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` if a published
-  ///   checkpoint contradicts the trail, which then stops.
+  /// Does what ``checkpoint()`` does, and blocks the thread.
   @discardableResult
   package func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint { try publisher.publish() }
 
@@ -36,8 +31,6 @@ extension AuditLog {
   }
 
   /// Does the same as ``collectCosignatures()``, and also returns every refusal, even if the quorum was met.
-  ///
-  /// - Throws: ``AuditError``: ``AuditError/Code/noWitnesses``, and the errors of ``checkpoint()``.
   package func askWitnesses() async throws(AuditError) -> WitnessRound {
     try await rounds.required().join(asksAll: true)
   }
@@ -58,4 +51,34 @@ extension AuditLog {
   /// - Throws: The error that an append would throw now: ``AuditError/Code/stopped`` or the error that stopped the
   ///   trail, or the storage's failure, such as a full disk. Without the private key nothing is tried.
   public func probe() async throws(AuditError) { try await BlockingWork.run(publisher.probe) }
+}
+
+/// The health of an opened trail: ``AuditLog/health``.
+public struct AuditLogHealth: Sendable, Hashable {
+  /// The error that stopped writing until the trail is opened again; `nil` if writing has not stopped.
+  public let stopped: AuditError?
+  /// The error of the last attempt to publish a checkpoint; `nil` if it succeeded.
+  ///
+  /// Publishing is retried.
+  public let publishingFault: AuditError?
+  package let failedAttempts: Int
+  /// The number of entries that no published checkpoint covers yet.
+  ///
+  /// They are durable, but an older copy of the trail without them would not be detected.
+  package let uncheckpointedCount: UInt64
+  /// The time for which there have been such entries; zero if there are no such entries.
+  package let uncheckpointedAge: Duration
+
+  /// `true` if entries are stored and covered by checkpoints as they should be.
+  public var isHealthy: Bool { stopped == nil && publishingFault == nil }
+}
+
+/// An event of an opened trail that no caller is informed of.
+public enum AuditLogEvent: Sendable, Hashable {
+  /// A checkpoint could not be published, in this number of consecutive attempts.
+  ///
+  /// Publishing is retried.
+  case publishingFailed(AuditError, attempts: Int)
+  /// Checkpoints are published again, after this number of failed attempts.
+  case publishingRecovered(failedAttempts: Int)
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReceiptCrypto
 package import TransparencyLog
 
 extension AuditLog {
@@ -21,41 +20,29 @@ extension AuditLog {
     try reader.withView(body)
   }
 
-  /// Returns the entries of an original transaction, newest first, read in pages as they are requested.
-  ///
-  /// Entries that are appended meanwhile are not included.
-  ///
-  /// - Parameter original: The original transaction's identifier.
-  /// - Returns: The entries.
-  package func history(original: String) -> EntryHistory { EntryHistory(reader, original: original) }
+  package func statistics() throws -> TrailStatistics {
+    let stored = try storage.byteCount()
+    return try withView { view in
+      TrailStatistics(
+        entryCount: view.size, checkpointSize: view.checkpoint?.checkpoint.size ?? 0, storedByteCount: stored,
+        oldestTime: view.size > 0 ? try view.entry(at: 0).entry.time : nil,
+        newestTime: view.size > 0 ? view.state.head.lastTime : nil)
+    }
+  }
 
-  /// Returns the size of the trail.
-  ///
-  /// - Throws: ``AuditError``, ``StorageError``.
-  package func statistics() throws -> TrailStatistics { try reader.statistics() }
-
-  /// Exports the trail as static files, as far as its newest checkpoint covers it.
+  /// Exports the trail as static files, as far as its newest checkpoint covers it, and blocks meanwhile.
   ///
   /// It removes everything that earlier exports left in the folder and that does not belong to this one, above all
-  /// erasable parts. Files of an earlier export are compared with the trail, and written again only if they differ. It
-  /// blocks.
+  /// erasable parts. Files of an earlier export are compared with the trail, and written again only if they differ.
   ///
   /// On return, everything is on disk, including removals. The erasable parts that this export does not write are
   /// removed before anything is written. An entry that is erased during the export may still have its part in it, so
-  /// export after erasing.
+  /// export after erasing. Never serve a folder with erasable parts, which only an import needs.
   ///
-  /// - Parameters:
-  ///   - directory: The folder to export to.
-  ///   - includingErasableParts: `true` if receipts and tokens are written as well, for
-  ///     ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``. Never serve that folder.
-  ///   - progress: Called periodically with the number of written entries and the number of all entries.
-  /// - Returns: The checkpoint that was written.
-  /// - Throws: ``AuditError/Code/alreadyExists`` if the folder has another log, files in `tile` or `erasable` that no
-  ///   export writes, or other files named `keys` or `policies`; ``AuditError/Code/rolledBack`` or
-  ///   ``AuditError/Code/forked`` if it has a newer or a different history of this log; ``StorageError/Code/busy`` if
-  ///   another export is writing into it. Nothing is changed then. ``AuditError/Code/storageUnavailable`` if a part was
-  ///   erased after the newest checkpoint, so that the export could not record the erasure. Any other ``AuditError``,
-  ///   ``StorageError``.
+  /// Nothing is changed if the folder has another log or foreign files (``AuditError/Code/alreadyExists``), a newer or
+  /// a different history of this log (``AuditError/Code/rolledBack``, ``AuditError/Code/forked``), or another export is
+  /// writing into it (``StorageError/Code/busy``). ``AuditError/Code/storageUnavailable`` means that a part was erased
+  /// after the newest checkpoint, so that the export could not record the erasure.
   @discardableResult
   package func export(
     to directory: TileDirectory, includingErasableParts: Bool = false,
@@ -69,28 +56,10 @@ extension AuditLog {
 }
 
 extension AuditLog: AuditLookup {
-  /// Returns the entries in a scope that name a purchase event, oldest first; if there are more than `limit`, the
-  /// newest.
-  package func entries(transaction: String, in scope: PurchaseScope, limit: Int) async throws
-    -> [EarlierEntry]
-  {
-    try await read {
-      EarlierEntry.oldestFirst(try $0.entries(transaction: transaction, in: scope, limit: limit))
-    }
+  package func entries(_ question: ReplayQuestion, limit: Int) async throws -> [RecordedEntry] {
+    try await read { try $0.entries(question, in: question.scope, limit: limit) }
   }
 
-  /// Returns the entries in a scope of an original transaction, oldest first; if there are more than `limit`, the
-  /// newest.
-  package func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
-    try await read { EarlierEntry.oldestFirst(try $0.history(original: original, in: scope, limit: limit)) }
-  }
-
-  /// Returns the entries about a receipt, oldest first; if there are more than `limit`, the newest.
-  package func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
-    try await read { EarlierEntry.oldestFirst(try $0.entries(receipt: receipt, limit: limit)) }
-  }
-
-  /// Returns the customer of an entry; `nil` if no customer was recorded, or it was erased.
   package func customer(at index: UInt64) async throws -> String? {
     try await read { try $0.erasablePart(at: index)?.customerToken }
   }

@@ -3,6 +3,7 @@
 internal import FingerprintIndex
 public import ReceiptCodec
 internal import ReceiptVerification
+public import TransparencyLog
 
 /// An open audit trail, which records verdicts, finds them and proves them.
 ///
@@ -47,10 +48,9 @@ public final class AuditLog: Sendable {
     public init() {}
   }
 
-  /// The configuration that was chosen when the trail was created.
   package var configuration: TrailConfiguration { context.keys.configuration }
-  let storage: any TrailStorage
-  let context: TrailContext
+  var storage: any TrailStorage { writer.storage }
+  var context: TrailContext { writer.context }
   let writer: TrailWriter
   let reader: Reader
   let publisher: Publisher
@@ -59,27 +59,73 @@ public final class AuditLog: Sendable {
   let appender: Appender
   let grants: Grants
   let erasure: Erasure
-  let anchors: Anchors
-  let keyRotation: KeyRotation
+  /// The clock that gives the times of anchors and key entries.
+  let clock: @Sendable () -> Timestamp
 
   init(_ writer: TrailWriter, _ options: Options) {
-    storage = writer.storage
-    context = writer.context
     self.writer = writer
-    let (reader, publisher, index) = (Reader(writer), Publisher(writer, options), IndexMaintenance(writer))
-    let rounds = options.witnesses.map {
-      WitnessRounds($0, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
+    reader = Reader(writer)
+    publisher = Publisher(writer, options)
+    index = IndexMaintenance(writer)
+    rounds = options.witnesses.map { [reader, publisher] witnesses in
+      WitnessRounds(witnesses, writer, reader, publisher, maximumWaiting: options.maximumWaiting)
     }
-    self.reader = reader
-    self.publisher = publisher
-    self.index = index
-    self.rounds = rounds
     appender = Appender(writer, publisher, index, rounds, options)
     grants = Grants(
       writer: writer, reader: reader, publisher: publisher, index: index, rounds: rounds,
       maximumCount: options.maximumWaiting)
     erasure = Erasure(writer: writer, publisher: publisher, clock: options.clock)
-    anchors = Anchors(writer: writer, publisher: publisher, clock: options.clock)
-    keyRotation = KeyRotation(writer: writer, publisher: publisher, clock: options.clock)
+    clock = options.clock
+  }
+}
+
+extension AuditLog {
+  /// Opens a trail.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage of the trail.
+  ///   - verifier: The trail's public key: the first, or one that replaced it.
+  ///   - signer: The private key that signs now; without it, the trail can only be read.
+  ///   - checkpoints: The store of the last checkpoint.
+  ///   - options: The settings of this process.
+  /// - Returns: The opened trail.
+  /// - Throws: ``AuditError``: ``AuditError/Code/notATrail``; ``AuditError/Code/wrongKey``;
+  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` if the trail does not
+  ///   match the last checkpoint.
+  public static func open(
+    _ storage: any TrailStorage, verifier: NoteVerifierKey, signer: NoteSignerKey? = nil,
+    checkpoints: any CheckpointStore, options: Options = Options()
+  ) throws(AuditError) -> AuditLog {
+    do {
+      return AuditLog(try TrailWriter(storage, trusting: verifier, signer, checkpoints, options), options)
+    } catch { throw AuditError(error) }
+  }
+
+  /// Creates a trail from one that was exported as static files with its erasable parts, and blocks meanwhile.
+  ///
+  /// Every entry is checked first, as an outsider would check it. The last published checkpoint keeps its protection:
+  /// if `checkpoints` has one, the export must be at least as new (else ``AuditError/Code/rolledBack`` or
+  /// ``AuditError/Code/forked``), because the import would otherwise create a second history. The configuration has the
+  /// export's origin, and the signer is the private key of the export's checkpoint, which is returned.
+  @discardableResult
+  package static func importTrail(
+    from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
+    signer: NoteSignerKey, checkpoints: any CheckpointStore,
+    progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) throws -> VerifiedCheckpoint {
+    try TrailImport(
+      directory: directory, configuration: configuration, signer: signer, checkpoints: checkpoints
+    ).run(into: storage, progress: progress)
+  }
+
+  /// Commits waiting appends, publishes a checkpoint if there is a private key, and closes the storage.
+  ///
+  /// - Throws: ``AuditError`` if the checkpoint could not be published; the storage is closed nevertheless.
+  public func close() throws(AuditError) {
+    index.close()
+    publisher.close()
+    appender.close()
+    defer { try? storage.close() }
+    do throws(AuditError) { try publisher.publish() } catch { if error.code != .readOnly { throw error } }
   }
 }

@@ -4,7 +4,6 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The stored form of one entry.
 struct StoredEntry {
   /// The encoded ``AuditEntry``, which is the leaf.
   var entry: [UInt8]
@@ -26,7 +25,6 @@ struct StoredEntry {
 package enum BundleRow {
   package static let entryCount = 256
   static let tileByteCount = entryCount * TreeHash.byteCount
-  /// The tile and the roots of its groups.
   static let groupedTileByteCount = tileByteCount + GroupedTile.groupCount * TreeHash.byteCount
   static let lengthsByteCount = entryCount * 4
   package static let headerByteCount = groupedTileByteCount + lengthsByteCount
@@ -38,18 +36,14 @@ package enum BundleRow {
     row.reserveCapacity(headerByteCount + entries.entries.count + entries.erasables.count)
     for hash in tile.hashes { hash.append(to: &row) }
     for root in tile.groupRoots { root.append(to: &row) }
-    entries.appendLengths(to: &row)
-    row += entries.entries
-    row += entries.erasables
+    entries.append(to: &row)
     return row
   }
 
   /// Encodes the row of the same entries with other erasable parts.
   static func encode(hashesOf row: [UInt8], _ entries: BundleEntries) -> [UInt8] {
     var new = Array(row[..<groupedTileByteCount])
-    entries.appendLengths(to: &new)
-    new += entries.entries
-    new += entries.erasables
+    entries.append(to: &new)
     return new
   }
 
@@ -60,9 +54,7 @@ package enum BundleRow {
     return offset..<offset + (Int(lengths[2 * position]) << 8 | Int(lengths[2 * position + 1]))
   }
 
-  /// The ranges of the entries and erasable parts in a bundle's row.
   struct Layout {
-    /// The range of each entry.
     let entries: [Range<Int>]
     /// The range of each erasable part; empty if the entry has no part, or the part has a row of its own.
     let erasables: [Range<Int>]
@@ -72,31 +64,21 @@ package enum BundleRow {
     /// Reads the lengths: the bytes ``lengthsRange`` of a row.
     init?(_ lengths: [UInt8]) {
       guard lengths.count == lengthsByteCount else { return nil }
-      var entries: [Range<Int>] = []
-      var erasables: [Range<Int>] = []
-      var outOfLine: [Bool] = []
-      entries.reserveCapacity(entryCount)
-      erasables.reserveCapacity(entryCount)
-      outOfLine.reserveCapacity(entryCount)
       var offset = headerByteCount
-      for position in 0..<entryCount {
-        let length: UInt16 = lengths.bigEndian(at: 2 * position)
-        entries.append(offset..<offset + Int(length))
-        offset += Int(length)
+      entries = (0..<entryCount).map { position in
+        let start = offset
+        offset += Int(lengths.bigEndian(at: 2 * position) as UInt16)
+        return start..<offset
       }
-      for position in 0..<entryCount {
-        let length: UInt16 = lengths.bigEndian(at: 2 * (entryCount + position))
-        let end = length == outOfLineLength ? offset : offset + Int(length)
-        erasables.append(offset..<end)
-        outOfLine.append(length == outOfLineLength)
-        offset = end
+      let parts = (entryCount..<2 * entryCount).map { lengths.bigEndian(at: 2 * $0) as UInt16 }
+      outOfLine = parts.map { $0 == outOfLineLength }
+      erasables = parts.map { length in
+        let start = offset
+        offset += length == outOfLineLength ? 0 : Int(length)
+        return start..<offset
       }
-      self.entries = entries
-      self.erasables = erasables
-      self.outOfLine = outOfLine
     }
 
-    /// The length of the whole row, in bytes.
     var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
   }
 }
@@ -120,9 +102,7 @@ package enum TailRow {
     return row
   }
 
-  /// Decodes the entry; `nil` if the row does not have this form.
-  ///
-  /// The caller must compare the entry with the stored hash.
+  /// Decodes the entry, which must be compared with the stored hash; `nil` if the row does not have this form.
   static func decode(_ row: [UInt8]) -> StoredEntry? {
     guard row.count >= entryOffset, row[0] <= 1 else { return nil }
     let length = Int(row.bigEndian(at: 1) as UInt32)
@@ -137,7 +117,6 @@ package enum TailRow {
     return stored
   }
 
-  /// Returns the leaf hash in a row.
   static func hash(_ row: [UInt8]) -> TreeHash? {
     row.count >= entryOffset ? TreeHash(row[5..<entryOffset]) : nil
   }

@@ -4,9 +4,7 @@ internal import FingerprintIndex
 internal import Synchronization
 internal import TransparencyLog
 
-/// The number of entries of a trail that are known to survive a power loss.
-///
-/// It only grows.
+/// The number of entries of a trail that are known to survive a power loss, which only grows.
 final class DurableSize: Sendable {
   private let size = Atomic<UInt64>(0)
   /// Locked during a sync, which one thread does for all that wait.
@@ -14,17 +12,8 @@ final class DurableSize: Sendable {
 
   var value: UInt64 { size.load(ordering: .sequentiallyConsistent) }
 
-  /// Syncs everything that is written, unless `size` entries are durable already.
-  ///
-  /// - Parameters:
-  ///   - size: The number of entries that must be durable.
-  ///   - storage: The storage that they are written to.
-  ///   - written: Returns the number of entries that are written when the sync begins. The sync makes all of them
-  ///     durable.
-  /// - Throws: ``StorageError``.
-  func reach(
-    _ size: UInt64, in storage: any TrailStorage, written: () -> UInt64 = { 0 }
-  ) throws {
+  /// Syncs as many entries as are `written` when the sync begins, unless `size` are durable already.
+  func reach(_ size: UInt64, in storage: any TrailStorage, written: () -> UInt64 = { 0 }) throws {
     guard size > value else { return }
     try synchronizing.withLock { _ in
       // The sync that this thread waited for may have covered these entries too.
@@ -36,33 +25,22 @@ final class DurableSize: Sendable {
   }
 }
 
-/// The states of a trail that a process knows: the state of its writer, and the state that its readers see.
-///
-/// Everything in the latter survives a power loss.
+/// The state of a trail's writer, and the state that its readers see, all of which survives a power loss.
 final class KnownStates: Sendable {
   private let durable: DurableSize
-  private let states: Mutex<States>
-
-  private struct States {
-    var written: PublishedTrail
-    var published: PublishedTrail
-  }
+  private let states: Mutex<(written: PublishedTrail, published: PublishedTrail)>
 
   /// Begins with a state that is entirely durable.
   init(_ state: PublishedTrail, durable: DurableSize) {
     self.durable = durable
-    states = Mutex(States(written: state, published: state))
+    states = Mutex((written: state, published: state))
   }
 
-  /// The state that readers see.
   var published: PublishedTrail { states.withLock { $0.published } }
 
-  /// The state of the writer.
   var written: PublishedTrail { states.withLock { $0.written } }
 
-  /// Removes index records from the state that readers see.
-  ///
-  /// The keys of the parts that they lead to are forgotten, even if that does not survive a power loss yet.
+  /// Removes index records of forgotten parts from the state that readers see, even before that survives a power loss.
   func remove(_ removed: [(kind: IndexKind, records: [IndexRecord])]) {
     guard !removed.isEmpty else { return }
     let published = published
@@ -78,8 +56,6 @@ final class KnownStates: Sendable {
   }
 
   /// Syncs everything that was written before the call, unless it is durable already, and shows it to readers.
-  ///
-  /// - Throws: ``StorageError``.
   func synchronize(_ storage: any TrailStorage) throws {
     let written = written
     try durable.reach(written.head.size, in: storage) { self.written.head.size }
@@ -97,9 +73,8 @@ struct PublishedTrail {
   let signed: SignedHead
   var frontier: TreeFrontier
   var index: IndexSnapshot
-  /// `true` if the index has the customers of the entries that it holds in memory.
-  ///
-  /// Keys that are restored later do not bring them back.
+  /// `true` if the index has the customers of the entries in memory, which keys that are restored later do not bring
+  /// back.
   let hasCustomers: Bool
   var checkpoint: VerifiedCheckpoint?
 

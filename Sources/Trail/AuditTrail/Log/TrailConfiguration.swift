@@ -43,9 +43,7 @@ public struct TrailConfiguration: Sendable, Hashable {
   public let origin: String
   /// The period in which a verdict is entered only once.
   public let once: OnceWindow
-  /// The secret key of the indexes' fingerprints, 16 bytes.
-  ///
-  /// Without it, nobody can choose receipts whose fingerprints collide.
+  /// The secret key, 16 bytes, without which nobody can choose receipts whose fingerprints collide.
   let indexKey: [UInt8]
 
   /// Creates a configuration.
@@ -68,7 +66,6 @@ public struct TrailConfiguration: Sendable, Hashable {
     self.indexKey = indexKey
   }
 
-  /// Returns the key for fingerprints of `bits` bits.
   func fingerprintKey(bits: Int) throws(AuditError) -> IndexKey {
     guard let key = IndexKey(indexKey, fingerprintBits: bits) else { throw Self.unreadable }
     return key
@@ -78,7 +75,6 @@ public struct TrailConfiguration: Sendable, Hashable {
     .notATrail, at: "configuration", "The configuration is not one that this version writes.")
   private static let header = "receiptkit.dev/audit-trail@v1"
 
-  /// The text that is signed.
   var text: String {
     let window =
       switch once {

@@ -7,42 +7,20 @@ internal import TransparencyLog
 
 /// The current size and roots of a trail, in a row that every change replaces.
 ///
-/// The trail's key signs it, so that nobody else can make one.
-///
-/// It is stored as a signed note (C2SP signed-note) over the text
-///
-///     receiptkit.dev/audit-trail-head@v1
-///     origin example.com/verdicts
-///     size 43
-///     indexed 0
-///     time 1759302519101
-///     root CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
-///     index 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
-///     writer 7f3a90d2c41b65e8 42
-///     configuration vTqk+i5Ui1zWdWBdYfVFXhbc/tXMMSoOLxWLKZMcqxc=
-///     policies 4pGuWhsS1tOqbaDLWTNIVo8nlZEJ2a2JPzZ8gMT8gjQ=
-///
-/// with the number of entries, the number of entries whose index records are in runs, the time of the newest entry in
-/// milliseconds since 1970, the roots of the tree and of the index, the writer of the entries from a number on, and
-/// SHA-256 of the configuration's text. Because of the latter, nobody can put another configuration in place that the
-/// same key has signed. The last line is present once the text of a policy is kept. It has SHA-256 of the list of these
-/// policies (``StoredPolicies``).
+/// It is a note that the trail's key signs, in the form that <doc:StoredForm> shows. It has SHA-256 of the
+/// configuration's text, so that nobody can put another configuration in place that the same key has signed.
 struct TrailHead: Equatable {
   static let empty = TrailHead(
     size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .zero,
     writer: WriterRun(writer: 0, from: 0))
 
-  /// The number of entries.
   var size: UInt64
   /// The number of entries whose index records are in runs.
   var indexedSize: UInt64
   /// The time of the newest entry, in milliseconds since 1970.
   var lastTime: Int64
-  /// The root of the tree of all entries.
   var root: TreeHash
-  /// The root of the index.
   var indexRoot: IndexRoot
-  /// The last writer.
   var writer: WriterRun
   /// SHA-256 of the list of the policies whose texts are kept; `nil` if no text is kept.
   var policies: SHA256Digest?
@@ -107,20 +85,14 @@ struct SignedHead: Equatable {
   let bytes: [UInt8]
 }
 
-/// The limits of a trail.
 enum TrailLimits {
   /// The maximum number of entries: indexes are stored in 40 bits.
   static let entries: UInt64 = 1 << 40
-  /// The maximum length of an entry, in bytes.
-  ///
-  /// Entry bundles would allow 65,535.
+  /// The maximum length of an entry, in bytes; entry bundles would allow 65,535.
   static let entryByteCount = 16384
-  /// The maximum length of an erasable part, in bytes.
   static let erasableByteCount = 16 << 20
   /// The maximum length, in bytes, of an erasable part in a bundle; a longer one is stored in a row of its own.
   static let inlineErasableByteCount = 4096
-  /// The number of entries between two flushes of the index.
-  ///
-  /// They must be read again when a trail is opened.
+  /// The number of entries between two flushes of the index, which must be read again when a trail is opened.
   static let flushInterval: UInt64 = 65536
 }

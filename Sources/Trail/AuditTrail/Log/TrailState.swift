@@ -3,16 +3,11 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// The state of a trail that a writer holds in memory.
-///
-/// It follows the stored state, and is read again after a failed write.
+/// The state of a trail that a writer holds in memory, which follows the stored state.
 struct TrailState {
-  /// The head, as it is stored and signed.
   var signed: SignedHead
   var head: TrailHead
-  /// The right edge of the tree.
   var frontier: TreeFrontier
-  /// The entries after the last full bundle.
   var tail: BundleEntries
   var index: IndexEngine
   /// The path to the keys of the erasable parts of future entries; `nil` if the trail holds no keys, and is only read.
@@ -21,12 +16,8 @@ struct TrailState {
 
   /// Reads the stored state.
   ///
-  /// - Parameters:
-  ///   - reader: A state of the storage.
-  ///   - context: The values that all states of the trail share.
-  ///   - readsIndex: `true` if the index is read; without it nothing is found, and nothing may be written.
-  ///   - isUnfinished: `true` if it is a copy that may lack the entries which record that parts were erased.
-  /// - Throws: ``AuditError/Code/tampered`` if the entries do not have the signed root.
+  /// Without the index, nothing is found, and nothing may be written. An unfinished copy may lack the entries that
+  /// record that parts were erased.
   init(
     reading reader: any StorageReader, _ context: TrailContext, readsIndex: Bool = true,
     isUnfinished: Bool = false
@@ -36,7 +27,8 @@ struct TrailState {
     head = signed.head
     tail = BundleEntries()
     index = try IndexEngine(root: readsIndex ? head.indexRoot : .zero, in: IndexRows(base: reader))
-    erasureKeys = try Self.erasureKeys(after: head.size, in: reader)
+    var keys = ErasureKeys(reader)
+    erasureKeys = try ErasureKeys.arePresent(in: reader) ? keys.pathForAppending(after: head.size) : nil
     guard !readsIndex || index.indexedSize == head.indexedSize else {
       throw AuditError(
         .tampered, at: "runs",
@@ -59,13 +51,10 @@ struct TrailState {
       index.withMemory { fingerprints.insert(into: &$0, at: position) }
     }
     guard !isUnfinished else { return }
-    try requireErasures(parts.forgotten, in: reader)
-    try requireErased(parts.damaged, in: reader)
+    try requireErasures(parts, in: reader)
   }
 
   /// Catches up with everything that other processes wrote since.
-  ///
-  /// - Throws: ``AuditError/Code/rolledBack`` if there are fewer entries than before.
   mutating func catchUp(_ reader: any StorageReader) throws {
     let stored = try context.keys.stored(in: reader, known: signed)
     guard stored != signed else { return }
@@ -91,20 +80,16 @@ struct TrailState {
       memory.remove(.customer, of: erasedByOthers)
       for (position, fingerprints) in followed { fingerprints.insert(into: &memory, at: position) }
     }
-    try requireErasures(parts.forgotten, in: reader)
-    try requireErased(parts.damaged, in: reader)
+    try requireErasures(parts, in: reader)
   }
 
-  /// Checks that parts which cannot be read were erased.
-  ///
-  /// The key of such a part came back, but the stored bytes are not the part. It can be erased again.
-  private func requireErased(
-    _ damaged: [(position: UInt64, fault: AuditError)], in reader: any StorageReader
-  ) throws {
-    guard !damaged.isEmpty else { return }
-    let erasures = ErasureLookup(
-      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
-    for (position, fault) in damaged where try erasures.erasure(of: position) == nil { throw fault }
+  /// Checks that entries record the erasure of all parts whose keys are gone, or that are not what was committed to.
+  private func requireErasures(_ parts: borrowing IndexedParts, in reader: any StorageReader) throws {
+    guard !parts.forgotten.isEmpty || !parts.damaged.isEmpty else { return }
+    let erasures = erasures(in: reader)
+    for position in parts.forgotten { try erasures.requireErasure(of: position) }
+    // The key of such a part came back, and it can be erased again.
+    for (position, fault) in parts.damaged where try erasures.erasure(of: position) == nil { throw fault }
   }
 
   static func rolledBack(from size: UInt64, to found: UInt64) -> AuditError {
@@ -122,25 +107,13 @@ struct TrailState {
     }
   }
 
-  private static func erasureKeys(after size: UInt64, in reader: any StorageReader) throws -> ErasureKeyPath?
-  {
-    guard try ErasureKeys.arePresent(in: reader) else { return nil }
-    var keys = ErasureKeys(reader)
-    return try keys.pathForAppending(after: size)
-  }
-
-  /// `true` if the trail held keys when this state was read.
   var hasKeys: Bool { erasureKeys != nil }
 
-  /// Returns the path to the keys of the erasable parts that are to be written.
-  ///
-  /// - Throws: ``AuditError/Code/keysMissing``.
   func keysForWriting() throws(AuditError) -> ErasureKeyPath {
     guard let erasureKeys else { throw ErasureKeys.missing }
     return erasureKeys
   }
 
-  /// Signs and stores the head after a change.
   mutating func writeHead(in writer: any StorageWriter) throws {
     signed = try context.keys.write(head, in: writer)
   }
@@ -158,19 +131,14 @@ struct TrailState {
   /// Reads the entries, verified.
   func entries(in reader: any StorageReader) -> StoredEntries { StoredEntries(tiles(in: reader)) }
 
-  /// Checks that each of these entries has an entry that records the erasure of its part.
-  func requireErasures(_ forgotten: [UInt64], in reader: any StorageReader) throws {
-    guard !forgotten.isEmpty else { return }
-    let erasures = ErasureLookup(
+  func erasures(in reader: any StorageReader) -> ErasureLookup {
+    ErasureLookup(
       index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
-    for position in forgotten { try erasures.requireErasure(of: position) }
   }
 }
 
-/// The values that all states of an opened trail share.
 struct TrailContext: Sendable {
   let keys: TrailKeys
-  /// A cache of full tiles that were verified.
   let nodes: TileNodeCache
   /// A random number that identifies this opened trail in heads.
   let writer: UInt64
@@ -222,8 +190,6 @@ struct ErasureLookup {
   let entries: StoredEntries
 
   /// Returns the erasure of the entry at `erased`; `nil` if it was not erased.
-  ///
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   func erasure(of erased: UInt64) throws -> UInt64? {
     var candidates = index.candidates(
       .receipt, EntryFingerprints.erasure(of: erased, key), in: IndexRows(base: entries.tiles.reader))
@@ -235,8 +201,6 @@ struct ErasureLookup {
   }
 
   /// Checks that an entry records the erasure of a part whose key is missing.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if no entry says that the part was erased.
   func requireErasure(of forgotten: UInt64) throws {
     guard try erasure(of: forgotten) == nil else { return }
     throw Self.unconfirmed(forgotten)

@@ -51,7 +51,7 @@ extension TrailState {
   /// erased parts are forgotten here too. When all entries are adopted, keys and erasures must agree:
   /// ``erasureAgreement(in:)``. Throws ``AuditError/Code/tampered`` if they cannot be entries of a trail.
   mutating func adopt(_ copied: [CopiedEntry], in writer: any StorageWriter) throws {
-    var unsavedFrom = head.size
+    let start = head.size
     var erased: [UInt64] = []
     var rest = copied[...]
     var cipher = AES256GCM()
@@ -82,14 +82,13 @@ extension TrailState {
         } catch {
           throw AuditError(.tampered, at: "entry \(position)", "The entry cannot be read: \(error)")
         }
-        try encoded.append(time: keys.time, erasable: copy.erasable, with: &cipher, fingerprints) {
-          $0 += copy.entry
-        }
+        try encoded.append(
+          copy.entry, time: keys.time, erasable: copy.erasable, with: &cipher, fingerprints)
       }
-      try enter(encoded, &unsavedFrom, in: writer)
+      try enter(encoded, after: start, in: writer)
     }
     if !erased.isEmpty { try ErasureKeys.forget(erased, in: writer) }
-    try writeTail(from: unsavedFrom, in: writer)
+    try writeTail(after: start, in: writer)
     head.root = frontier.root
     try writeHead(in: writer)
   }

@@ -5,19 +5,16 @@ internal import ReceiptBytes
 internal import Synchronization
 internal import TransparencyLog
 
-/// Reads snapshots of an opened trail.
 final class Reader: Sendable {
   private let writer: TrailWriter
   /// The head whose signature was verified last.
   private let verifiedHead: Mutex<SignedHead>
 
-  /// - Parameter writer: The writer of the process, whose durable state is shown, and which follows the others.
   init(_ writer: TrailWriter) {
     self.writer = writer
     verifiedHead = Mutex(writer.states.written.signed)
   }
 
-  /// Reads a snapshot on a thread that may block.
   func read<Result: Sendable>(_ body: @escaping @Sendable (TrailView) throws -> Result) async throws -> Result
   {
     try await BlockingWork.run { try self.withView(body) }
@@ -50,23 +47,21 @@ final class Reader: Sendable {
     }
   }
 
-  /// Returns `true` if this opened trail wrote everything that a stored head has beyond `head`, and so will show it as
-  /// soon as it is durable.
-  ///
-  /// Entries that other processes wrote must be read.
+  /// Returns `true` if this opened trail wrote everything beyond `head`, and so will show it as soon as it is durable.
   private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
     stored.size > head.size && stored.writer.writer == writer.context.writer
       && stored.writer.from <= head.size
   }
+}
 
-  /// Returns the size of the trail.
-  func statistics() throws -> TrailStatistics {
-    let stored = try writer.storage.byteCount()
-    return try withView { view in
-      TrailStatistics(
-        entryCount: view.size, checkpointSize: view.checkpoint?.checkpoint.size ?? 0, storedByteCount: stored,
-        oldestTime: view.size > 0 ? try view.entry(at: 0).entry.time : nil,
-        newestTime: view.size > 0 ? view.state.head.lastTime : nil)
-    }
-  }
+package struct TrailStatistics: Sendable, Hashable {
+  package let entryCount: UInt64
+  /// The number of entries that the newest published checkpoint covers.
+  package let checkpointSize: UInt64
+  /// The number of bytes that the trail occupies, including index and tree.
+  package let storedByteCount: UInt64
+  /// The time of the first entry, in milliseconds since 1970; `nil` if there are no entries.
+  package let oldestTime: Int64?
+  /// The time of the newest entry, in milliseconds since 1970; `nil` if there are no entries.
+  package let newestTime: Int64?
 }

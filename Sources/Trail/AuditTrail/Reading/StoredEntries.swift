@@ -3,10 +3,7 @@
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// Reads the entries of a trail.
-///
-/// Every entry is hashed when it is read, and verified against the tree. A read returns what was recorded, or throws
-/// ``AuditError/Code/tampered``.
+/// Reads the entries of a trail, each hashed and verified against the tree: it returns what was recorded, or throws.
 struct StoredEntries {
   let rows: StoredRows
   let tiles: StoredTiles
@@ -16,14 +13,9 @@ struct StoredEntries {
     self.tiles = tiles
   }
 
-  /// Returns the entry at `index`, without its erasable part.
-  ///
-  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
   func entry(at index: UInt64) throws -> [UInt8] { try verified(index).entry }
 
   /// Returns the entry at `index`, and the lengths in its bundle; the lengths are `nil` if it is not in a bundle yet.
-  ///
-  /// - Throws: As ``entry(at:)``.
   func entryWithLengths(at index: UInt64) throws -> (entry: [UInt8], lengths: [UInt8]?) {
     let (entry, header) = try verified(index)
     return (entry, header.map { Array($0.suffix(BundleRow.lengthsByteCount)) })
@@ -47,18 +39,13 @@ struct StoredEntries {
     try tiles.check(groupRoots: groupRoots, ofBundle: UInt64(bundle))
     let lengths = header.span.extracting(BundleRow.groupedTileByteCount - start..<header.count)
     let entry = try rows.part(BundleRow.entryRange(lengths, position), of: bundle)
-    var hashes = TreeHash.hashes(
-      in: header.span.extracting(0..<GroupedTile.groupWidth * TreeHash.byteCount))
+    var hashes = TreeHash.hashes(in: header.span.extracting(0..<GroupedTile.groupWidth * TreeHash.byteCount))
     hashes[position % GroupedTile.groupWidth] = .leaf(entry)
     guard TreeHash.root(ofComplete: hashes[...]) == groupRoots[group] else { throw Self.altered(index) }
     return (entry, header)
   }
 
-  /// Calls `body` with the entries in `range`, in order.
-  ///
-  /// Each bundle is read once.
-  ///
-  /// - Throws: As ``entry(at:)``, and the errors of `body`.
+  /// Calls `body` with the entries in `range`, in order; each bundle is read once.
   func forEach(in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void) throws {
     var verified: UInt64?
     if let last = range.last { try requireEntry(last) }
@@ -109,28 +96,16 @@ struct StoredRows {
   }
 
   /// Returns the sealed erasable part of the entry at `index`; empty if it has no part.
-  ///
-  /// - Parameters:
-  ///   - index: The index of the entry.
-  ///   - known: The lengths in its bundle, if they were read already.
-  /// - Returns: The sealed part.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   func erasable(at index: UInt64, lengths known: [UInt8]? = nil) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
-    let isOutOfLine: Bool
-    if let lengths = try known ?? lengths(of: bundle) {
-      guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
-      isOutOfLine = layout.outOfLine[position]
-      if !isOutOfLine { return try part(layout.erasables[position], of: bundle) }
-    } else {
-      guard let stored = try tail(index) else { return [] }
-      isOutOfLine = stored.isOutOfLine
-      if !isOutOfLine { return stored.erasable }
+    guard let lengths = try known ?? lengths(of: bundle) else {
+      return try tail(index).map { try erasable(of: $0, at: index) } ?? []
     }
-    return try outOfLinePayload(index)
+    guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
+    return try layout.outOfLine[position]
+      ? outOfLinePayload(index) : part(layout.erasables[position], of: bundle)
   }
 
-  /// Returns an erasable part that has a row of its own.
   private func outOfLinePayload(_ index: UInt64) throws -> [UInt8] {
     guard let row = try reader.value(.payloads, Int64(index)) else {
       throw AuditError(
@@ -144,9 +119,7 @@ struct StoredRows {
     stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }
 
-  /// Calls `body` with the entries in `range`, in order, and with all entries of the bundle.
-  ///
-  /// Each bundle is read once.
+  /// Calls `body` with the entries in `range`, in order, and with all entries of the bundle, which is read once.
   func forEach(
     in range: Range<UInt64>, _ body: (UInt64, StoredEntry, _ bundle: [StoredEntry]) throws -> Void
   ) throws {
@@ -170,7 +143,6 @@ struct StoredRows {
     }
   }
 
-  /// Decodes the 256 entries of a bundle's row.
   static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
     guard row.count >= BundleRow.headerByteCount,
       let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
@@ -183,13 +155,8 @@ struct StoredRows {
     }
   }
 
-  /// Calls the closure with all stored entries, in order, regardless of the head.
-  ///
-  /// Rows that cannot be read are skipped.
-  ///
-  /// - Parameter body: The closure.
-  /// - Returns: `true` if all rows could be read.
-  /// - Throws: ``StorageError``, and the errors of `body`.
+  /// Calls the closure with all stored entries, in order, regardless of the head; `false` if some rows could not be
+  /// read.
   func forEachReadable(_ body: (UInt64, StoredEntry) throws -> Void) throws -> Bool {
     var isWhole = true
     try reader.forEach(.bundles, in: 0...Int64(UInt32.max)) { bundle, row in
@@ -219,7 +186,6 @@ struct StoredRows {
     return lengths
   }
 
-  /// Returns some bytes of a bundle's row.
   func part(_ range: Range<Int>, of bundle: Int64) throws -> [UInt8] {
     let bytes = try reader.value(.bundles, bundle, bytes: range)
     guard let bytes, bytes.count == range.count else { throw Self.damaged(bundle) }

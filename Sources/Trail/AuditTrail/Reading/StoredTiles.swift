@@ -8,11 +8,8 @@ internal import TransparencyLog
 struct StoredTiles: TileReader {
   let reader: any StorageReader
   let edge: TreeFrontier
-  /// A cache of full tiles that were verified.
   let cache: TileNodeCache
-  /// If `true`, only the roots of the groups in a full tile of level 0 are verified against the tree.
-  ///
-  /// This is for callers that check the hashes themselves, such as those of a proof.
+  /// If `true`, only the roots of the groups in a full tile of level 0 are verified; callers check the others.
   var checksGroupsOnly = false
 
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
@@ -36,8 +33,7 @@ struct StoredTiles: TileReader {
     else {
       return GroupedTile(hashes: try tile(coordinates))
     }
-    let row = try reader.value(
-      .bundles, Int64(coordinates.number), bytes: 0..<BundleRow.groupedTileByteCount)
+    let row = try reader.value(.bundles, Int64(coordinates.number), bytes: 0..<BundleRow.groupedTileByteCount)
     guard let row, row.count == BundleRow.groupedTileByteCount else { throw Self.missing(coordinates) }
     let hashes = TreeHash.hashes(in: row)
     let groupRoots = Array(hashes.dropFirst(BundleRow.entryCount))
@@ -45,7 +41,6 @@ struct StoredTiles: TileReader {
     return GroupedTile(hashes: Array(hashes.prefix(BundleRow.entryCount)), groupRoots: groupRoots)
   }
 
-  /// Compares the roots of a full bundle's groups with the tree.
   func check(groupRoots: [TreeHash], ofBundle number: UInt64) throws {
     let tile = TileCoordinates(0, number, TileCoordinates.fullWidth)
     guard try TreeHash.root(ofComplete: groupRoots[...]) == root(ofTile: tile) else {
@@ -68,7 +63,6 @@ struct StoredTiles: TileReader {
     return hashes[position]
   }
 
-  /// Returns a stored tile, unverified.
   static func fullTile(_ coordinates: TileCoordinates, _ reader: any StorageReader) throws -> [TreeHash] {
     let row =
       if coordinates.level == 0 {
@@ -97,9 +91,7 @@ struct StoredTiles: TileReader {
   }
 }
 
-/// The stored full tiles, unverified.
-///
-/// They serve to read the right edge of a tree whose size is a multiple of 256; its root is then compared.
+/// The stored full tiles, unverified, for reading the right edge of a tree whose root is then compared.
 struct UnverifiedTiles: TileReader {
   let reader: any StorageReader
 

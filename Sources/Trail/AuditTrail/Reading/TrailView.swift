@@ -68,8 +68,6 @@ public struct TrailView {
   /// `tile/…` or `tile/entries/…`.
   ///
   /// This includes partial tiles that have become wider since. Returns `nil` for any other path.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if the stored data is not what was recorded, ``StorageError``.
   package func file(at path: String) throws -> [UInt8]? {
     guard let checkpoint else { return nil }
     if path == "checkpoint" { return checkpoint.signed.encoded }
@@ -94,11 +92,8 @@ public struct TrailView {
       ?? false
   }
 
-  /// Announces the entries that are read next, so that a remote storage fetches each bundle as a whole that contains
-  /// many of them.
-  ///
-  /// - Parameter indexes: The entries, at most some hundreds. Bundles that an earlier call fetched are dropped.
-  /// - Throws: ``StorageError``.
+  /// Announces the entries that are read next, at most some hundreds, so that a remote storage fetches each bundle as a
+  /// whole that contains many of them; bundles that an earlier call fetched are dropped.
   package func prefetch(_ indexes: some Sequence<UInt64>) throws {
     try reader.prefetch(.bundles) {
       Dictionary(grouping: indexes) { StoredRows.place(of: $0).bundle }
@@ -106,9 +101,7 @@ public struct TrailView {
     }
   }
 
-  /// The minimum number of wanted entries in a bundle for fetching it as a whole.
-  ///
-  /// With fewer, only these are read.
+  /// The minimum number of wanted entries in a bundle for fetching it as a whole, and not only these.
   private static let prefetchedCount = 8
 
   // MARK: - Lookups, newest first
@@ -149,57 +142,26 @@ public struct TrailView {
   public func entries(
     transaction: String, in scope: PurchaseScope? = nil, before: UInt64 = .max, limit: Int = .max
   ) throws -> [RecordedEntry] {
-    let name = EntryText.encoded(transaction)
-    var found: [RecordedEntry] = []
-    var candidates = candidates(.transaction, name, before: before)
-    while found.count < limit, let index = try candidates.next() {
-      guard try isValue(name, at: index, \.transaction) else { continue }
-      let recorded = try entry(at: index)
-      if scope?.mayContain(recorded.entry) != false { found.append(recorded) }
+    try entries(.transaction, EntryText.encoded(transaction), before: before, limit: limit) { recorded in
+      recorded.entry.transaction.isIdentical(to: transaction)
+        && scope?.mayContain(recorded.entry) != false
     }
-    return found
   }
 
-  /// Returns the entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
-  ///
-  /// - Parameters:
-  ///   - digest: The digest that entries state as ``EntryFacts/receipt``; see ``ReceiptDigests``.
-  ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: The maximum number of results.
-  /// - Returns: The entries.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
-  package func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
-    -> [RecordedEntry]
-  {
-    try entries(receipt: digest, before: before, limit: limit) { _ in true }
-  }
-
-  /// Returns the entries of a receipt that are wanted, newest first.
-  ///
-  /// The limit counts only these.
-  func entries(
-    receipt digest: SHA256Digest, before: UInt64, limit: Int, where isWanted: (EntryFacts) -> Bool
+  /// Returns the entries of a receipt that are wanted, newest first: verdicts on it, without the purchases inside it.
+  package func entries(
+    receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max,
+    where isWanted: (EntryFacts) -> Bool = { _ in true }
   ) throws -> [RecordedEntry] {
-    var found: [RecordedEntry] = []
-    var candidates = candidates(.receipt, digest.bytes, before: before)
-    while found.count < limit, let index = try candidates.next() {
-      let recorded = try entry(at: index)
-      if recorded.entry.receipt == digest, isWanted(recorded.entry.facts) { found.append(recorded) }
+    try entries(.receipt, digest.bytes, before: before, limit: limit) { recorded in
+      recorded.entry.receipt == digest && isWanted(recorded.entry.facts)
     }
-    return found
   }
 
   /// Returns the entries with an identifier, of any kind, newest first.
   public func entries(id: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
-    let name = EntryText.encoded(id)
-    var found: [RecordedEntry] = []
-    var candidates = state.index.candidates(
-      .receipt, EntryFingerprints.fingerprint(id: name, key), before: min(before, size),
-      in: IndexRows(base: reader))
-    while found.count < limit, let index = try candidates.next() {
-      if try isValue(name, at: index, \.id) { found.append(try entry(at: index)) }
-    }
-    return found
+    let name = EntryFingerprints.name(id: EntryText.encoded(id))
+    return try entries(.receipt, name, before: before, limit: limit) { $0.entry.id.isIdentical(to: id) }
   }
 
   /// Returns the entries of a product, newest first.
@@ -237,19 +199,12 @@ public struct TrailView {
     customer token: String, before: UInt64 = .max, limit: Int = .max, part: (UInt64) throws -> ErasablePart?
   ) throws -> [RecordedEntry] {
     guard try state.hasCustomers && ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
-    var found: [RecordedEntry] = []
-    var candidates = candidates(.customer, Array(token.utf8), before: before)
-    while found.count < limit, let index = try candidates.next() {
-      if try part(index)?.customerToken.isIdentical(to: token) == true { found.append(try entry(at: index)) }
+    return try entries(.customer, Array(token.utf8), before: before, limit: limit) { recorded in
+      try part(recorded.index)?.customerToken.isIdentical(to: token) == true
     }
-    return found
   }
 
-  /// Returns the entries, not erased yet, that hold the receipt or name the customer of some others, to erase them too.
-  ///
-  /// - Parameter indexes: The entries whose receipts and customers are searched for.
-  /// - Returns: The other entries, in ascending order.
-  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
+  /// Returns the other entries, ascending and not erased yet, that hold the receipt or name the customer of some.
   package func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
     try entriesSharing(indexes, part: erasablePart)
   }
@@ -274,14 +229,7 @@ public struct TrailView {
     return found.subtracting(indexes).sorted()
   }
 
-  // MARK: - For erasing
-
-  /// Returns the entries of a customer that can be erased, in ascending order.
-  ///
-  /// This includes entries that were erased before and whose keys came back, which ``entries(customer:before:limit:)``
-  /// refuses.
-  ///
-  /// - Throws: As ``entries(customer:before:limit:)``.
+  /// Returns the entries of a customer that can be erased, ascending, including erased ones whose keys came back.
   package func entriesToErase(customer token: String) throws -> [UInt64] {
     try entries(customer: token, part: partToErase).map(\.index).reversed()
   }
@@ -345,13 +293,18 @@ public struct TrailView {
       kind, key.fingerprint(kind, value), before: min(before, size), in: IndexRows(base: reader))
   }
 
-  /// Returns `true` if the entry at `index` has this value in this line.
-  private func isValue(
-    _ name: [UInt8], at index: UInt64, _ line: KeyPath<EntryIndexKeys, Range<Int>?>
-  ) throws -> Bool {
-    let bytes = try entries.entry(at: index)
-    guard let range = try TrailState.keys(of: bytes, at: index)[keyPath: line] else { return false }
-    return bytes[range].elementsEqual(name)
+  /// Returns the entries that the index has for a value, newest first, except those whose fingerprints only collide.
+  private func entries(
+    _ kind: IndexKind, _ value: [UInt8], before: UInt64, limit: Int,
+    where isWanted: (RecordedEntry) throws -> Bool
+  ) throws -> [RecordedEntry] {
+    var found: [RecordedEntry] = []
+    var candidates = candidates(kind, value, before: before)
+    while found.count < limit, let index = try candidates.next() {
+      let recorded = try entry(at: index)
+      if try isWanted(recorded) { found.append(recorded) }
+    }
+    return found
   }
 
   // MARK: - Proofs
@@ -387,7 +340,6 @@ public struct TrailView {
     return try verifiedProof(of: index, in: checkpoint)
   }
 
-  /// Returns the proof, and verifies it before.
   private func verifiedProof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
     let entry = try entries.entry(at: index)
     let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
@@ -401,8 +353,7 @@ public struct TrailView {
       throw AuditError(
         .tampered, at: "entry \(index)", "The hashes on its way to the root were altered: \(error)")
     }
-    return try LogProof(
-      extra: entry, index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
+    return try LogProof(extra: entry, index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
   }
 
   /// Returns a proof that the tree of `size` entries continues the tree of the first `oldSize` entries.
@@ -410,7 +361,6 @@ public struct TrailView {
     try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles, cache: context.nodes)
   }
 
-  /// Returns the root of the tree of the first `size` entries.
   package func root(size: UInt64) throws -> TreeHash {
     try MerkleTree.root(size: size, reader: tiles, cache: context.nodes)
   }
@@ -433,7 +383,7 @@ public struct RecordedEntry: Sendable, Hashable {
   /// The stored bytes of the entry, which are the leaf of the tree.
   public let bytes: [UInt8]
 
-  init(index: UInt64, bytes: [UInt8]) throws(AuditError) {
+  package init(index: UInt64, bytes: [UInt8]) throws(AuditError) {
     self.index = index
     self.bytes = bytes
     do { entry = try AuditEntry(parsing: bytes) } catch {

@@ -4,6 +4,45 @@ public import ReceiptCodec
 public import ReceiptCrypto
 public import ReceiptVerification
 
+/// The options for data that is kept in addition to the facts, in the erasable part.
+public struct RecordingOptions: Sendable, Hashable {
+  /// `true` if the receipt itself is kept, so that it can be verified again years later; `true` by default.
+  package var keepsReceipt: Bool
+  /// The maximum length, in bytes, of a kept receipt whose signature was not found valid; 65,536 by default.
+  ///
+  /// Anyone can send such receipts, and they must not fill the disk. Of a longer one, only the digest is recorded.
+  package var maximumUnverifiedByteCount: Int
+  /// The customer's identifier, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken`
+  /// that the receipt states.
+  package var customer: String?
+
+  /// The maximum length of a kept receipt: a trail accepts no longer one.
+  static let maximumReceiptByteCount = 15 << 20
+  static let maximumIdentifierByteCount = 512
+
+  /// Creates options; the defaults keep everything that a later dispute needs.
+  public init(keepsReceipt: Bool = true, maximumUnverifiedByteCount: Int = 65536, customer: String? = nil) {
+    self.keepsReceipt = keepsReceipt
+    self.maximumUnverifiedByteCount = maximumUnverifiedByteCount
+    self.customer = customer
+  }
+
+  /// Returns the only spelling in which a customer is recorded and looked up: a UUID in lower case, as the App Store
+  /// writes it; any other text unchanged.
+  package static func canonicalCustomer(_ text: String) -> String {
+    let dashes = [8, 13, 18, 23]
+    var index = 0
+    for byte in text.utf8 {
+      let isInPlace =
+        dashes.contains(index)
+        ? byte == UInt8(ascii: "-") : Character(UnicodeScalar(byte)).isHexDigit && byte < 0x80
+      guard isInPlace else { return text }
+      index += 1
+    }
+    return index == 36 ? text.lowercased() : text
+  }
+}
+
 extension [AuditRecord] {
   /// Creates the records to append for a verdict: the verdict's own record and, for an app receipt with several lines
   /// of purchases, one record for each line after it.
@@ -77,17 +116,16 @@ extension EntryFacts {
     guard let receipt else { return }
     format = receipt.kind.rawValue
     if case .jws(.notification(let content)) = receipt.content {
-      notification = content.notificationType?.rawValue.recordable
-      subtype = content.subtype?.rawValue.recordable
+      notification = (content.notificationType?.rawValue).recordable
+      subtype = (content.subtype?.rawValue).recordable
     }
     bundle = receipt.bundleId.recordable
     // An environment that the signature does not cover is a claim, not a fact.
-    environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.recordable : nil
+    environment = receipt.isEnvironmentProven ? (receipt.environment?.rawValue).recordable : nil
     signer = SHA256Digest(hexadecimal: receipt.signer.sha256)
     root = receipt.signer.rootSHA256.flatMap { SHA256Digest(hexadecimal: $0) }
   }
 
-  /// Notes the statements of a purchase.
   fileprivate mutating func note(_ transaction: Transaction) {
     self.transaction = transaction.eventIdentifier.recordable
     original = transaction.lineIdentifier.recordable
@@ -133,15 +171,58 @@ extension Timestamp {
 }
 
 extension String? {
-  fileprivate var recordable: String? { self?.recordable }
+  /// The text; `nil` if it is empty, or longer than any store's identifiers.
+  ///
+  /// Entries have no empty values, and no receipt may prevent its verdict from being recorded.
+  fileprivate var recordable: String? {
+    flatMap { 1...RecordingOptions.maximumIdentifierByteCount ~= $0.utf8.count ? $0 : nil }
+  }
 }
 
-extension String {
-  /// The text; `nil` if it must not be recorded.
-  ///
-  /// Entries have no empty values. A value that is longer than any store's identifiers is left out, since no receipt
-  /// may prevent its verdict from being recorded.
-  fileprivate var recordable: String? {
-    1...RecordingOptions.maximumIdentifierByteCount ~= utf8.count ? self : nil
+extension RecordedCheck {
+  /// The maximum number of lines in an entry; the reports of further checkers in a composition are left out.
+  package static let maximumCount = 16
+  /// The maximum length of a checker's name, in bytes; a longer name is cut off.
+  static let maximumNameByteCount = 128
+
+  /// Returns a line for each report; that of a composition is followed by those of the checkers that it asked.
+  package static func list(_ reports: [CheckerReport]) -> [RecordedCheck] {
+    var list: [RecordedCheck] = []
+    for report in reports { append(report, to: &list, depth: 0) }
+    return list
+  }
+
+  private static func append(_ report: CheckerReport, to list: inout [RecordedCheck], depth: Int) {
+    guard list.count < maximumCount, depth < maximumCount else { return }
+    list.append(RecordedCheck(name: name(report.name), answer: Answer(report.answer)))
+    for part in report.parts { append(part, to: &list, depth: depth + 1) }
+  }
+
+  private static func name(_ name: String) -> String {
+    if 1...maximumNameByteCount ~= name.utf8.count { return name }
+    if name.isEmpty { return "unnamed" }
+    var cut = String.UnicodeScalarView()
+    var count = 0
+    for scalar in name.unicodeScalars {
+      count += UTF8.width(scalar)
+      guard count <= maximumNameByteCount else { break }
+      cut.append(scalar)
+    }
+    return String(cut)
+  }
+}
+
+extension RecordedCheck.Answer {
+  fileprivate init(_ answer: CheckerAnswer) {
+    switch answer {
+    case .terminalFailure: self = .failed
+    case .retryableFailure: self = .unavailable
+    case .response(let response):
+      switch response.standing {
+      case .confirmed: self = .confirmed
+      case .revoked: self = .revoked
+      case .refused: self = .refused
+      }
+    }
   }
 }

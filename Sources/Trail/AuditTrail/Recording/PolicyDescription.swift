@@ -10,18 +10,11 @@ extension SHA256Digest {
   public init(of policy: VerificationPolicy) { self.init(of: Array(PolicyDescription(policy).text.utf8)) }
 }
 
-/// A policy as text with only one spelling.
-///
-/// Entries refer to it by its digest.
-///
-/// A trail keeps the text of each policy (``AuditLog/keep(policy:)``), so that an entry can be read years later.
+/// A policy as text with only one spelling, whose digest entries have, and which a trail keeps for later readers.
 package struct PolicyDescription: Sendable, Hashable {
-  /// The text: lines of a key, a space and a value, as in an entry.
-  ///
-  /// The format is described in <doc:Recording>.
+  /// The text: lines of a key, a space and a value, as in an entry; see <doc:Recording>.
   package let text: String
 
-  /// Describes a policy.
   package init(_ policy: VerificationPolicy) {
     var lines = PolicyLines()
     switch policy.bundleIds {
@@ -65,7 +58,6 @@ package struct PolicyDescription: Sendable, Hashable {
   }
 
   fileprivate static let header = "receiptkit.dev/verification-policy@v1\n"
-  /// The bytes that each text begins with.
   static let beginning = Array(header.utf8)
 
   /// Returns whole numbers as digits only, and others as the shortest decimal that reads as the same number.
@@ -75,7 +67,6 @@ package struct PolicyDescription: Sendable, Hashable {
   }
 }
 
-/// The lines of a policy's text.
 private struct PolicyLines {
   private(set) var text = PolicyDescription.header
 

@@ -3,9 +3,7 @@
 internal import ReceiptCodec
 package import ReceiptVerification
 
-/// The transactions of one original transaction, represented by the newest.
-///
-/// An order of several products at Google Play has such a line for each product.
+/// The transactions of one original transaction (and product, of an order at Google Play), represented by the newest.
 struct PurchaseLine {
   var newest: Transaction
 
@@ -34,9 +32,7 @@ struct PurchaseLine {
     return lines
   }
 
-  /// A notification may contain renewal information and no transaction.
-  ///
-  /// The renewal information identifies the subscription too.
+  /// Returns the transactions, or those of the renewal information in a notification that contains no transaction.
   private static func transactions(of receipt: VerifiedReceipt) -> [Transaction] {
     let transactions = receipt.transactions
     if !transactions.isEmpty { return transactions }

@@ -8,9 +8,7 @@ public struct ReceiptDigests: Sendable, Hashable {
   /// SHA-256 of the bytes that a signature of the receipt covers, which is the same for every spelling of the receipt
   /// (`VerifiedReceipt.identity`); `nil` if the bytes are not a receipt.
   package let identity: SHA256Digest?
-  /// SHA-256 of the receipt without base64, JSON or white space around it.
-  ///
-  /// If the bytes are not a receipt, SHA-256 of all of them.
+  /// SHA-256 of the receipt without base64, JSON or white space around it; of all bytes if they are not a receipt.
   package let encoding: SHA256Digest
 
   /// Computes the digests of a receipt in any of the wrappings that a verifier accepts.
@@ -20,9 +18,7 @@ public struct ReceiptDigests: Sendable, Hashable {
     encoding = SHA256Digest(of: receipt?.encoded ?? bytes)
   }
 
-  /// Returns `true` if an entry is about this receipt.
-  ///
-  /// The entry names the receipt by its identity if its signature was found valid, else by its bytes.
+  /// Returns `true` if an entry is about this receipt, which it names by its identity if its signature was found valid.
   ///
   /// A file that contains only the bytes which a genuine receipt's signature covers has that receipt's identity as the
   /// digest of its bytes. An entry about such a file is not about the receipt.

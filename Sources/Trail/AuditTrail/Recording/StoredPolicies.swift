@@ -25,12 +25,8 @@ extension TrailView {
 
 /// The texts of policies and the list of their digests, which are notes of the trail that the signed head vouches for.
 ///
-/// The list consists of the 32 bytes of each digest, in ascending order. The head has its SHA-256, so that no text can
-/// be replaced, added or removed without detection.
+/// The list consists of the 32 bytes of each digest, in ascending order.
 enum StoredPolicies {
-  /// Keeps the text of a policy, unless it is kept already.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; the errors of the storage.
   static func keep(
     _ policy: VerificationPolicy, in storage: any TrailStorage, _ keys: TrailKeys
   ) throws(AuditError) {
@@ -51,20 +47,16 @@ enum StoredPolicies {
     try reader.value(.notes, TrailNotes.policy(digest)).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Returns the digests of the policies whose texts are kept.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if the list is not the one that the head vouches for, and cannot be
-  ///   restored from the texts either; ``StorageError``.
+  /// Returns the digests of the policies whose texts are kept, restored from the texts if the list was altered.
   static func list(in reader: any StorageReader, _ head: TrailHead) throws -> Set<SHA256Digest> {
     guard let expected = head.policies else { return [] }
     if let row = try reader.value(.notes, TrailNotes.policyList), SHA256Digest(of: row) == expected {
       return digests(of: row)
     }
     var stored: Set<SHA256Digest> = []
-    try reader.forEach(.notes, in: TrailNotes.policies) { key, text in
-      let digest = SHA256Digest(of: text)
-      if TrailNotes.policy(digest) == key { stored.insert(digest) }
-      return true
+    for row in try rows(in: reader) {
+      let digest = SHA256Digest(of: row.text)
+      if TrailNotes.policy(digest) == row.key { stored.insert(digest) }
     }
     guard SHA256Digest(of: encode(stored)) == expected else {
       throw AuditError(
@@ -75,10 +67,8 @@ enum StoredPolicies {
   }
 
   private static func digests(of row: [UInt8]) -> Set<SHA256Digest> {
-    Set(
-      stride(from: 0, to: row.count, by: SHA256Digest.byteCount).compactMap {
-        SHA256Digest(row[$0...].prefix(SHA256Digest.byteCount))
-      })
+    let starts = stride(from: 0, to: row.count, by: SHA256Digest.byteCount)
+    return Set(starts.compactMap { SHA256Digest(row[$0...].prefix(SHA256Digest.byteCount)) })
   }
 
   private static func encode(_ digests: Set<SHA256Digest>) -> [UInt8] {
@@ -95,15 +85,9 @@ enum StoredPolicies {
     return try reader.value(.notes, TrailNotes.policy(digest)) == bytes
   }
 
-  /// Keeps texts in addition to those that are kept already.
+  /// Keeps texts in addition to those that are kept already; the head vouches for them and must then be written.
   ///
   /// Texts that were altered or removed are restored if they are among them, and texts that nobody kept are removed.
-  ///
-  /// - Parameters:
-  ///   - texts: The texts.
-  ///   - head: The head, which vouches for the texts afterwards and must then be written.
-  ///   - writer: The transaction.
-  /// - Throws: As ``list(in:_:)``.
   static func keep(_ texts: [String], _ head: inout TrailHead, in writer: any StorageWriter) throws {
     var kept = try list(in: writer, head)
     for bytes in texts.map({ Array($0.utf8) }) {
@@ -120,15 +104,18 @@ enum StoredPolicies {
 
   private static func strays(in reader: any StorageReader, _ kept: Set<SHA256Digest>) throws -> [Int64] {
     let keys = Set(kept.map(TrailNotes.policy))
-    var strays: [Int64] = []
-    try reader.forEach(.notes, in: TrailNotes.policies) { key, _ in
-      if !keys.contains(key) { strays.append(key) }
-      return true
-    }
-    return strays
+    return try rows(in: reader).map(\.key).filter { !keys.contains($0) }
   }
 
-  /// Returns the faults of the stored texts.
+  private static func rows(in reader: any StorageReader) throws -> [(key: Int64, text: [UInt8])] {
+    var rows: [(key: Int64, text: [UInt8])] = []
+    try reader.forEach(.notes, in: TrailNotes.policies) { key, text in
+      rows.append((key, text))
+      return true
+    }
+    return rows
+  }
+
   static func faults(in reader: any StorageReader, _ head: TrailHead) throws -> [TrailFault] {
     let kept: Set<SHA256Digest>
     do { kept = try list(in: reader, head) } catch let error as AuditError {
@@ -152,19 +139,12 @@ enum StoredPolicies {
     return faults
   }
 
-  /// Returns all texts.
-  ///
-  /// - Throws: ``AuditError/Code/tampered`` if they are not the texts that were kept; ``StorageError``.
+  /// Returns all texts, after checking that they are those that were kept.
   static func verified(in reader: any StorageReader, _ head: TrailHead) throws -> [String] {
     if let fault = try faults(in: reader, head).first {
       throw AuditError(.tampered, at: fault.place, fault.message)
     }
-    var texts: [String] = []
-    try reader.forEach(.notes, in: TrailNotes.policies) { _, text in
-      texts.append(String(decoding: text, as: UTF8.self))
-      return true
-    }
-    return texts
+    return try rows(in: reader).map { String(decoding: $0.text, as: UTF8.self) }
   }
 
   static func another(_ digest: SHA256Digest) -> AuditError {
@@ -174,19 +154,14 @@ enum StoredPolicies {
         + "puts its text back, or restore the trail from a backup.")
   }
 
-  /// Encodes texts as a file.
-  ///
-  /// No text has an empty line, and each is followed by one.
+  /// Encodes texts as a file: no text has an empty line, and each is followed by one.
   static func file(_ texts: [String]) -> [UInt8] { texts.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } }
 
-  /// Decodes the texts of a file.
   static func texts(in file: [UInt8]) -> [String] {
     String(decoding: file, as: UTF8.self).split(separator: "\n\n").map { $0 + "\n" }
   }
 
-  /// Checks that a file has texts of policies that entries name, each once.
-  ///
-  /// Returns the fault; `nil` if there is no fault.
+  /// Returns the fault of a file that must have texts of policies that entries name, each once.
   static func fault(in file: [UInt8], named: Set<SHA256Digest>) -> String? {
     let texts = texts(in: file)
     guard self.file(texts) == file else {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The grants that answer questions about purchases with long histories.
-///
-/// They are found outside the transaction that decides, while others write, so that the transaction has to read only
-/// newer entries.
+/// The grants that were found while others write, so that the transaction that decides has to read only newer entries.
 struct KnownGrants: Sendable {
   /// The maximum number of entries of one purchase that a transaction reads.
   static let maximumEntryCount = 512
 
   private var size: UInt64 = 0
-  private var answers: [ReplayQuestion: GrantSearch] = [:]
+  private(set) var answers: [ReplayQuestion: GrantSearch] = [:]
 
   init() {}
 
@@ -20,24 +17,16 @@ struct KnownGrants: Sendable {
     }
   }
 
-  /// Returns the grant that was found.
-  func grant(_ question: ReplayQuestion) -> EarlierGrant? {
-    guard case .grant(let grant) = answers[question] else { return nil }
-    return grant
-  }
-
   /// Returns the number of entries of the trail that were searched for an answer.
   func searchedCount(_ question: ReplayQuestion) -> UInt64 { answers[question] == nil ? 0 : size }
 }
 
-/// An entry that recorded a grant.
 struct EarlierGrant: Sendable {
   let recorded: RecordedEntry
   /// The customer of the grant, if the question is about one.
   let owner: String?
 }
 
-/// The result of searching for an earlier grant.
 enum GrantSearch: Sendable {
   case grant(EarlierGrant)
   case none
@@ -46,22 +35,14 @@ enum GrantSearch: Sendable {
 }
 
 extension TrailView {
-  /// The number of entries that are in memory at a time.
   private static let pageSize = 256
 
   /// Finds an earlier grant that answers a question: for a customer, the first grant that still names one, else the
   /// newest.
   ///
-  /// - Parameters:
-  ///   - question: The question.
-  ///   - known: The grants that were found before; the entries that were searched for them are not read again.
-  ///   - longest: The maximum number of entries to read.
-  /// - Returns: The grant, if there is one, or that there are more entries than may be read.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
-  func earlierGrant(
-    _ question: ReplayQuestion, _ known: KnownGrants, longest: Int
-  ) throws -> GrantSearch {
-    if let earlier = known.grant(question) {
+  /// The entries that were searched for the known grants are not read again, and at most `longest` others are.
+  func earlierGrant(_ question: ReplayQuestion, _ known: KnownGrants, longest: Int) throws -> GrantSearch {
+    if case .grant(let earlier) = known.answers[question] {
       guard earlier.owner != nil else { return .grant(earlier) }
       // The entry stays, but its customer may have been erased since.
       guard let token = try erasablePart(at: earlier.recorded.index)?.customerToken else { return .tooLong }
@@ -72,7 +53,7 @@ extension TrailView {
     var count = 0
     var named: [UInt64] = []
     search: while true {
-      let page = try entries(question, before: before)
+      let page = try entries(question, in: nil, before: before, limit: Self.pageSize)
       for recorded in page {
         guard recorded.index >= searched else { break search }
         count += 1
@@ -80,9 +61,7 @@ extension TrailView {
         guard recorded.entry.verdict == .valid, question.scope?.mayContain(recorded.entry) != false else {
           continue
         }
-        guard case .customer = question else {
-          return .grant(EarlierGrant(recorded: recorded, owner: nil))
-        }
+        guard case .customer = question else { return .grant(EarlierGrant(recorded: recorded, owner: nil)) }
         if recorded.entry.commitment != nil { named.append(recorded.index) }
       }
       guard let last = page.last, page.count == Self.pageSize else { break }
@@ -97,14 +76,16 @@ extension TrailView {
     return .none
   }
 
-  /// Returns a page of the entries that a question concerns, newest first, including those of other scopes.
-  private func entries(_ question: ReplayQuestion, before: UInt64) throws -> [RecordedEntry] {
+  /// Returns the entries that a question concerns, newest first; those of all scopes without a scope.
+  func entries(
+    _ question: ReplayQuestion, in scope: PurchaseScope?, before: UInt64 = .max, limit: Int
+  ) throws -> [RecordedEntry] {
     switch question {
-    case .receipt(let identity): try entries(receipt: identity, before: before, limit: Self.pageSize)
+    case .receipt(let identity): try entries(receipt: identity, before: before, limit: limit)
     case .consumable(.transaction(let transaction), _), .customer(.transaction(let transaction), _, _, _):
-      try entries(transaction: transaction, before: before, limit: Self.pageSize)
+      try entries(transaction: transaction, in: scope, before: before, limit: limit)
     case .consumable(.original(let original), _), .customer(.original(let original), _, _, _):
-      try history(original: original, before: before, limit: Self.pageSize)
+      try history(original: original, in: scope, before: before, limit: limit)
     }
   }
 }

@@ -1,8 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+public import ReceiptCodec
+public import ReceiptCrypto
+public import ReceiptVerification
 
-/// Decides which purchases are granted, and records the decisions.
+/// A verdict to record, and the rules under which the purchase is granted.
+public struct GrantRequest: Sendable {
+  let verdict: Verdict
+  let questions: [ReplayQuestion]
+  private let receipt: [UInt8]
+  private let policyDigest: SHA256Digest
+  private let time: Timestamp
+  private let options: RecordingOptions
+
+  /// Creates a request from a verdict.
+  ///
+  /// - Parameters:
+  ///   - verdict: The verdict. If it is not valid, it is recorded, and nothing is granted.
+  ///   - receipt: The bytes that were verified.
+  ///   - policyDigest: The digest of the policy that they were verified under.
+  ///   - time: The time of the verdict.
+  ///   - rules: The rules by which a receipt is a replay; without rules, every valid verdict is a grant.
+  ///   - consumables: Products that are consumables, for receipts that do not say so.
+  ///   - options: The options for data that is kept in addition. Its customer, by default the `appAccountToken` that
+  ///     the receipt states, is the one to whom the purchase is granted.
+  public init(
+    _ verdict: Verdict, receipt: [UInt8], policyDigest: SHA256Digest, at time: Timestamp,
+    rules: Set<ReplayRule>, consumables: Set<String> = [], options: RecordingOptions = RecordingOptions()
+  ) {
+    self.verdict = verdict
+    self.receipt = receipt
+    self.policyDigest = policyDigest
+    self.time = time
+    self.options = options
+    questions =
+      verdict.receipt.map {
+        ReplayQuestion.questions(
+          about: $0, rules, customer: options.customer.map(RecordingOptions.canonicalCustomer),
+          consumables: consumables)
+      } ?? []
+  }
+
+  func records(_ verdict: Verdict) -> [AuditRecord] {
+    [AuditRecord](verdict, receipt: receipt, policyDigest: policyDigest, at: time, options: options)
+  }
+}
+
+/// The decision on a request, and the place where it is recorded.
+public struct GrantDecision: Sendable {
+  /// The recorded verdict, which is valid only if the purchase was granted.
+  public let verdict: Verdict
+  /// The acknowledgements of its records; the first is the verdict's.
+  public let acknowledgements: [AuditAcknowledgement]
+
+  /// `true` if the purchase was granted.
+  ///
+  /// Deliver the receipt's `transactions` and nothing else: a genuine receipt of a purchase that is not paid yet has no
+  /// transactions.
+  public var isGranted: Bool { verdict.receipt != nil }
+}
+
 struct Grants: Sendable {
   let writer: TrailWriter
   let reader: Reader
@@ -14,9 +72,7 @@ struct Grants: Sendable {
   /// The maximum number of times that a history that is too long is read outside the transaction, for one request.
   private static let maximumSearches = 3
 
-  /// Decides and records requests, and waits until the records are as safe as `mode` requires.
-  ///
-  /// - Returns: One decision for each request, in order.
+  /// Does what ``AuditLog/grant(_:acknowledgement:)`` says.
   func decide(
     _ requests: [GrantRequest], _ mode: AcknowledgementMode
   ) async throws(AuditError) -> [GrantDecision] {

@@ -14,9 +14,7 @@ public import ReceiptVerification
 /// and an entry that another program recorded may lack all three values. Such an entry counts as one of the same scope,
 /// so that no purchase is granted twice.
 public struct PurchaseScope: Sendable, Hashable {
-  /// The store that sold the purchase.
-  ///
-  /// The two stores other than the App Store are named by `PurchaseStore`.
+  /// The store that sold the purchase; the two other than the App Store are named by `PurchaseStore`.
   enum Store: Sendable, Hashable {
     case appStore
     case other(PurchaseStore)
@@ -46,7 +44,6 @@ public struct PurchaseScope: Sendable, Hashable {
     self.environment = environment
   }
 
-  /// Creates the scope of an entry's purchases.
   package init(of entry: AuditEntry) {
     let facts = entry.facts
     store = facts.format.flatMap(ReceiptKind.init(rawValue:)).map(Store.init)
@@ -68,7 +65,8 @@ public struct PurchaseScope: Sendable, Hashable {
     if store != nil, other.store == nil { missing.append("store") }
     if bundle != nil, other.bundle == nil { missing.append("app") }
     if environment != nil, other.environment == nil { missing.append("environment") }
-    return missing.isEmpty ? nil : missing.formatted()
+    guard missing.count > 1, let last = missing.popLast() else { return missing.first }
+    return missing.joined(separator: ", ") + " or " + last
   }
 
   private static func mayBeEqual<Value: Equatable>(_ one: Value?, _ other: Value?) -> Bool {
@@ -85,13 +83,5 @@ extension PurchaseScope.Store {
     case .googlePlayPurchase, .googlePlayLicense: self = .other(.googlePlay)
     case .huaweiPurchase: self = .other(.huawei)
     }
-  }
-}
-
-extension [String] {
-  /// The words as a list for a sentence.
-  fileprivate func formatted() -> String {
-    guard count > 1, let last else { return first ?? "" }
-    return dropLast().joined(separator: ", ") + " or " + last
   }
 }

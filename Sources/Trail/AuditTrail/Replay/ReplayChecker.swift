@@ -72,7 +72,10 @@ public struct ReplayChecker: RemoteChecker {
     for question in ReplayQuestion.questions(
       about: receipt, rules, customer: customer, consumables: consumables)
     {
-      let grants = try await earlier(question).filter { $0.entry.verdict == .valid }
+      let found = try await trail.entries(question, limit: Self.maximumEntryCount)
+      // The first grant may be among the entries beyond the limit.
+      guard found.count < Self.maximumEntryCount else { throw TooManyEntries() }
+      let grants = found.reversed().filter { $0.entry.verdict == .valid }
       guard case .customer = question else {
         if let first = grants.first { return question.replay(grantedIn: first.index, first.entry) }
         continue
@@ -89,28 +92,22 @@ public struct ReplayChecker: RemoteChecker {
     return nil
   }
 
-  private func earlier(_ question: ReplayQuestion) async throws -> [EarlierEntry] {
-    let limit = Self.maximumEntryCount
-    let found =
-      switch question {
-      case .receipt(let identity): try await trail.entries(receipt: identity, limit: limit)
-      case .consumable(.transaction(let transaction), let scope),
-        .customer(.transaction(let transaction), let scope, _, _):
-        try await trail.entries(transaction: transaction, in: scope, limit: limit)
-      case .consumable(.original(let original), let scope),
-        .customer(.original(let original), let scope, _, _):
-        try await trail.entries(original: original, in: scope, limit: limit)
-      }
-    // The first grant may be among the entries beyond the limit.
-    guard found.count < limit else { throw TooManyEntries() }
-    return found
-  }
-
   private struct TooManyEntries: Error, CustomStringConvertible {
     var description: String {
       "there are \(ReplayChecker.maximumEntryCount) entries or more of the purchase; decide by AuditLog.grant"
     }
   }
+}
+
+/// The lookups that a trail must support for replays to be detected.
+package protocol AuditLookup: Sendable {
+  /// Returns the newest entries that a question concerns, in its scope and newest first.
+  ///
+  /// Identifiers are compared byte for byte, and are unique only within their scope.
+  func entries(_ question: ReplayQuestion, limit: Int) async throws -> [RecordedEntry]
+
+  /// Returns the customer of an entry; `nil` if no customer was recorded, or it was erased.
+  func customer(at index: UInt64) async throws -> String?
 }
 
 /// A rule by which a receipt is a replay.
@@ -136,6 +133,5 @@ public struct ReplayRule: RawRepresentable, Sendable, Hashable {
   /// The transaction of a consumable was granted before, in any receipt.
   public static let consumableAgain = ReplayRule(rawValue: "consumable-again")
 
-  /// All rules.
   package static let all: [ReplayRule] = [.anotherCustomer, .sameReceipt, .consumableAgain]
 }

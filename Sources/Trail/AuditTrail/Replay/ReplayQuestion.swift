@@ -2,13 +2,11 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
-internal import ReceiptCrypto
+package import ReceiptCrypto
 internal import ReceiptVerification
 
-/// A question to a trail about a receipt before it is granted.
-///
-/// Each answer can show that the receipt is a replay.
-enum ReplayQuestion: Sendable, Hashable {
+/// A question to a trail about a receipt before it is granted; each answer can show that the receipt is a replay.
+package enum ReplayQuestion: Sendable, Hashable {
   /// Asks if the receipt, identified by its signed content, was accepted before.
   case receipt(SHA256Digest)
   /// Asks if the consumable of a purchase was granted before.
@@ -17,7 +15,7 @@ enum ReplayQuestion: Sendable, Hashable {
   case customer(Purchase, in: PurchaseScope, name: String, customer: String)
 
   /// The identifier of a purchase in a trail, within its scope.
-  enum Purchase: Sendable, Hashable {
+  package enum Purchase: Sendable, Hashable {
     case original(String)
     case transaction(String)
 
@@ -28,7 +26,6 @@ enum ReplayQuestion: Sendable, Hashable {
     }
   }
 
-  /// Returns the questions that rules ask about a receipt.
   static func questions(
     about receipt: VerifiedReceipt, _ rules: Set<ReplayRule>, customer: String?, consumables: Set<String>
   ) -> [ReplayQuestion] {
@@ -57,7 +54,7 @@ enum ReplayQuestion: Sendable, Hashable {
 
   /// The scope in which the purchase is searched for; `nil` for a question about a receipt, whose identity is the same
   /// everywhere.
-  var scope: PurchaseScope? {
+  package var scope: PurchaseScope? {
     switch self {
     case .receipt: nil
     case .consumable(_, let scope), .customer(_, let scope, _, _): scope
@@ -105,13 +102,7 @@ enum ReplayQuestion: Sendable, Hashable {
     }
   }
 
-  /// Returns the reason that an earlier grant makes the receipt a replay.
-  ///
-  /// - Parameters:
-  ///   - index: The index of the grant's entry.
-  ///   - entry: The grant's entry.
-  ///   - owner: The customer of the grant, if the question is about one.
-  /// - Returns: The reason; `nil` if the receipt is not a replay.
+  /// Returns the reason that an earlier grant, to `owner` if the question is about one, makes the receipt a replay.
   func replay(grantedIn index: UInt64, _ entry: AuditEntry, to owner: String? = nil) -> String? {
     let finding: String
     switch self {

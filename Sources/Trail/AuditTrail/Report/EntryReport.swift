@@ -7,7 +7,6 @@ package import ReceiptCrypto
 package struct EntryReport {
   package typealias Erasable = TrailRow.Erasable
 
-  /// A value in machine-readable form.
   package enum Value {
     case text(String)
     case number(UInt64)
@@ -22,7 +21,6 @@ package struct EntryReport {
   package var erasable: Erasable?
   package var customer: String?
 
-  /// Reports an entry with the state of its erasable part.
   package init(_ recorded: RecordedEntry, in view: TrailView, showsCustomer: Bool = false) throws {
     self.init(index: recorded.index, entry: recorded.entry)
     guard recorded.entry.commitment != nil else { return }
@@ -37,7 +35,6 @@ package struct EntryReport {
     if showsCustomer { customer = part?.customerToken }
   }
 
-  /// Reports a row of a table.
   package init(_ row: TrailRow) {
     self.init(index: row.recorded.index, entry: row.recorded.entry)
     erasable = row.erasable
@@ -48,7 +45,6 @@ package struct EntryReport {
     self.entry = entry
   }
 
-  /// Writes the members of the JSON object.
   package func append(to object: inout JSONWriter) {
     for (name, value) in columns {
       switch value {
@@ -80,7 +76,6 @@ package struct EntryReport {
       + [("erasable", erasable.map { .text($0.rawValue) })]
   }
 
-  /// The names of the columns that have a number.
   package static let integerColumns =
     ["index"] + EntryField.allCases.filter { $0.form == .number || $0.form == .index }.map(\.column)
 

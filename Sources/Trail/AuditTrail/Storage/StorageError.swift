@@ -74,7 +74,6 @@ extension StorageError {
     }
   }
 
-  /// Returns the contents of a file; `nil` if the file does not exist.
   static func contents(of path: String, limit: Int) throws(StorageError) -> [UInt8]? {
     do throws(SystemError) {
       if let contents = try FileSystem.read(path, limit: limit) { return contents }

@@ -157,8 +157,6 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   /// They are the only values that are overwritten in place, so that the old bytes are gone. Leave them out of backups.
   case keys
 
-  /// The keys that values may have.
-  ///
-  /// Any key may be read.
+  /// The keys that values may have; any key may be read.
   package var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }
 }

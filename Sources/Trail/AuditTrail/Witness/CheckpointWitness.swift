@@ -15,13 +15,9 @@ public import TransparencyLog
 public struct CheckpointWitness: Sendable {
   /// A log that the witness cosigns for.
   public struct KnownLog: Sendable {
-    /// The log's keys; any of them may sign.
-    ///
-    /// The name of each is the log's origin.
+    /// The log's keys, whose name is the log's origin; any of them may sign.
     package let keys: [NoteVerifierKey]
-    /// The store of the last cosigned checkpoint.
-    ///
-    /// If it is lost, the witness cosigns any history again.
+    /// The store of the last cosigned checkpoint; if it is lost, the witness cosigns any history again.
     package let checkpoints: any CheckpointStore
 
     /// Describes a log.
@@ -41,12 +37,10 @@ public struct CheckpointWitness: Sendable {
     public let reason: String?
   }
 
-  /// The maximum length of a request, in bytes.
   package static let maximumRequestByteCount = SignedNote.maximumByteCount + 4096
 
   /// The witness's key, which signs nothing else.
   package let key: NoteSignerKey
-  /// The logs that the witness knows.
   package let logs: [KnownLog]
 
   private let clock: @Sendable () -> Timestamp
@@ -104,9 +98,7 @@ public struct CheckpointWitness: Sendable {
     }
   }
 
-  /// Returns the checkpoint with the log's signature and the witness's own.
-  ///
-  /// Other signatures of the request are left out.
+  /// Returns the checkpoint with the log's signature and the witness's own, without the others of the request.
   private func record(_ verified: VerifiedCheckpoint, _ line: NoteSignature) throws -> [UInt8] {
     let own = CosignatureLines(keys: [verified.logKey])
     let lines = verified.signed.note.signatures.filter { own.key(namedBy: $0) != nil }.prefix(1)

@@ -3,36 +3,29 @@
 internal import FingerprintIndex
 
 extension TrailWriter {
-  /// Erases the erasable parts of entries and records that, in one transaction, which must be synced and scrubbed.
-  ///
-  /// - Parameters:
-  ///   - indexes: The entries, in ascending order.
-  ///   - time: The time of the erasures, in milliseconds since 1970.
-  /// - Returns: The acknowledgement of each entry's erasure.
-  /// - Throws: ``AuditError/Code/noSuchEntry`` if an entry does not exist, or never had an erasable part; the errors of
-  ///   every change.
+  /// Erases the parts of ascending entries and records that, in one transaction, which must be synced and scrubbed.
   func erase(_ indexes: [UInt64], at time: Int64) throws(AuditError) -> [AuditAcknowledgement] {
-    try transaction { trail, writer in try trail.erase(indexes, at: time, in: writer) }
+    try locked { state throws(AuditError) in
+      try state.write { trail, writer in try trail.erase(indexes, at: time, in: writer) }
+    }
   }
 
-  /// Removes some rows of a reindexing that is in progress or was interrupted, which may name erased customers.
-  ///
-  /// Returns `true` if more may be left.
+  /// Removes some rows of an unfinished reindexing, which may name erased customers; `true` if more may be left.
   func removeUnfinishedIndex() throws(AuditError) -> Bool {
-    try transaction { trail, writer in
-      try IndexRebuild.removeUnfinished(beside: trail.head.indexRoot, in: WritableIndexRows(base: writer))
+    try locked { state throws(AuditError) in
+      try state.write { trail, writer in
+        try IndexRebuild.removeUnfinished(beside: trail.head.indexRoot, in: WritableIndexRows(base: writer))
+      }
     }
   }
 }
 
 extension TrailState {
-  /// Erases entries, in ascending order.
   fileprivate mutating func erase(
     _ indexes: [UInt64], at time: Int64, in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
     let entries = entries(in: writer)
-    let erasures = ErasureLookup(
-      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries)
+    let erasures = erasures(in: writer)
     var parts = ErasableParts(writer)
     var acknowledgements: [AuditAcknowledgement?] = []
     var forgotten = ForgottenParts()

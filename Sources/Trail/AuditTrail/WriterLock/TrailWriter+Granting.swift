@@ -4,31 +4,22 @@ internal import FingerprintIndex
 internal import ReceiptVerification
 
 extension TrailWriter {
-  /// Decides and records requests in order, in one transaction, which must be synced before anyone is informed of it.
-  ///
-  /// It stops before the first request whose purchase has too long a history.
-  ///
-  /// - Parameters:
-  ///   - requests: The requests.
-  ///   - known: The grants that were found before.
-  ///   - longest: The maximum number of entries of one purchase to read.
-  /// - Returns: The decisions on the first of the requests.
-  /// - Throws: ``AuditError``.
+  /// Decides and records requests, in order, up to the first one whose purchase has more than `longest` entries to
+  /// read.
   func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int
   ) throws(AuditError) -> [GrantDecision] {
     let once = context.keys.configuration.once
-    return try transaction { trail, writer in
-      try trail.flushIndex(every: flushInterval, in: writer)
-      return try trail.grant(requests, known, longest: longest, once: once, in: writer)
+    return try locked { state throws(AuditError) in
+      try state.write { trail, writer in
+        try trail.flushIndex(every: flushInterval, in: writer)
+        return try trail.grant(requests, known, longest: longest, once: once, in: writer)
+      }
     }
   }
 }
 
 extension TrailState {
-  /// Decides and records requests in order.
-  ///
-  /// It stops before the first request whose purchase has too long a history.
   fileprivate mutating func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int,
     once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
@@ -51,8 +42,8 @@ extension TrailState {
           }
         }
       }
-      let records = PreparedRecord.prepare(request.records(verdict), context.keys.fingerprints)
-      var found = try lookUp(records, once: once, in: writer)
+      let records = PreparedRecord.records(request.records(verdict), context.keys.fingerprints)
+      var found = try search(once, in: writer).find(records)
       if isFirstOfCustomer, verdict.receipt != nil {
         for number in found.indices where found[number].first != nil {
           found[number].first = nil
@@ -70,7 +61,6 @@ extension TrailState {
     return decisions
   }
 
-  /// Returns the trail as the transaction sees it.
   private func view(in writer: any StorageWriter) -> TrailView {
     TrailView(reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
   }

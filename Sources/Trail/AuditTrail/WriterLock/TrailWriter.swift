@@ -5,11 +5,10 @@ internal import TransparencyLog
 
 /// The only writer of a process: it changes the trail and publishes its checkpoints, one at a time.
 ///
-/// Everything that runs under its lock is in this folder, each operation in a file of its own. An operation blocks.
+/// Everything that runs under its lock is in this folder. An operation blocks.
 final class TrailWriter: Sendable {
   let storage: any TrailStorage
   let context: TrailContext
-  /// The number of entries after which index records are written as runs.
   let flushInterval: UInt64
   /// The state that the writer has reached, and the state that readers see.
   let states: KnownStates
@@ -21,8 +20,7 @@ final class TrailWriter: Sendable {
     _ checkpoints: any CheckpointStore, _ options: AuditLog.Options
   ) throws {
     let keys = try storage.read {
-      try TrailKeys(
-        reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
+      try TrailKeys(reading: $0, trusting: verifier, signer: signer, fingerprintBits: options.fingerprintBits)
     }
     context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
     flushInterval = options.flushInterval
@@ -36,12 +34,10 @@ final class TrailWriter: Sendable {
   /// The error that stopped writing, if it has stopped, and the number of entries that the checkpoint covers that was
   /// last seen in its store.
   var status: (stopped: AuditError?, checkpointSize: UInt64) {
-    state.withLock { ($0.stopped, $0.checkpointSize) }
+    state.withLock { ($0.stopped, $0.checkpoint?.checkpoint.size ?? 0) }
   }
 
   /// Changes what the writer knows or has written, and shows readers the new state if it is durable.
-  ///
-  /// Only the operations in this folder call it.
   func locked<Result: Sendable>(
     _ body: (inout WriterState) throws(AuditError) -> Result
   ) throws(AuditError) -> Result {
@@ -54,23 +50,19 @@ final class TrailWriter: Sendable {
     return try outcome.get()
   }
 
-  /// Changes the trail in one transaction, which must be synced before anyone is informed of it.
-  ///
-  /// Only the operations in this folder call it.
-  func transaction<Result: Sendable>(
-    _ body: (inout TrailState, any StorageWriter) throws -> Result
-  ) throws(AuditError) -> Result {
-    try locked { state throws(AuditError) in try state.write(body) }
-  }
-
-  /// Syncs everything that this process wrote, and shows it to readers, unless they see the entry at `index` already.
-  ///
-  /// The lock is not held meanwhile, so that others can write.
+  /// Syncs, without the lock, everything that this process wrote, unless readers see the entry at `index` already.
   func synchronize(upTo index: UInt64 = .max) throws(AuditError) {
     // Entries that readers see are durable, so a batch that only repeats such entries has nothing to wait for.
     guard index >= states.published.head.size else { return }
     do { try states.synchronize(storage) } catch {
       throw state.withLock { $0.stop(after: error) }
+    }
+  }
+
+  /// Catches up with the writes of other processes, and syncs them, since these processes may not have done so yet.
+  func refresh() throws(AuditError) {
+    try locked { state throws(AuditError) in
+      do { try state.refresh() } catch { throw AuditError(error) }
     }
   }
 }

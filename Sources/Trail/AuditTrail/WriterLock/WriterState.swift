@@ -3,7 +3,6 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// The state of a trail's writer, which its lock protects.
 struct WriterState {
   let storage: any TrailStorage
   let context: TrailContext
@@ -12,21 +11,16 @@ struct WriterState {
   private(set) var trail: TrailState?
   /// The states that were seen, which a state that is read again must continue.
   private var seen: SeenTrail
-  /// The error that stopped writing.
   var stopped: AuditError?
   /// The checkpoint that was last seen in its store.
   var checkpoint: VerifiedCheckpoint?
-  /// The index records that were removed since they were last taken.
-  ///
-  /// The state that readers see may still have them.
+  /// The index records that were removed since they were last taken; the state that readers see may still have them.
   private var removed: [(kind: IndexKind, records: [IndexRecord])] = []
   /// This is shared with the threads that sync appends.
   let durable = DurableSize()
 
   /// Reads the trail, and compares it with the last published checkpoint.
-  init(
-    _ storage: any TrailStorage, _ context: TrailContext, _ checkpoints: any CheckpointStore
-  ) throws {
+  init(_ storage: any TrailStorage, _ context: TrailContext, _ checkpoints: any CheckpointStore) throws {
     self.storage = storage
     self.context = context
     self.checkpoints = PublishedCheckpoints(store: checkpoints, keys: context.keys)
@@ -44,15 +38,10 @@ struct WriterState {
     guard published != nil else { throw PublishedCheckpoints.missing }
   }
 
-  /// The number of entries that the checkpoint covers that was last seen in its store.
-  var checkpointSize: UInt64 { checkpoint?.checkpoint.size ?? 0 }
-
-  /// The trail as the writer has it now.
   var written: PublishedTrail? {
     trail.map { PublishedTrail($0, checkpoint: checkpoint) }
   }
 
-  /// Returns the index records that were removed since the last call.
   mutating func takeRemoved() -> [(kind: IndexKind, records: [IndexRecord])] {
     defer { removed = [] }
     return removed
@@ -91,9 +80,7 @@ struct WriterState {
     }
   }
 
-  /// Stops writing for good if the error shows that it must stop.
-  ///
-  /// - Returns: The error, as ``AuditError``.
+  /// Stops writing for good if the error shows that it must stop, and returns the error.
   mutating func stop(after error: any Error) -> AuditError {
     let error = AuditError(error)
     switch error.code {
@@ -129,5 +116,39 @@ struct WriterState {
     self.seen.note(now.head)
     trail = now
     try synchronize()
+  }
+}
+
+/// The states of a trail that a process has seen.
+///
+/// They outlive a state that is dropped after a failure: an older copy that was refused once must not be accepted when
+/// the trail is read again.
+struct SeenTrail {
+  private var newest: TrailHead
+  /// The newest earlier head that survives a power loss; entries that were not synced may be lost.
+  private var newestDurable: TrailHead
+  private let durable: DurableSize
+
+  init(_ head: TrailHead, durable: DurableSize) {
+    newest = head
+    newestDurable = head
+    self.durable = durable
+  }
+
+  mutating func note(_ head: TrailHead) {
+    newestDurable = mustBeThere
+    newest = head
+  }
+
+  private var mustBeThere: TrailHead { newest.size <= durable.value ? newest : newestDurable }
+
+  /// Reads the stored state, which must continue what was seen.
+  func readAnew(_ reader: any StorageReader, _ context: TrailContext) throws -> TrailState {
+    let state = try TrailState(reading: reader, context)
+    let before = mustBeThere
+    guard before.size <= state.head.size,
+      try MerkleTree.root(size: before.size, reader: state.tiles(in: reader)) == before.root
+    else { throw TrailState.rolledBack(from: before.size, to: state.head.size) }
+    return state
   }
 }

@@ -57,10 +57,4 @@ extension SHA256Digest {
 
   /// Reads the consecutive hashes in `bytes`, and ignores an incomplete hash at the end.
   package static func hashes(in bytes: [UInt8]) -> [TreeHash] { hashes(in: bytes.span) }
-
-  /// Creates a hash from a line of canonical base64.
-  init?(base64 line: ArraySlice<UInt8>) {
-    guard line.count == Self.base64Count else { return nil }
-    self.init(base64: line.span, at: 0)
-  }
 }

@@ -211,7 +211,7 @@ import Testing
     var buffer: [UInt8] = [1, 2, 3]
     #expect(throws: MalformedEntry.self) {
       try AuditEntry.encode(
-        [AuditRecord(facts)].span, 0, time: -1, previous: nil, commitment: nil, into: &buffer)
+        AuditRecord(facts), time: -1, previous: nil, commitment: nil, into: &buffer)
     }
     #expect(buffer == [1, 2, 3])
   }

@@ -79,11 +79,12 @@ import Testing
   @Test func aRecordIsEncodedLikeThePart() throws {
     let part = try SampleEntry.part()
     var bytes: [UInt8] = []
-    try ErasablePart.encode(
-      receipt: part.receipt, customerToken: part.customerToken, salt: part.salt.span, into: &bytes)
+    let record = AuditRecord(
+      SampleEntry.facts, receiptBytes: part.receipt, customerToken: part.customerToken)
+    try record.encodeErasablePart(salt: part.salt.span, into: &bytes)
     #expect(bytes == part.encoded)
     bytes = []
-    try ErasablePart.encode(receipt: nil, customerToken: nil, salt: part.salt.span, into: &bytes)
+    try AuditRecord(SampleEntry.facts).encodeErasablePart(salt: part.salt.span, into: &bytes)
     #expect(bytes.isEmpty)
   }
 }

@@ -88,16 +88,16 @@ struct AppendPathTests {
 
   private func request(_ count: Int, bytes: Int, to queue: inout AppendQueue) async throws {
     let request = try await unawaited(count, bytes: bytes)
-    _ = try queue.add(request)
+    _ = try queue.accept(request)
   }
 
   /// A request to which nobody waits for an answer.
-  private func unawaited(_ count: Int, bytes: Int) async throws -> AppendQueue.ArrivedRequest {
-    let made = Mutex<AppendQueue.ArrivedRequest?>(nil)
+  private func unawaited(_ count: Int, bytes: Int) async throws -> AppendQueue.Request {
+    let made = Mutex<AppendQueue.Request?>(nil)
     _ = await withCheckedContinuation { continuation in
       made.withLock {
-        $0 = AppendQueue.ArrivedRequest(
-          elements: Array(repeating: TrailFixture.record(1), count: count), byteCount: bytes, mode: .durable,
+        $0 = AppendQueue.Request(
+          records: Array(repeating: TrailFixture.record(1), count: count), byteCount: bytes, mode: .durable,
           continuation: continuation)
       }
       continuation.resume(returning: .failure(AuditError(.closed, "")))
@@ -112,12 +112,12 @@ struct AppendPathTests {
     let error = await #expect(throws: AuditError.self) { try await self.request(1, bytes: 1, to: &queue) }
     #expect(error?.code == .overloaded)
     // Those that are prepared wait still, those that are committed do not.
-    let taken = queue.nextToPrepare()
+    let taken = queue.next(.preparing) ?? []
     #expect(taken.count == 4)
     await #expect(throws: AuditError.self) { try await self.request(1, bytes: 1, to: &queue) }
-    var none: ArraySlice<PreparedRecord> = []
-    _ = queue.add(taken.map { $0.taking(&none) })
-    #expect(queue.nextToCommit().count == 4)
+    _ = queue.add(taken, to: .committing)
+    let committed = queue.next(.committing)
+    #expect(committed?.count == 4)
     try await request(1, bytes: 1, to: &queue)
   }
 

@@ -125,4 +125,15 @@ import TransparencyLog
     let next = try fixture.open()
     #expect(try await wait { next.health.uncheckpointedCount == 0 })
   }
+
+  @Test("an anchor is covered by a checkpoint within the interval, as an append is")
+  func anchored() async throws {
+    var fixture = try TrailFixture()
+    fixture.options.checkpointInterval = .milliseconds(5)
+    let log = try fixture.create()
+    try await log.append(TrailFixture.records(0..<3))
+    #expect(try await wait { log.health.uncheckpointedCount == 0 })
+    try await log.anchor(original: "1000")
+    #expect(try await wait { log.health.uncheckpointedCount == 0 && log.health.isHealthy })
+  }
 }

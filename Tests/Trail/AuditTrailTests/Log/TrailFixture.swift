@@ -53,3 +53,10 @@ struct TrailFixture {
 
   static func records(_ numbers: Range<Int>) -> [AuditRecord] { numbers.map { record($0) } }
 }
+
+extension AuditLog {
+  @discardableResult
+  func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
+    try await erase(entries: [index])[0]
+  }
+}

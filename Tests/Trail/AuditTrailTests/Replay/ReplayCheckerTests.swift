@@ -12,15 +12,16 @@ import Testing
   /// A trail that is a list.
   private final class ListedTrail: AuditLookup {
     struct Unreachable: Error {}
-    private let entries: Mutex<[(entry: EarlierEntry, customer: String?)]> = Mutex([])
+    private let entries: Mutex<[(entry: RecordedEntry, customer: String?)]> = Mutex([])
     private let isReachable: Bool
 
     init(isReachable: Bool = true) { self.isReachable = isReachable }
 
-    func append(_ records: [AuditRecord], erased: Bool = false) {
-      entries.withLock { entries in
+    func append(_ records: [AuditRecord], erased: Bool = false) throws {
+      try entries.withLock { entries in
         for record in records {
-          let entry = EarlierEntry(index: UInt64(entries.count), entry: AuditEntry(record.facts))
+          let entry = try RecordedEntry(
+            index: UInt64(entries.count), bytes: AuditEntry(record.facts).encoded())
           entries.append((entry, erased ? nil : record.customerToken))
         }
       }
@@ -28,25 +29,20 @@ import Testing
 
     func customer(at index: UInt64) async throws -> String? { entries.withLock { $0[Int(index)].customer } }
 
-    private func find(_ limit: Int, _ matches: (EntryFacts) -> Bool) throws -> [EarlierEntry] {
+    func entries(_ question: ReplayQuestion, limit: Int) async throws -> [RecordedEntry] {
       guard isReachable else { throw Unreachable() }
-      return entries.withLock { $0.map(\.entry).filter { matches($0.entry.facts) }.suffix(limit) }
-    }
-
-    func entries(
-      transaction: String, in scope: PurchaseScope, limit: Int
-    ) async throws -> [EarlierEntry] {
-      try find(limit) {
-        $0.transaction.map { Array($0.utf8) } == Array(transaction.utf8) && scope.mayContain(AuditEntry($0))
+      func matches(_ entry: AuditEntry) -> Bool {
+        if question.scope?.mayContain(entry) == false { return false }
+        switch question {
+        case .receipt(let digest): return entry.receipt == digest
+        case .consumable(.transaction(let name), _), .customer(.transaction(let name), _, _, _):
+          return entry.transaction.map { Array($0.utf8) } == Array(name.utf8)
+        case .consumable(.original(let name), _), .customer(.original(let name), _, _, _):
+          return entry.original.map { Array($0.utf8) } == Array(name.utf8)
+        }
       }
-    }
-    func entries(original: String, in scope: PurchaseScope, limit: Int) async throws -> [EarlierEntry] {
-      try find(limit) {
-        $0.original.map { Array($0.utf8) } == Array(original.utf8) && scope.mayContain(AuditEntry($0))
-      }
-    }
-    func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
-      try find(limit) { $0.receipt == receipt }
+      let found = entries.withLock { $0.map(\.entry).filter { matches($0.entry) } }
+      return Array(found.reversed().prefix(limit))
     }
   }
 
@@ -62,7 +58,7 @@ import Testing
     let verifier = try RecordingFixture.verifier { $0.environments = environments }
     let checker = ReplayChecker(trail, rules: rules, customer: customer, consumables: consumables)
     let verdict = await verifier.verify(receipt, checkers: [checker] + others)
-    trail.append(
+    try trail.append(
       [AuditRecord](
         verdict, receipt: receipt, policy: verifier.policy, at: RecordingFixture.now,
         options: RecordingOptions(customer: customer)), erased: erased)
@@ -321,13 +317,13 @@ import Testing
       EntryFacts(time: 0, kind: .verdict, transaction: "2000000001", verdict: .invalid))
     func present() async throws -> Verdict { try await self.present(receipt, rules: [.consumableAgain]) }
     #expect(try await present().receipt != nil)
-    trail.append([AuditRecord](repeating: refusal, count: ReplayChecker.maximumEntryCount - 2))
+    try trail.append([AuditRecord](repeating: refusal, count: ReplayChecker.maximumEntryCount - 2))
     expectRefused(try await present(), "granted before, in entry 0")
     // The refusal above was recorded too: the trail has as many entries as the checker looks at, and then more, so that
     // it may not see the first one.
     for _ in 0..<2 {
       expectUndetermined(try await present())
-      trail.append([refusal])
+      try trail.append([refusal])
     }
   }
 }

@@ -98,20 +98,6 @@ import TransparencyLog
       await #expect(throws: AuditError.self) { try await readOnly.append(TrailFixture.record(3)) }
     }
   }
-
-  @Test("the history as a sequence has all entries, newest first", arguments: [0, 1, 99, 100, 101, 350])
-  func history(count: Int) async throws {
-    let log = try TrailFixture().create()
-    let records = (0..<count).map { TrailFixture.record($0, original: "one") }
-    try await log.append(records + [TrailFixture.record(1000, original: "other")])
-    var indexes: [UInt64] = []
-    for try await recorded in log.history(original: "one") {
-      indexes.append(recorded.index)
-      // Of what is appended meanwhile nothing is there.
-      if indexes.count == 50 { try await log.append(TrailFixture.record(2000, original: "one")) }
-    }
-    #expect(indexes == (0..<UInt64(count)).reversed())
-  }
 }
 
 extension TrailFixture {

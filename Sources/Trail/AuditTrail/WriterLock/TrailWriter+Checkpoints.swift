@@ -3,15 +3,19 @@
 internal import TransparencyLog
 
 extension TrailWriter {
-  /// Signs and publishes a checkpoint of all entries, unless it exists already.
-  ///
-  /// - Throws: ``AuditError/Code/forked`` if a published checkpoint contradicts the trail, which then stops.
   func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     try locked { state throws(AuditError) in try state.publishCheckpoint() }
+  }
+
+  func add(
+    _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
+  ) throws(AuditError) -> SignedCheckpoint {
+    try locked { state throws(AuditError) in try state.add(lines, to: checkpoint, by: witnesses) }
   }
 }
 
 extension WriterState {
+  /// Signs and publishes a checkpoint of all entries, unless it exists already.
   fileprivate mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do {
       if let stopped { throw stopped }
@@ -56,5 +60,44 @@ extension WriterState {
   mutating func keep(_ published: VerifiedCheckpoint) throws {
     checkpoint = published
     try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
+  }
+
+  /// Adds cosignatures to those that other processes added to a checkpoint, if it is still the published one.
+  fileprivate mutating func add(
+    _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
+  ) throws(AuditError) -> SignedCheckpoint {
+    do {
+      while true {
+        guard let current = try checkpoints.load(following: storage),
+          current.checkpoint == checkpoint.checkpoint
+        else {
+          // A newer checkpoint was published meanwhile; calls that wait for this one get it nevertheless.
+          return try witnesses.adding(lines, to: checkpoint.signed)
+        }
+        let cosigned = try witnesses.adding(lines, to: current.signed)
+        if cosigned == checkpoint.signed { return cosigned }
+        let verified = try cosigned.verified(by: current.logKey)
+        // If another process was faster, there is a new checkpoint to add them to.
+        if try replace(current, by: verified) { return cosigned }
+      }
+    } catch { throw AuditError(error) }
+  }
+
+  /// Replaces the published checkpoint by the same one with cosignatures; `false` if it is not the stored one.
+  private mutating func replace(
+    _ old: VerifiedCheckpoint, by cosigned: VerifiedCheckpoint
+  ) throws(AuditError) -> Bool {
+    if let stopped { throw stopped }
+    do {
+      guard try checkpoints.store.replace(old.signed.encoded, with: cosigned.signed.encoded) else {
+        return false
+      }
+      try keep(cosigned)
+      return true
+    } catch {
+      let error = AuditError(error)
+      if error.code == .stopped { stopped = error }
+      throw error
+    }
   }
 }

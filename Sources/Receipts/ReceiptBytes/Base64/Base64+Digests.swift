@@ -1,48 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
-
-/// Converts a digest to and from base64, eight symbols at a time.
+/// The base64 of 32 bytes, eight symbols at a time, without an array.
 ///
 /// An entry of an audit trail has six digests, and there may be millions of entries. A word of eight 6-bit lanes, the
 /// first symbol highest, is converted to eight symbols by arithmetic only. No lane carries into another.
-extension SHA256Digest {
-  /// The length of the text: 42 symbols of six bits, one of four bits, and the padding.
-  @inlinable package static var base64Count: Int { 44 }
+extension Base64 {
+  /// 32 bytes, eight in each word, the first highest.
+  @usableFromInline package typealias DigestWords = (UInt64, UInt64, UInt64, UInt64)
+  /// The symbols of 32 bytes, eight in each word, the first highest. The last word has only four, the padding included.
+  @usableFromInline package typealias DigestSymbols = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
-  /// The digest in base64 with padding.
-  package var base64: String {
-    let groups = base64Groups
-    var text: [UInt8] = []
-    text.reserveCapacity(48)
-    for group in [groups.0, groups.1, groups.2, groups.3, groups.4, groups.5] {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        text.append(UInt8(truncatingIfNeeded: group >> UInt64(shift)))
-      }
-    }
-    return String(decoding: text.prefix(Self.base64Count), as: UTF8.self)
-  }
+  /// The length of the text of 32 bytes: 42 symbols of six bits, one of four bits, and the padding.
+  @inlinable package static var digestCount: Int { 44 }
 
-  /// The symbols, eight in each word, the first highest. The last word has only four, the padding included.
+  /// Encodes 32 bytes.
   @inlinable @inline(__always)
-  package var base64Groups: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
+  package static func encode(digest words: DigestWords) -> DigestSymbols {
     let (a, b, c, d) = words
-    let last = Self.symbols(of: (d & 0xFFFF) << 32)
+    let last = symbols(of: (d & 0xFFFF) << 32)
     return (
-      Self.symbols(of: a >> 16),
-      Self.symbols(of: (a & 0xFFFF) << 32 | b >> 32),
-      Self.symbols(of: (b & 0xFFFF_FFFF) << 16 | c >> 48),
-      Self.symbols(of: c & 0xFFFF_FFFF_FFFF),
-      Self.symbols(of: d >> 16),
+      symbols(of: a >> 16),
+      symbols(of: (a & 0xFFFF) << 32 | b >> 32),
+      symbols(of: (b & 0xFFFF_FFFF) << 16 | c >> 48),
+      symbols(of: c & 0xFFFF_FFFF_FFFF),
+      symbols(of: d >> 16),
       // Three symbols and the padding.
       last & 0xFFFF_FF00_0000_0000 | UInt64(UInt8(ascii: "=")) << 32
     )
   }
 
-  /// Decodes the digest at `index`; `nil` if the text ends early or is not canonical base64.
+  /// Decodes the 32 bytes whose text begins at `index`; `nil` if the text ends early or is not canonical base64.
   @inlinable @inline(__always)
-  package init?(base64 text: Span<UInt8>, at index: Int) {
-    guard index >= 0, text.count - index >= Self.base64Count else { return nil }
+  package static func decode(digestIn text: Span<UInt8>, at index: Int) -> DigestWords? {
+    guard index >= 0, text.count - index >= digestCount else { return nil }
     let raw = unsafe text.bytes
     func symbols(_ offset: Int) -> UInt64 {
       UInt64(bigEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: index + offset, as: UInt64.self))
@@ -50,18 +40,14 @@ extension SHA256Digest {
     let (s0, s1, s2, s3, s4) = (symbols(0), symbols(8), symbols(16), symbols(24), symbols(32))
     // The last four symbols are loaded together with the four before them.
     let s5 = symbols(36) << 32
-    let (v0, v1, v2) = (Self.value(of: s0), Self.value(of: s1), Self.value(of: s2))
-    let (v3, v4, v5) = (Self.value(of: s3), Self.value(of: s4), Self.value(of: s5))
-    self.init(
-      words: (
-        v0 << 16 | v1 >> 32, v1 << 32 | v2 >> 16, v2 << 48 | v3, v4 << 16 | v5 >> 32 & 0xFFFF
-      ))
+    let (v0, v1, v2) = (value(of: s0), value(of: s1), value(of: s2))
+    let (v3, v4, v5) = (value(of: s3), value(of: s4), value(of: s5))
+    let words = (v0 << 16 | v1 >> 32, v1 << 32 | v2 >> 16, v2 << 48 | v3, v4 << 16 | v5 >> 32 & 0xFFFF)
     // Bytes that are not symbols decode to some value too, so encode again and compare.
-    let groups = base64Groups
+    let again = encode(digest: words)
     let differences =
-      (groups.0 ^ s0) | (groups.1 ^ s1) | (groups.2 ^ s2) | (groups.3 ^ s3) | (groups.4 ^ s4)
-      | (groups.5 ^ s5)
-    guard differences == 0 else { return nil }
+      (again.0 ^ s0) | (again.1 ^ s1) | (again.2 ^ s2) | (again.3 ^ s3) | (again.4 ^ s4) | (again.5 ^ s5)
+    return differences == 0 ? words : nil
   }
 
   @inlinable package static var lanes: UInt64 { 0x0101_0101_0101_0101 }
