@@ -23,10 +23,9 @@
       guard !aliases.isEmpty else { return }
       let new = try await database.read { session in
         try aliases.filter { alias in
-          try session.run(
+          try !session.hasRows(
             "SELECT 1 FROM customer_aliases WHERE app = $1 AND account = $2 AND customer = $3",
-            .text(alias.app), .text(alias.account), .text(alias.customer)
-          ).isEmpty
+            .text(alias.app), .text(alias.account), .text(alias.customer))
         }
       }
       guard !new.isEmpty else { return }
@@ -46,8 +45,7 @@
       try await database.read { session in
         try session.run(
           "SELECT customer FROM customer_aliases WHERE app = $1 AND account = $2 ORDER BY customer",
-          .text(app),
-          .text(account)
+          .text(app), .text(account)
         ).map { $0.text(0) }
       }
     }

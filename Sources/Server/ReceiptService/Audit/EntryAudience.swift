@@ -40,6 +40,20 @@
         }
       }
     }
+
+    /// Returns `true` if this app recorded an entry, also with a policy from before a change of the configuration.
+    ///
+    /// Such a policy is recognized by the bundle identifiers that it accepts.
+    func isRecorder(of entry: AuditEntry, in view: TrailView) throws -> Bool {
+      if isAbout(entry) { return true }
+      guard entry.bundle == nil, let digest = entry.policy else { return false }
+      let admitted = try (view.policy(digest) ?? "").split(separator: "\n").filter { $0.hasPrefix("bundle ") }
+        .map { String($0.dropFirst("bundle ".count)) }
+      return configuration.policies.values.contains { verifier in
+        guard case .oneOf(let bundles) = verifier.policy.bundleIds else { return false }
+        return admitted.contains { bundles.contains($0) }
+      }
+    }
   }
 
   extension TrailView {

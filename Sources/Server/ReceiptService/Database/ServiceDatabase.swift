@@ -54,6 +54,16 @@
     package func run(_ statement: String, _ values: DatabaseValue...) throws -> [DatabaseRow] {
       try run(statement, values)
     }
+
+    /// Returns `true` if a statement has a result.
+    func hasRows(_ statement: String, _ values: DatabaseValue...) throws -> Bool {
+      try !run(statement, values).isEmpty
+    }
+
+    /// The number in the first column of the first row; 0 without a row.
+    func integer(_ statement: String, _ values: DatabaseValue...) throws -> Int64 {
+      try run(statement, values).first?.integer(0) ?? 0
+    }
   }
 
   /// A value of a statement or a row.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCodec
+
 /// The options for data that is kept in addition to the facts, in the erasable part.
 public struct RecordingOptions: Sendable, Hashable {
   /// `true` if the receipt itself is kept, so that it can be verified again years later; `true` by default.
@@ -27,16 +29,5 @@ public struct RecordingOptions: Sendable, Hashable {
 
   /// Returns the only spelling in which a customer is recorded and looked up: a UUID in lower case, as the App Store
   /// writes it; any other text unchanged.
-  package static func canonicalCustomer(_ text: String) -> String {
-    let dashes = [8, 13, 18, 23]
-    var index = 0
-    for byte in text.utf8 {
-      let isInPlace =
-        dashes.contains(index)
-        ? byte == UInt8(ascii: "-") : Character(UnicodeScalar(byte)).isHexDigit && byte < 0x80
-      guard isInPlace else { return text }
-      index += 1
-    }
-    return index == 36 ? text.lowercased() : text
-  }
+  package static func canonicalCustomer(_ text: String) -> String { UUIDString.canonical(text) }
 }

@@ -4,7 +4,7 @@ internal import ReceiptCodec
 
 extension PurchaseLine {
   /// Returns the entitlement that the facts give; `nil` until a transaction is known.
-  func entitlement(_ id: Entitlement.ID) -> Entitlement? {
+  func line(_ id: Entitlement.ID) -> Entitlement? {
     guard let transaction = transaction?.transaction else { return nil }
     return Entitlement(
       id: id, transaction: transaction, renewalInfo: renewalInfo?.renewalInfo,

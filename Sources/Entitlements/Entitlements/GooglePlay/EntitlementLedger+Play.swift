@@ -4,40 +4,25 @@ internal import ReceiptCodec
 
 extension EntitlementLedger {
   /// The entitlement of a purchase in Google Play; `nil` until Google Play was asked about it.
-  public subscript(id: PlayEntitlement.ID) -> PlayEntitlement? {
-    playLines[id].flatMap { PlayEntitlement(id, $0) }
-  }
+  public subscript(id: PlayEntitlement.ID) -> PlayEntitlement? { playPurchases[id] }
 
   /// The entitlements of all purchases in Google Play, sorted by app and purchase token.
-  public var playEntitlements: [PlayEntitlement] {
-    sortedPlayIDs.compactMap { self[$0] }
-  }
+  public var playEntitlements: [PlayEntitlement] { playPurchases.lines }
 
   /// Merges facts about a purchase in Google Play.
   ///
   /// If the purchase was granted and names another that it replaced, the other one ends.
   package mutating func apply(_ line: PlayPurchaseLine, to id: PlayEntitlement.ID) {
-    join(line, to: id)
+    playPurchases.join(line, to: id)
     guard let purchase = line.purchase, let linked = purchase.linkedPurchaseToken,
       // Until the new purchase is paid for, the other one continues.
       !purchase.state.hasPrefix("SUBSCRIPTION_STATE_PENDING"),
       let replaced = PlayEntitlement.ID(packageName: id.packageName, purchaseToken: linked), replaced != id
     else { return }
-    join(
+    playPurchases.join(
       PlayPurchaseLine().with {
         $0.replaced = PlayReplacedFact(
           date: purchase.startTime ?? purchase.asOf, purchaseToken: id.purchaseToken)
       }, to: replaced)
-  }
-
-  mutating func join(_ line: PlayPurchaseLine, to id: PlayEntitlement.ID) {
-    playLines[id, default: PlayPurchaseLine()].join(line)
-  }
-
-  var sortedPlayIDs: [PlayEntitlement.ID] {
-    playLines.keys.sorted { left, right in
-      FactOrder.isLower(left.packageName, right.packageName)
-        ?? FactOrder.isLower(left.purchaseToken, right.purchaseToken) ?? false
-    }
   }
 }

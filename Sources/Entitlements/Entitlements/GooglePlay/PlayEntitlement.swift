@@ -17,9 +17,7 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     /// Creates an identifier; `nil` unless both are visible ASCII characters, the name 1 to 256 and the token 1 to
     /// 2048.
     public init?(packageName: String, purchaseToken: String) {
-      guard Entitlement.ID.isIdentifier(packageName),
-        1...2048 ~= purchaseToken.utf8.count, purchaseToken.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
-      else { return nil }
+      guard packageName.isIdentifier(1...256), purchaseToken.isIdentifier(1...2048) else { return nil }
       self.packageName = packageName
       self.purchaseToken = purchaseToken
     }
@@ -259,7 +257,23 @@ extension PlayEntitlement {
   public func nextChange(after instant: Timestamp) -> Timestamp? { nextDueInstant(after: instant) }
 }
 
+extension PlayEntitlement.ID: StoreLineID {
+  package var identifier: String { purchaseToken }
+  package var name: String { "\(packageName) \(purchaseToken)" }
+
+  package static func isLower(_ left: Self, _ right: Self) -> Bool? {
+    FactOrder.isLower(left.packageName, right.packageName)
+      ?? FactOrder.isLower(left.purchaseToken, right.purchaseToken)
+  }
+}
+
 extension PlayEntitlement: StoreLine {
+  package static var reportType: String { "play-entitlement" }
+  package static var identifierMember: String { "purchaseToken" }
+  package static var lapsedStates: [String] { [State.expired, .onHold, .paused].map(\.rawValue) }
+
+  package var statedCustomer: String? { obfuscatedAccountId }
+
   package var dueInstants: [Timestamp] {
     [replacedDate, goneDate, asOf].compactMap(\.self)
       + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
@@ -278,5 +292,64 @@ extension PlayEntitlement: StoreLine {
         [.active, .inGracePeriod].contains(state(of: item, at: instant))
           ? remainingQuantity(of: item, at: instant) : 0
       })
+  }
+
+  package func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal? {
+    guard isSubscription else { return nil }
+    // A base plan and its add-ons renew at different times.
+    let renewals = items.filter { state(of: $0, at: instant) != .refunded }.compactMap(\.expiryTime)
+    guard let expiryTime = renewals.filter({ heard < $0 }).min() ?? renewals.max() else { return nil }
+    return switch state(at: instant) {
+    case .active, .expired: StoreRenewal(due: expiryTime, isAwaited: false)
+    case .inGracePeriod, .onHold, .paused, .pending: StoreRenewal(due: expiryTime, isAwaited: true)
+    case .cancelled, .refunded, .replaced, .unknown: nil
+    }
+  }
+
+  package func report(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("packageName", id.packageName)
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    appendProducts(to: &object, at: instant)
+    object.name("lineItems")
+    object.beginArray()
+    for item in items { append(item, to: &object, at: instant) }
+    object.endArray()
+    object.member("orderId", orderId(at: instant))
+    object.member("isTest", isTest)
+    object.member("isAcknowledged", isAcknowledged)
+    object.member("obfuscatedAccountId", obfuscatedAccountId)
+    object.member("obfuscatedProfileId", obfuscatedProfileId)
+    object.member("linkedPurchaseToken", linkedPurchaseToken)
+    object.member("replacedByPurchaseToken", replacedByPurchaseToken)
+    object.member("expiresDate", expiresDate(at: instant))
+    object.member("nextChangeDate", nextChange(after: instant))
+  }
+
+  private func appendProducts(to object: inout JSONWriter, at instant: Timestamp) {
+    object.name("productIds")
+    object.value(.array(toldItems(at: instant).compactMap(\.productId).map { .string($0) }))
+  }
+
+  private func append(_ item: Item, to object: inout JSONWriter, at instant: Timestamp) {
+    object.beginObject()
+    object.member("productId", item.productId)
+    object.member("orderId", item.orderId)
+    object.member("state", state(of: item, at: instant).rawValue)
+    object.member("quantity", remainingQuantity(of: item, at: instant))
+    object.member("expiresDate", item.expiryTime)
+    object.member("revocationDate", item.voided?.date)
+    object.endObject()
+  }
+
+  package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    appendProducts(to: &object, at: instant)
+    object.member("orderId", orderId(at: instant))
+    object.member("expiresDate", expiresDate(at: instant))
+    let refunded = refundedQuantity(at: instant)
+    if refunded > 0 { object.member("refundedQuantity", refunded) }
+    object.member("revocationDate", voided?.date)
   }
 }

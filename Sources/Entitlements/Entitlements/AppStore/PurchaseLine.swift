@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-extension PurchaseLine {
+extension PurchaseLine: LineFacts {
   /// Keeps the higher fact of each type.
   mutating func join(_ other: PurchaseLine) {
     transaction = .higher(transaction, other.transaction)
@@ -14,6 +14,34 @@ extension PurchaseLine {
     reversal = .higher(reversal, other.reversal)
     revocationOfLine = .later(revocationOfLine, other.revocationOfLine)
     reversalOfLine = .later(reversalOfLine, other.reversalOfLine)
+  }
+
+  static func decode(_ record: LedgerRecord) -> (Entitlement.ID, Self)? {
+    Entitlement.ID(
+      environment: ReceiptEnvironment.Category(rawValue: record.environment), bundleId: record.bundleId,
+      identifier: record.originalTransactionId
+    ).map { ($0, record.facts) }
+  }
+
+  func record(_ id: Entitlement.ID) -> LedgerRecord {
+    LedgerRecord(
+      environment: id.environment.rawValue, bundleId: id.bundleId,
+      originalTransactionId: id.originalTransactionId, facts: self)
+  }
+
+  var withdrawals: PurchaseLine? {
+    guard
+      revocation != nil || revocationOfLine != nil || transaction?.transaction.revocationDate != nil
+    else { return nil }
+    var kept = PurchaseLine()
+    kept.transaction = transaction.map {
+      TransactionFact(signedDate: $0.signedDate, transaction: $0.transaction.withoutCustomer)
+    }
+    kept.revocation = revocation.map(\.withoutReason)
+    kept.reversal = reversal.map(\.withoutReason)
+    kept.revocationOfLine = revocationOfLine.map(\.withoutReason)
+    kept.reversalOfLine = reversalOfLine.map(\.withoutReason)
+    return kept
   }
 
   /// Creates the facts of one signed source.
@@ -87,4 +115,29 @@ extension JWSTransaction {
     case nil: nil
     }
   }
+  /// The transaction with only the members that determine access.
+  fileprivate var withoutCustomer: JWSTransaction {
+    var transaction = JWSTransaction()
+    transaction.originalTransactionId = originalTransactionId
+    transaction.transactionId = transactionId
+    transaction.bundleId = bundleId
+    transaction.productId = productId
+    transaction.purchaseDate = purchaseDate
+    transaction.expiresDate = expiresDate
+    transaction.type = type
+    transaction.inAppOwnershipType = inAppOwnershipType
+    transaction.signedDate = signedDate
+    transaction.revocationReason = revocationReason
+    transaction.revocationDate = revocationDate
+    transaction.revocationType = revocationType
+    transaction.revocationPercentage = revocationPercentage
+    transaction.isUpgraded = isUpgraded
+    transaction.environment = environment
+    return transaction
+  }
+}
+
+extension PurchaseEventFact {
+  /// The event without the customer's reason.
+  fileprivate var withoutReason: PurchaseEventFact { with { $0.reason = nil } }
 }

@@ -2,7 +2,24 @@
 
 internal import ReceiptCodec
 
-extension PlayPurchaseLine {
+extension PlayPurchaseLine: LineFacts {
+  static var invalidIdentity: String {
+    "The package name or the purchase token is not of visible ASCII characters, or too long."
+  }
+
+  static func decode(_ record: PlayLedgerRecord) -> (PlayEntitlement.ID, Self)? {
+    PlayEntitlement.ID(packageName: record.packageName, purchaseToken: record.purchaseToken)
+      .map { ($0, record.facts) }
+  }
+
+  func record(_ id: PlayEntitlement.ID) -> PlayLedgerRecord {
+    PlayLedgerRecord(packageName: id.packageName, purchaseToken: id.purchaseToken, facts: self)
+  }
+
+  func line(_ id: PlayEntitlement.ID) -> PlayEntitlement? { PlayEntitlement(id, self) }
+
+  var withdrawals: Self? { voids.map { voids in Self().with { $0.voids = voids } } }
+
   /// Keeps the higher fact of each type, and all voided orders up to the limit.
   mutating func join(_ other: PlayPurchaseLine) {
     purchase = .higher(purchase, other.purchase)
