@@ -80,70 +80,62 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     case replaced
     /// The state is unknown to this version; nothing is granted.
     case unknown
+
+    var grantsAccess: Bool { self == .active || self == .inGracePeriod }
   }
 
   /// The identifier of the purchase.
   public let id: ID
-  /// `true` for a subscription.
-  package let isSubscription: Bool
   /// The line items, each a product with its order.
   public let items: [Item]
-  /// The state in Google Play's last answer.
-  package let reportedState: String
-  /// The time at which Google Play was asked for that answer.
-  public let asOf: Timestamp
-  /// The latest order.
-  public let orderId: String?
-  /// The purchase that this one replaced.
-  package let linkedPurchaseToken: String?
-  /// The purchase that replaced this one.
-  package let replacedByPurchaseToken: String?
-  /// `true` if a licence tester made the purchase, who pays nothing.
-  public let isTest: Bool
-  /// `true` if the app acknowledged the purchase; otherwise Google refunds it after three days.
-  public let isAcknowledged: Bool
-  /// The account that the app stated when it started the purchase.
-  ///
-  /// If the customer subscribed again in the Play app, it is the account of the expired purchase.
-  public let obfuscatedAccountId: String?
-  /// The profile that the app stated when it started the purchase, or the expired one.
-  package let obfuscatedProfileId: String?
   /// The last voided order, if the orders of all line items were voided.
   public let voided: Voided?
 
-  private let replacedDate: Timestamp?
+  private let purchase: PlayPurchaseFact
+  private let account: PlayAccountFact?
+  private let replaced: PlayReplacedFact?
   private let goneDate: Timestamp?
 
   /// Creates an entitlement; `nil` until Google Play was asked about the purchase.
   init?(_ id: ID, _ line: PlayPurchaseLine) {
     guard let purchase = line.purchase else { return nil }
     self.id = id
-    isSubscription = purchase.isSubscription
+    self.purchase = purchase
     items = line.items(of: purchase)
-    reportedState = purchase.state
-    asOf = purchase.asOf
-    orderId = purchase.orderId
-    linkedPurchaseToken = purchase.linkedPurchaseToken
-    replacedByPurchaseToken = line.replaced?.purchaseToken
-    isTest = purchase.isTest ?? false
-    isAcknowledged = purchase.isAcknowledged ?? false
-    obfuscatedAccountId = purchase.accountId ?? line.account?.accountId
-    obfuscatedProfileId = purchase.profileId ?? line.account?.profileId
     let voids = items.map(\.voided)
     voided = voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date }
-    replacedDate = line.replaced?.date
+    account = line.account
+    replaced = line.replaced
     // A later answer shows that the token is known again.
     goneDate = line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil }
   }
 }
 
-extension PlayEntitlement.Item {
-  /// Returns the quantity that is not refunded at an instant; only the app knows the quantity consumed.
+extension PlayEntitlement {
+  /// `true` for a subscription.
+  package var isSubscription: Bool { purchase.isSubscription }
+  /// The time at which Google Play was asked for its last answer.
+  public var asOf: Timestamp { purchase.asOf }
+  /// The latest order.
+  public var orderId: String? { purchase.orderId }
+  /// The purchase that this one replaced.
+  package var linkedPurchaseToken: String? { purchase.linkedPurchaseToken }
+  /// The purchase that replaced this one.
+  package var replacedByPurchaseToken: String? { replaced?.purchaseToken }
+  /// `true` if a licence tester made the purchase, who pays nothing.
+  public var isTest: Bool { purchase.isTest ?? false }
+  /// `true` if the app acknowledged the purchase; otherwise Google refunds it after three days.
+  public var isAcknowledged: Bool { purchase.isAcknowledged ?? false }
+  /// The account that the app stated when it started the purchase.
   ///
-  /// - Parameters:
-  ///   - instant: The instant.
-  ///   - asOf: The time of Google Play's answer, which counts from that time on.
-  /// - Returns: The quantity.
+  /// If the customer subscribed again in the Play app, it is the account of the expired purchase.
+  public var obfuscatedAccountId: String? { purchase.accountId ?? account?.accountId }
+  /// The profile that the app stated when it started the purchase, or the expired one.
+  package var obfuscatedProfileId: String? { purchase.profileId ?? account?.profileId }
+}
+
+extension PlayEntitlement.Item {
+  /// Returns the quantity that is not refunded at an instant, in which Google Play's answer counts from its time on.
   func remainingQuantity(at instant: Timestamp, asOf: Timestamp) -> Int64 {
     if let voided, instant >= voided.date { return 0 }
     // A refund may be contained in both counts, so the lower count is right.
@@ -187,11 +179,11 @@ extension PlayEntitlement {
   }
 
   private func unrefundedState(expiryTime: Timestamp?, at instant: Timestamp) -> State {
-    if let replacedDate, instant >= replacedDate { return .replaced }
+    if let replaced, instant >= replaced.date { return .replaced }
     if let goneDate, instant >= goneDate { return .expired }
     guard isSubscription else { return productState }
     let isCurrent = expiryTime.map { instant < $0 } ?? false
-    return switch reportedState {
+    return switch purchase.state {
     case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent ? .active : .expired
     case "SUBSCRIPTION_STATE_IN_GRACE_PERIOD": isCurrent ? .inGracePeriod : .expired
     case "SUBSCRIPTION_STATE_ON_HOLD": .onHold
@@ -204,7 +196,7 @@ extension PlayEntitlement {
   }
 
   private var productState: State {
-    switch reportedState {
+    switch purchase.state {
     case "PURCHASED": .active
     case "CANCELLED": .cancelled
     case "PENDING": .pending
@@ -222,7 +214,7 @@ extension PlayEntitlement {
   ///
   /// For a consumable, `true` means that the purchase is valid; only the app knows the quantity consumed.
   public func grantsAccess(at instant: Timestamp) -> Bool {
-    [.active, .inGracePeriod].contains(state(at: instant))
+    state(at: instant).grantsAccess
   }
 
   /// Returns the products that the customer may use at an instant.
@@ -275,7 +267,7 @@ extension PlayEntitlement: StoreLine {
   package var statedCustomer: String? { obfuscatedAccountId }
 
   package var dueInstants: [Timestamp] {
-    [replacedDate, goneDate, asOf].compactMap(\.self)
+    [replaced?.date, goneDate, asOf].compactMap(\.self)
       + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
   }
 
@@ -289,8 +281,7 @@ extension PlayEntitlement: StoreLine {
     Standing(
       state: state(at: instant),
       quantities: items.map { item in
-        [.active, .inGracePeriod].contains(state(of: item, at: instant))
-          ? remainingQuantity(of: item, at: instant) : 0
+        state(of: item, at: instant).grantsAccess ? remainingQuantity(of: item, at: instant) : 0
       })
   }
 
@@ -310,11 +301,8 @@ extension PlayEntitlement: StoreLine {
     object.member("packageName", id.packageName)
     object.member("state", state(at: instant).rawValue)
     object.member("grantsAccess", grantsAccess(at: instant))
-    appendProducts(to: &object, at: instant)
-    object.name("lineItems")
-    object.beginArray()
-    for item in items { append(item, to: &object, at: instant) }
-    object.endArray()
+    object.member("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
+    object.member("lineItems", items) { append($0, to: &$1, at: instant) }
     object.member("orderId", orderId(at: instant))
     object.member("isTest", isTest)
     object.member("isAcknowledged", isAcknowledged)
@@ -324,11 +312,6 @@ extension PlayEntitlement: StoreLine {
     object.member("replacedByPurchaseToken", replacedByPurchaseToken)
     object.member("expiresDate", expiresDate(at: instant))
     object.member("nextChangeDate", nextChange(after: instant))
-  }
-
-  private func appendProducts(to object: inout JSONWriter, at instant: Timestamp) {
-    object.name("productIds")
-    object.value(.array(toldItems(at: instant).compactMap(\.productId).map { .string($0) }))
   }
 
   private func append(_ item: Item, to object: inout JSONWriter, at instant: Timestamp) {
@@ -345,7 +328,7 @@ extension PlayEntitlement: StoreLine {
   package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("state", state(at: instant).rawValue)
     object.member("grantsAccess", grantsAccess(at: instant))
-    appendProducts(to: &object, at: instant)
+    object.member("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
     object.member("orderId", orderId(at: instant))
     object.member("expiresDate", expiresDate(at: instant))
     let refunded = refundedQuantity(at: instant)

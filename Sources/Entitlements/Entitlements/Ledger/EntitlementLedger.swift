@@ -58,7 +58,11 @@ public struct EntitlementLedger: Sendable, Hashable {
     /// The original transaction, the purchase token, or the customer's app transaction.
     package let identifier: String
     /// The ledger with this part only.
-    package let ledger: EntitlementLedger
+    package var ledger: EntitlementLedger
+
+    package init(name: String, identifier: String, ledger: EntitlementLedger) {
+      (self.name, self.identifier, self.ledger) = (name, identifier, ledger)
+    }
   }
 
   /// The ledger split into its parts.

@@ -31,11 +31,7 @@ package struct EntitlementSnapshot: Sendable {
 
   /// Evaluates one part of a ledger at an instant; `nil` if too little is known.
   ///
-  /// - Parameters:
-  ///   - ledger: The part.
-  ///   - customer: The customer if the purchase itself does not name one.
-  ///   - instant: The instant.
-  /// - Throws: Nothing in practice, because it parses JSON that it has written.
+  /// The customer is that of the purchase itself, if it names one.
   init?(_ ledger: EntitlementLedger, customer: String?, at instant: Timestamp) throws {
     guard let line = ledger.line else { return nil }
     var object = JSONWriter()

@@ -13,41 +13,31 @@ package protocol LedgerTransaction {
   func row(_ name: String) throws -> LedgerRow?
   /// Returns the refunds and revocations of a purchase whose customer was erased.
   func withdrawals(of name: String) throws -> EntitlementLedger?
-  func store(_ row: LedgerRow) throws
+  /// Stores a part with the time of its next change without a message, and the time at which to ask the store.
+  func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws
   /// Stores a change and what reports it.
   func enter(_ change: LedgerChange) throws
 }
 
 /// A stored part of a ledger.
 package struct LedgerRow: Sendable {
-  package let name: String
-  package let identifier: String
+  package let part: EntitlementLedger.Part
   package let customer: String?
-  package let ledger: EntitlementLedger
   /// The last reported state, evaluated at the instant `evaluated`.
   package let snapshot: EntitlementSnapshot?
   package let evaluated: Timestamp
   /// The time of the store's last message.
   package let heard: Timestamp
-  /// The time of the next change without a message.
-  package let nextChange: Timestamp?
-  /// The time at which to ask the store.
-  package let reconciliation: Timestamp?
 
   package init(
-    name: String, identifier: String, customer: String?, ledger: EntitlementLedger,
-    snapshot: EntitlementSnapshot?,
-    evaluated: Timestamp, heard: Timestamp, nextChange: Timestamp? = nil, reconciliation: Timestamp? = nil
+    _ part: EntitlementLedger.Part, customer: String?, snapshot: EntitlementSnapshot?, evaluated: Timestamp,
+    heard: Timestamp
   ) {
-    self.name = name
-    self.identifier = identifier
+    self.part = part
     self.customer = customer
-    self.ledger = ledger
     self.snapshot = snapshot
     self.evaluated = evaluated
     self.heard = heard
-    self.nextChange = nextChange
-    self.reconciliation = reconciliation
   }
 }
 
@@ -73,17 +63,11 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
   private let transaction: Transaction
   private let app: String
   private let now: Timestamp
+  /// The time after which the store is asked about a renewal that was due but not reported.
   private let silence: Duration
+  /// The maximum difference, in seconds, of the clocks of two processes.
   private let clockTolerance: Double
 
-  /// Creates a store.
-  ///
-  /// - Parameters:
-  ///   - transaction: The transaction.
-  ///   - app: The app.
-  ///   - now: The current time.
-  ///   - silence: The time after which the store is asked about a renewal that was due but not reported.
-  ///   - clockTolerance: The maximum difference, in seconds, of the clocks of two processes.
   package init(
     in transaction: Transaction, app: String, at now: Timestamp, silence: Duration, clockTolerance: Double
   ) {
@@ -94,21 +78,17 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
     self.clockTolerance = clockTolerance
   }
 
-  /// Records a message as processed, and merges its facts.
+  /// Records a message as processed, merges its facts, and returns the number of stored changes.
   ///
-  /// - Returns: The number of stored changes; `nil` if the message was recorded before. Nothing changes then.
+  /// `nil` if the message was recorded before. Nothing changes then.
   package func record(_ key: [UInt8], _ ledger: EntitlementLedger) throws -> Int? {
     guard try transaction.record(key, at: now) else { return nil }
     return try merge(ledger, customer: nil, heard: now)
   }
 
-  /// Merges the parts of a ledger.
+  /// Merges new facts that a customer, in canonical spelling, may have presented, and returns the number of stored
+  /// changes.
   ///
-  /// - Parameters:
-  ///   - ledger: The new facts.
-  ///   - customer: The customer who presented them, in canonical spelling.
-  ///   - heard: The time of the store's message.
-  /// - Returns: The number of stored changes.
   /// - Throws: The errors of the transaction; ``PresentedByAnother``.
   package func merge(_ ledger: EntitlementLedger, customer: String?, heard: Timestamp) throws -> Int {
     let parts = ledger.parts
@@ -122,9 +102,9 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
   package func isKnown(_ ledger: EntitlementLedger, customer: String?) throws -> Bool {
     try ledger.parts.allSatisfy { part in
       guard let stored = try transaction.row(part.name) else { return false }
-      var merged = stored.ledger
+      var merged = stored.part.ledger
       merged.merge(part.ledger)
-      guard merged == stored.ledger else { return false }
+      guard merged == stored.part.ledger else { return false }
       try merged.requirePresented(by: customer)
       let snapshot = try EntitlementSnapshot(
         merged, customer: customer ?? stored.customer, at: stored.evaluated)
@@ -135,25 +115,24 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
   /// Stores the change of an entitlement that is due to the passage of time, and returns `true` if there is one.
   package func reevaluate(_ name: String) throws -> Bool {
     guard let stored = try transaction.row(name) else { return false }
-    return try store(
-      stored.ledger, name, stored.identifier, customer: stored.customer, heard: stored.heard, after: stored)
+    return try store(stored.part, customer: stored.customer, heard: stored.heard, after: stored)
   }
 
   private func merge(_ part: EntitlementLedger.Part, customer: String?, heard: Timestamp) throws -> Bool {
     let stored = try transaction.row(part.name)
-    var ledger = part.ledger
+    var part = part
     // Without a row, the purchase may have been refunded or revoked before its customer was erased.
-    if let known = try stored?.ledger ?? transaction.withdrawals(of: part.name) { ledger.merge(known) }
-    try ledger.requirePresented(by: customer)
+    if let known = try stored?.part.ledger ?? transaction.withdrawals(of: part.name) {
+      part.ledger.merge(known)
+    }
+    try part.ledger.requirePresented(by: customer)
     return try store(
-      ledger, part.name, part.identifier, customer: customer ?? stored?.customer,
-      heard: max(heard, stored?.heard ?? heard), after: stored)
+      part, customer: customer ?? stored?.customer, heard: max(heard, stored?.heard ?? heard), after: stored)
   }
 
   /// Stores a part of a ledger, and its change, if there is one.
   private func store(
-    _ ledger: EntitlementLedger, _ name: String, _ identifier: String, customer: String?, heard: Timestamp,
-    after stored: LedgerRow?
+    _ part: EntitlementLedger.Part, customer: String?, heard: Timestamp, after stored: LedgerRow?
   ) throws -> Bool {
     // The clocks of two processes differ. An entitlement that has expired for one process must not become active
     // again for another. An evaluation that is further in the future comes from a wrong clock and is ignored.
@@ -161,18 +140,17 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
     let instant = stored.map { $0.evaluated <= latest ? max(now, $0.evaluated) : now } ?? now
     let heard = heard <= latest ? heard : now
     let old = stored?.snapshot
-    let new = try EntitlementSnapshot(ledger, customer: customer, at: instant)
-    let line = ledger.line
+    let new = try EntitlementSnapshot(part.ledger, customer: customer, at: instant)
+    let line = part.ledger.line
     try transaction.store(
       LedgerRow(
-        name: name, identifier: identifier, customer: new?.customer ?? customer, ledger: ledger,
-        snapshot: new,
-        evaluated: instant, heard: heard, nextChange: line?.nextDueInstant(after: instant),
-        reconciliation: line?.renewal(at: now, heard: heard).flatMap { reconciliation($0, heard: heard) }))
+        part, customer: new?.customer ?? customer, snapshot: new, evaluated: instant, heard: heard),
+      nextChange: line?.nextDueInstant(after: instant),
+      reconciliation: line?.renewal(at: now, heard: heard).flatMap { reconciliation($0, heard: heard) })
     guard let new, let kind = ChangeKind(from: old, to: new) else { return false }
-    let body = try body(kind, ledger, from: old, to: new, at: instant)
+    let body = try body(kind, part.ledger, from: old, to: new, at: instant)
     try transaction.enter(
-      LedgerChange(kind: kind, name: name, old: old, new: new, time: instant, body: body))
+      LedgerChange(kind: kind, name: part.name, old: old, new: new, time: instant, body: body))
     return true
   }
 
@@ -187,8 +165,7 @@ package struct LedgerStore<Transaction: LedgerTransaction> {
 
   private func body(
     _ kind: ChangeKind, _ ledger: EntitlementLedger, from old: EntitlementSnapshot?,
-    to new: EntitlementSnapshot,
-    at instant: Timestamp
+    to new: EntitlementSnapshot, at instant: Timestamp
   ) throws -> [UInt8] {
     var object = JSONWriter()
     object.beginObject()

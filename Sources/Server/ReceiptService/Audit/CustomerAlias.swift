@@ -18,7 +18,7 @@
   extension ServiceEntitlements {
     /// Stores aliases that are not stored yet, before the receipts are recorded.
     ///
-    /// - Throws: ``DatabaseError``. The receipts must not be recorded under the other name then.
+    /// If it throws, the receipts must not be recorded under the other name.
     func note(_ aliases: Set<CustomerAlias>) async throws {
       guard !aliases.isEmpty else { return }
       let new = try await database.read { session in

@@ -57,9 +57,7 @@
   }
 
   extension TrailView {
-    /// Returns an entry.
-    ///
-    /// - Throws: ``Problem`` if there is no such entry, or an audience may not see it.
+    /// Returns an entry that an audience may see.
     func entry(at index: UInt64, visibleTo audience: EntryAudience) throws -> RecordedEntry {
       guard index < size else { throw Problem.notFound }
       let recorded = try entry(at: index)
@@ -68,8 +66,6 @@
     }
 
     /// Returns the proof of an entry that an audience may see, with the entry and the checkpoint that covers it.
-    ///
-    /// - Throws: ``Problem`` if there is no such entry, or no checkpoint covers it yet.
     func proof(
       of index: UInt64, visibleTo audience: EntryAudience
     ) throws -> (recorded: RecordedEntry, checkpoint: Checkpoint, proof: LogProof) {
@@ -94,9 +90,7 @@
   }
 
   extension Optional<AuditLog> {
-    /// The trail.
-    ///
-    /// - Throws: ``Problem`` if the service has none.
+    /// The trail, if the service has one.
     var served: AuditLog {
       get throws {
         guard let self else { throw Problem.notFound }

@@ -2,6 +2,7 @@
 
 #if Server
   internal import AuditTrail
+  internal import Hummingbird
   internal import Logging
   internal import ReceiptBytes
   internal import ReceiptCodec
@@ -14,9 +15,7 @@
   /// keyed digest (``ServiceSecret``): its remaining traces must neither name the customer nor allow guessing them.
   package struct ErasureQueue: Service {
     private static let interval = Duration.seconds(5)
-    /// The time, in seconds, for which an erasure belongs to the process that began it.
-    ///
-    /// Two processes that perform the same erasure do no harm.
+    /// The time, in seconds, for which an erasure belongs to the process that began it; two that perform it do no harm.
     static let lease: Double = 60
 
     /// The numbers of erased purchases and entries.
@@ -30,9 +29,7 @@
     private struct Erasure: Sendable {
       let id: String
       let app: String
-      /// The customer; `nil` after the rows were deleted.
-      ///
-      /// The files may still contain remnants of the rows.
+      /// The customer; `nil` after the rows were deleted, of which the files may still contain remnants.
       let customer: String?
       let actor: String
       var outcome = Outcome()
@@ -243,6 +240,33 @@
           }
         }
         return found.sorted()
+      }
+    }
+  }
+
+  /// Erases customers.
+  struct ErasureController: Controller {
+    let erasures: ErasureQueue
+
+    var routes: [Route] {
+      [
+        Route(
+          method: .delete, path: "/v1/customers/{id}", operation: "eraseCustomer",
+          summary:
+            "Erases a customer from entitlements, changes, webhooks that wait and the erasable parts of the audit trail, whose proofs stay valid.",
+          parameters: [.path("id", .text, "The customer."), .app],
+          answers: [(200, "It is done: what was erased.", Route.Content.json("erasure"))],
+          respond: .key(.admin, erase))
+      ]
+    }
+
+    /// Erases a customer; if that fails, a job repeats it until it is complete.
+    private func erase(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      let outcome = try await erasures.erase(
+        customer: try context.pathParameter("id"), app: try call.app(), by: call.principal.keyID)
+      return .json("erasure") { object in
+        object.member("purchases", Int64(outcome.purchases))
+        object.member("entries", Int64(outcome.entries))
       }
     }
   }

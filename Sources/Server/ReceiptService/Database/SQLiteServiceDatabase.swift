@@ -48,11 +48,7 @@
       let fail: @Sendable ((any Error)?) -> Void
     }
 
-    /// Opens a file.
-    ///
-    /// A missing file is created, readable only by its owner.
-    ///
-    /// - Throws: ``DatabaseError``.
+    /// Opens a file; a missing one is created, readable only by its owner.
     package init(at path: String) throws {
       self.path = path
       do {
@@ -61,10 +57,7 @@
       } catch { throw Self.error(error) }
     }
 
-    /// Checks that a file can be opened or created, and changes nothing.
-    ///
-    /// - Returns: `true` if it exists.
-    /// - Throws: ``DatabaseError``.
+    /// Checks that a file can be opened or created, changes nothing, and returns `true` if it exists.
     static func check(_ path: String) throws -> Bool {
       do {
         let file = try DatabaseFile(path)
@@ -153,35 +146,31 @@
     package func read<Result: Sendable>(
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result {
-      try await withCheckedThrowingContinuation { continuation in
-        reading.async { [self] in
-          continuation.resume(
-            with: Swift.Result {
-              try readers.withReader { database in
-                try database.run("BEGIN")
-                defer { database.rollBack() }
-                return try body(SQLiteSession(database))
-              }
-            }.mapError(Self.error))
+      try await perform(on: reading) { [readers] in
+        try readers.withReader { database in
+          try database.run("BEGIN")
+          defer { database.rollBack() }
+          return try body(SQLiteSession(database))
         }
       }
     }
 
     package func scrub(_ tables: Set<String>) async throws {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        queue.async { [self] in
-          continuation.resume(with: Swift.Result { try writer.scrub() }.mapError(Self.error))
-        }
-      }
+      try await perform(on: queue) { [writer] in try writer.scrub() }
     }
 
     package func close() async {
-      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        queue.async(flags: .barrier) { [self] in
-          try? readers.close()
-          try? writer.close()
-          continuation.resume()
-        }
+      try? await perform(on: queue) { [readers, writer] in
+        try? readers.close()
+        try? writer.close()
+      }
+    }
+
+    private func perform<Result: Sendable>(
+      on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+      try await withCheckedThrowingContinuation { continuation in
+        queue.async { continuation.resume(with: Swift.Result { try work() }.mapError(Self.error)) }
       }
     }
 

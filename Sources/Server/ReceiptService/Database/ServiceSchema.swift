@@ -159,10 +159,7 @@
 
     /// Changes the tables and rows of a database from an earlier version to that of this build.
     ///
-    /// - Parameters:
-    ///   - session: The transaction to use. The caller also stores the version in it.
-    ///   - version: The version of the database.
-    /// - Throws: The errors of the session.
+    /// The caller also stores the version in the transaction.
     static func upgrade(_ session: any DatabaseSession, version: Int64) throws {
       for statement in versions(session.dialect)[Int(version)...].joined() { try session.run(statement) }
       if version < keyedDigests {

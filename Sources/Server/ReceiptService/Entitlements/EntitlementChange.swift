@@ -5,15 +5,10 @@
 
   /// A change of an entitlement, as webhooks and server-sent events report it.
   package struct EntitlementChange: Sendable, Hashable {
-    /// The number of the change.
-    ///
-    /// The numbers of one app increase in the order of the commits.
+    /// The number of the change; those of one app increase in the order of the commits.
     package let sequence: Int64
-    /// The identifier, also sent as `webhook-id`.
-    ///
-    /// It is the same in each delivery.
+    /// The identifier, also sent as `webhook-id`, the same in each delivery.
     package let id: String
-    /// The app.
     package let app: String
     /// The name of the entitlement, which is that of the ledger's part.
     package let name: String

@@ -45,8 +45,9 @@
       ).first.map { row in
         let snapshot = row.bytes(3)
         return LedgerRow(
-          name: name, identifier: row.text(0), customer: row.optionalText(1),
-          ledger: try EntitlementLedger(stored: row.bytes(2)),
+          EntitlementLedger.Part(
+            name: name, identifier: row.text(0), ledger: try EntitlementLedger(stored: row.bytes(2))),
+          customer: row.optionalText(1),
           snapshot: snapshot.isEmpty ? nil : try EntitlementSnapshot(stored: snapshot),
           evaluated: Timestamp(milliseconds: row.integer(4)), heard: Timestamp(milliseconds: row.integer(5)))
       }
@@ -56,7 +57,7 @@
       try Withdrawals(app: app, in: session).facts(of: name)
     }
 
-    func store(_ row: LedgerRow) throws {
+    func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws {
       try session.run(
         """
         INSERT INTO ledgers(
@@ -68,11 +69,12 @@
           evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
           reconcile = excluded.reconcile, questions = excluded.questions
         """,
-        .text(app), .text(row.name), .text(row.identifier), .text(row.customer), .bytes(row.ledger.encoded()),
+        .text(app), .text(row.part.name), .text(row.part.identifier), .text(row.customer),
+        .bytes(row.part.ledger.encoded()),
         row.snapshot.map { .bytes($0.json) } ?? .null, .integer(row.evaluated.milliseconds),
         // Rounded up, so that no change is looked for too early.
-        .integer(row.nextChange.map { Int64($0.millisecondsSince1970.rounded(.up)) }),
-        .integer(row.heard.milliseconds), .integer(row.reconciliation?.milliseconds))
+        .integer(nextChange.map { Int64($0.millisecondsSince1970.rounded(.up)) }),
+        .integer(row.heard.milliseconds), .integer(reconciliation?.milliseconds))
     }
 
     func enter(_ change: LedgerChange) throws {

@@ -12,9 +12,8 @@
   }
 
   extension ServiceEntitlements {
-    /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up.
-    ///
-    /// - Returns: The number of removed rows, at most `limit` of each kind; 0 if nothing is left to remove.
+    /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up,
+    /// and returns their number, at most `limit` of each kind; 0 if nothing is left to remove.
     @discardableResult
     package func remove(before instant: Timestamp, limit: Int = 500) async throws -> Int {
       let values: [DatabaseValue] = [.integer(instant.milliseconds), .integer(Int64(limit))]

@@ -26,59 +26,34 @@
         case failed
       }
 
-      /// The status to answer with.
       package let status: Int
-      /// The outcome of a delivery.
       package let outcome: Outcome
       /// The `notificationUUID`, or the identifier of Google Play's message.
       package var id: String?
       /// The type of the event.
       package var event: String?
-      /// The reason why it was not accepted, for the log.
-      ///
-      /// It may quote the body; do not send it back.
+      /// The reason why it was not accepted, for the log: it may quote the body.
       package var message: String?
 
-      init(
-        _ status: Int, _ outcome: Outcome, id: String? = nil, event: String? = nil, _ message: String? = nil
-      ) {
-        self.status = status
-        self.outcome = outcome
-        self.id = id
-        self.event = event
-        self.message = message
-      }
-
       /// The answer to a notification that was refused, or could not be checked if the status is 503.
-      init(refusal status: Int, _ message: String) {
-        self.init(status, status == 503 ? .undetermined : .refused, message)
+      static func refusal(_ status: Int, _ message: String) -> Answer {
+        Answer(status: status, outcome: status == 503 ? .undetermined : .refused, message: message)
       }
     }
 
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
 
-    /// Creates an intake.
-    ///
-    /// - Parameters:
-    ///   - entitlements: The entitlements, which record notifications and their effect.
-    ///   - auditLog: The audit trail for apps that record verdicts.
     package init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?) {
       self.entitlements = entitlements
       self.auditLog = auditLog
     }
 
-    /// Processes the body of a request.
-    ///
-    /// - Parameters:
-    ///   - app: The app in the URL.
-    ///   - authorization: The header field `Authorization`, which Google's pushes require.
-    ///   - body: The body.
-    /// - Returns: The answer to send.
+    /// Processes the body of a request, with the header field `Authorization`, which Google's pushes require.
     package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
       let receivers = app.notificationReceivers
       guard var receiver = receivers.first else {
-        return Answer(404, .refused, "The app takes no notifications.")
+        return .refusal(404, "The app takes no notifications.")
       }
       if receivers.count > 1 {
         // The header field `Authorization` cannot decide this, because a proxy may add it. The store's receiver then
@@ -86,7 +61,7 @@
         let json = try? JSONValue(parsing: body)
         guard let json, let sender = receivers.first(where: { type(of: $0).isForm(of: json) }) else {
           let stores = receivers.map { type(of: $0).storeName }.joined(separator: " nor of ")
-          return Answer(400, .refused, "The body is a notification neither of \(stores).")
+          return .refusal(400, "The body is a notification neither of \(stores).")
         }
         receiver = sender
       }

@@ -21,12 +21,13 @@
         let notification = try result.get()
         let isNew = try await intake.entitlements.record(notification, app: app.name)
         return NotificationIntake.Answer(
-          Self.acceptedHTTPStatus, isNew ? .done : .repeated, id: notification.uuid?.rawValue,
-          event: notification.type?.rawValue)
+          status: Self.acceptedHTTPStatus, outcome: isNew ? .done : .repeated,
+          id: notification.uuid?.rawValue, event: notification.type?.rawValue)
       } catch let rejection as NotificationRejection {
-        return NotificationIntake.Answer(refusal: rejection.httpStatus, rejection.description)
+        return .refusal(rejection.httpStatus, rejection.description)
       } catch {
-        return NotificationIntake.Answer(503, .failed, id: (try? result.get())?.uuid?.rawValue, "\(error)")
+        return NotificationIntake.Answer(
+          status: 503, outcome: .failed, id: (try? result.get())?.uuid?.rawValue, message: "\(error)")
       }
     }
 

@@ -16,12 +16,13 @@
       do throws(PushRejection) {
         message = try await receive(authorization: authorization, body: body)
       } catch {
-        return NotificationIntake.Answer(refusal: error.httpStatus, error.description)
+        return .refusal(error.httpStatus, error.description)
       }
       func answer(
         _ status: Int, _ outcome: NotificationIntake.Answer.Outcome, _ text: String? = nil
       ) -> NotificationIntake.Answer {
-        NotificationIntake.Answer(status, outcome, id: message.messageId, event: message.event, text)
+        NotificationIntake.Answer(
+          status: status, outcome: outcome, id: message.messageId, event: message.event, message: text)
       }
       do {
         // Google Play is asked once for each message, unless its deliveries overlap.
