@@ -118,6 +118,7 @@ extension Entitlement.ID: AppStoreLineID {
 extension Entitlement: StoreLine {
   package static var reportType: String { "entitlement" }
   package static var identifierMember: String { "originalTransactionId" }
+  package static var customerMembers: [String] { ["appAccountToken"] }
   package static var lapsedStates: [String] { [State.expired, .inBillingRetry].map(\.rawValue) }
 
   package var statedCustomer: String? { transaction.appAccountToken?.rawValue }

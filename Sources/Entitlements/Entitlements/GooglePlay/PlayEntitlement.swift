@@ -262,6 +262,7 @@ extension PlayEntitlement.ID: StoreLineID {
 extension PlayEntitlement: StoreLine {
   package static var reportType: String { "play-entitlement" }
   package static var identifierMember: String { "purchaseToken" }
+  package static var customerMembers: [String] { ["obfuscatedAccountId"] }
   package static var lapsedStates: [String] { [State.expired, .onHold, .paused].map(\.rawValue) }
 
   package var statedCustomer: String? { obfuscatedAccountId }

@@ -34,6 +34,9 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// The members of the JSON of entitlements that contain the store's identifier.
   package static var identifierMembers: [String] { kinds.map { $0.lineType.identifierMember } }
 
+  /// The members of receipts that name a customer.
+  package static var customerMembers: [String] { kinds.flatMap { $0.lineType.customerMembers } }
+
   /// Creates an empty ledger.
   public init() {}
 

@@ -16,6 +16,8 @@ package protocol StoreLine: Sendable, Hashable {
   static var reportType: String { get }
   /// The member of its JSON object with the identifier.
   static var identifierMember: String { get }
+  /// The members of the store's receipts that name a customer.
+  static var customerMembers: [String] { get }
   /// The states without access that a payment ends.
   static var lapsedStates: [String] { get }
 
@@ -46,6 +48,7 @@ package struct StoreRenewal: Sendable, Hashable {
 }
 
 extension StoreLine {
+  package static var customerMembers: [String] { [] }
   package static var lapsedStates: [String] { [] }
   package var namesOfCustomer: [String] { [] }
   package func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal? { nil }

@@ -42,12 +42,10 @@
 
     /// The names under which the receipts of an account are recorded.
     func aliases(of account: String, app: String) async throws -> [String] {
-      try await database.read { session in
-        try session.run(
-          "SELECT customer FROM customer_aliases WHERE app = $1 AND account = $2 ORDER BY customer",
-          .text(app), .text(account)
-        ).map { $0.text(0) }
-      }
+      try await database.rows(
+        "SELECT customer FROM customer_aliases WHERE app = $1 AND account = $2 ORDER BY customer",
+        .text(app), .text(account)
+      ).map { $0.text(0) }
     }
   }
 #endif

@@ -109,12 +109,10 @@
       let now = entitlements.clock()
       // A lease that ends later than any valid one was made by a clock that was ahead.
       let latest = now.addingSeconds(Self.lease + ClockCheck.tolerance)
-      let isDue = try await database.read { session in
-        try session.hasRows(
-          "SELECT 1 FROM erasures WHERE leased <= $1 OR leased > $2 LIMIT 1", .integer(now.milliseconds),
-          .integer(latest.milliseconds))
-      }
-      guard isDue else { return nil }
+      let due = try await database.rows(
+        "SELECT 1 FROM erasures WHERE leased <= $1 OR leased > $2 LIMIT 1", .integer(now.milliseconds),
+        .integer(latest.milliseconds))
+      guard !due.isEmpty else { return nil }
       return try await database.write { session in
         let row = try session.run(
           """

@@ -39,14 +39,10 @@
       label: "receipt-kit.service-database.reading", attributes: .concurrent)
     private let waiting = Mutex<[Transaction]>([])
 
-    /// A transaction that waits to be committed with others.
-    private struct Transaction: Sendable {
-      /// Runs the transaction within a savepoint, and returns the completion to call after the commit succeeded or
-      /// failed.
-      let run: @Sendable (Database) -> @Sendable ((any Error)?) -> Void
-      /// Fails the caller if the transaction was not started.
-      let fail: @Sendable ((any Error)?) -> Void
-    }
+    /// Resumes the caller of a transaction after the commit succeeded or failed.
+    private typealias Completion = @Sendable ((any Error)?) -> Void
+    /// Runs a transaction that waits to be committed with others within a savepoint, unless none could be begun.
+    private typealias Transaction = @Sendable (Database?) -> Completion
 
     /// Opens a file; a missing one is created, readable only by its owner.
     package init(at path: String) throws {
@@ -81,29 +77,14 @@
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result {
       try await withCheckedThrowingContinuation { continuation in
-        let run = { @Sendable (database: Database) -> @Sendable ((any Error)?) -> Void in
-          let outcome = Swift.Result { () throws -> Result in
-            try database.run("SAVEPOINT one")
-            do {
-              let result = try body(SQLiteSession(database))
-              try database.run("RELEASE one")
-              return result
-            } catch {
-              if let error = error as? SQLiteError, error.code == .syncFailed { self.writer.stop(error) }
-              // Some errors end the whole transaction, including the savepoint.
-              if database.isInTransaction {
-                try database.run("ROLLBACK TO one")
-                try database.run("RELEASE one")
-              }
-              throw error
-            }
+        let transaction: Transaction = { database in
+          let outcome = database.map { database in
+            Swift.Result { try self.withSavepoint(database) { try body(SQLiteSession(database)) } }
+              .mapError(Self.error)
           }
           return { failure in
-            continuation.resume(with: failure.map { .failure($0) } ?? outcome.mapError(Self.error))
+            if let outcome = failure.map({ .failure($0) }) ?? outcome { continuation.resume(with: outcome) }
           }
-        }
-        let transaction = Transaction(run: run) { failure in
-          if let failure { continuation.resume(throwing: failure) }
         }
         let isFirst = waiting.withLock { waiting in
           waiting.append(transaction)
@@ -113,16 +94,33 @@
       }
     }
 
+    private func withSavepoint<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
+      try database.run("SAVEPOINT one")
+      do {
+        let result = try body()
+        try database.run("RELEASE one")
+        return result
+      } catch {
+        if let error = error as? SQLiteError, error.code == .syncFailed { writer.stop(error) }
+        // Some errors end the whole transaction, including the savepoint.
+        if database.isInTransaction {
+          try database.run("ROLLBACK TO one")
+          try database.run("RELEASE one")
+        }
+        throw error
+      }
+    }
+
     private func commitWaiting() {
       while true {
         let batch = waiting.withLock { Array($0.prefix(Self.maximumBatch)) }
         guard !batch.isEmpty else { return }
-        var completions: [@Sendable ((any Error)?) -> Void] = []
+        var completions: [Completion] = []
         var failure: (any Error)?
         do {
           try writer.transaction { database in
             for transaction in batch {
-              completions.append(transaction.run(database))
+              completions.append(transaction(database))
               guard database.isInTransaction else {
                 throw SQLiteError(.inputOutput, at: path, "The transaction was ended. Nothing was stored.")
               }
@@ -132,7 +130,7 @@
           failure = Self.error(error)
         }
         // If the database could not begin a transaction, no transaction of the batch was started.
-        if completions.isEmpty { completions = batch.map(\.fail) }
+        if completions.isEmpty { completions = batch.map { $0(nil) } }
         for complete in completions { complete(failure) }
         let isMore = waiting.withLock { waiting in
           // Transactions that were not started stay in the queue.

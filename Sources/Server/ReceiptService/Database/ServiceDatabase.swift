@@ -33,6 +33,13 @@
     func close() async
   }
 
+  extension ServiceDatabase {
+    /// Runs one statement on a snapshot of the committed data.
+    func rows(_ statement: String, _ values: DatabaseValue...) async throws -> [DatabaseRow] {
+      try await read { try $0.run(statement, values) }
+    }
+  }
+
   /// A running transaction.
   package protocol DatabaseSession: AnyObject {
     /// The SQL of the database.

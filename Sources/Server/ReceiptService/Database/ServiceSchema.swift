@@ -12,7 +12,7 @@
       let (bytes, sequence) = (dialect.bytes, dialect.sequence)
       return [
         [
-          // The processed notifications of stores. key: see NotificationIntake.
+          // The processed notifications of stores. key: see ServiceEntitlements.record.
           """
           CREATE TABLE notifications(
             app TEXT NOT NULL, key \(bytes) NOT NULL, received BIGINT NOT NULL, PRIMARY KEY(app, key))

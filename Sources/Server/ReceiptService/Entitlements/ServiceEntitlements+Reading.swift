@@ -46,13 +46,10 @@
     private func entitlements(
       _ column: String, _ value: String, app: String
     ) async throws -> [StoredEntitlement] {
-      try await database.read { session in
-        try session.run(
-          """
-          SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND \(column) = $2 ORDER BY name
-          """, .text(app), .text(value)
-        ).map { try StoredEntitlement($0) }
-      }
+      try await database.rows(
+        "SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND \(column) = $2 ORDER BY name",
+        .text(app), .text(value)
+      ).map { try StoredEntitlement($0) }
     }
 
     /// The changes of an app after a sequence, in order.
@@ -61,14 +58,12 @@
     package func changes(app: String, after sequence: Int64, limit: Int = 100) async throws
       -> [EntitlementChange]
     {
-      try await database.read { session in
-        try session.run(
-          """
-          SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND sequence > $2
-          ORDER BY sequence LIMIT $3
-          """, .text(app), .integer(sequence), .integer(Int64(limit))
-        ).map(EntitlementChange.init)
-      }
+      try await database.rows(
+        """
+        SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND sequence > $2
+        ORDER BY sequence LIMIT $3
+        """, .text(app), .integer(sequence), .integer(Int64(limit))
+      ).map(EntitlementChange.init)
     }
 
     /// The sequence of an app's latest change; 0 if it has no change.
@@ -89,12 +84,10 @@
 
     /// The changes of an entitlement with a name, in order.
     package func history(app: String, name: String) async throws -> [EntitlementChange] {
-      try await database.read { session in
-        try session.run(
-          "SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND name = $2 ORDER BY sequence",
-          .text(app), .text(name)
-        ).map(EntitlementChange.init)
-      }
+      try await database.rows(
+        "SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND name = $2 ORDER BY sequence",
+        .text(app), .text(name)
+      ).map(EntitlementChange.init)
     }
   }
 #endif

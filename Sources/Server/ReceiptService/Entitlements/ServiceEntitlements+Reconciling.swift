@@ -68,12 +68,10 @@
     private func silent(
       app: String, limit: Int, at now: Timestamp
     ) async throws -> [(StoredEntitlement, questions: Int64)] {
-      let isAny = try await database.read { session in
-        try session.hasRows(
-          "SELECT 1 FROM ledgers WHERE app = $1 AND reconcile <= $2 LIMIT 1", .text(app),
-          .integer(now.milliseconds))
-      }
-      guard isAny else { return [] }
+      let due = try await database.rows(
+        "SELECT 1 FROM ledgers WHERE app = $1 AND reconcile <= $2 LIMIT 1", .text(app),
+        .integer(now.milliseconds))
+      guard !due.isEmpty else { return [] }
       return try await database.write { session in
         let rows = try session.run(
           """

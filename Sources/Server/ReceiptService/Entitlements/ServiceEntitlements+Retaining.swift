@@ -48,10 +48,8 @@
     package func removeDeliveries(
       except configured: Set<EndpointName>, before instant: Timestamp
     ) async throws -> [EndpointName: Int] {
-      let known = try await database.read { session in
-        try session.run("SELECT DISTINCT app, endpoint FROM deliveries").map {
-          EndpointName(app: $0.text(0), endpoint: $0.text(1))
-        }
+      let known = try await database.rows("SELECT DISTINCT app, endpoint FROM deliveries").map {
+        EndpointName(app: $0.text(0), endpoint: $0.text(1))
       }
       var removed: [EndpointName: Int] = [:]
       for name in known where !configured.contains(name) {

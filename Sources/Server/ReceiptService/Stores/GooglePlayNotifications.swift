@@ -51,11 +51,10 @@
 
     /// Returns `true` if a message of Google Play was processed before.
     package func isRecorded(messageId: String, app: String) async throws -> Bool {
-      try await database.read { session in
-        try session.hasRows(
-          "SELECT 1 FROM notifications WHERE app = $1 AND key = $2", .text(app),
-          .bytes(Self.key(messageId: messageId)))
-      }
+      try await !database.rows(
+        "SELECT 1 FROM notifications WHERE app = $1 AND key = $2", .text(app),
+        .bytes(Self.key(messageId: messageId))
+      ).isEmpty
     }
 
     /// The key of a message, which begins with a zero byte.
