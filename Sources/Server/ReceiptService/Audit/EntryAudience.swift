@@ -8,18 +8,11 @@
   internal import TransparencyLog
 
   /// The audit entries that a reader may see, for both the API and the console.
-  enum EntryAudience: Sendable {
-    /// The entries of one app.
-    case app(ServedApp)
-    /// The entries of all apps, and those of policies that are no longer in the configuration.
-    case all
+  struct EntryAudience: Sendable {
+    /// The app; `nil` for all apps, and for policies that are no longer in the configuration.
+    let app: ServedApp?
 
-    func includes(_ entry: AuditEntry) -> Bool {
-      switch self {
-      case .app(let app): app.isAbout(entry)
-      case .all: true
-      }
-    }
+    func includes(_ entry: AuditEntry) -> Bool { app?.isAbout(entry) ?? true }
   }
 
   extension ServedApp {
