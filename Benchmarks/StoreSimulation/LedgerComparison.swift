@@ -43,9 +43,10 @@ extension EntitlementLedger {
     compare("state", entitlement.state(at: instant).rawValue, status.rawValue)
     compare("product", entitlement.transaction.productId, subscription.productIdentifier)
     compare("expiry", entitlement.expiresDate, subscription.expiresDate)
-    compare("next product", entitlement.autoRenewProductId, subscription.autoRenewProductIdentifier)
-    compare("renewal", entitlement.autoRenewStatus == .on, subscription.autoRenews)
-    compare("expiration intent", entitlement.expirationIntent, subscription.expirationIntent)
+    compare(
+      "next product", entitlement.renewalInfo?.autoRenewProductId, subscription.autoRenewProductIdentifier)
+    compare("renewal", entitlement.renewalInfo?.autoRenewStatus == .on, subscription.autoRenews)
+    compare("expiration intent", entitlement.renewalInfo?.expirationIntent, subscription.expirationIntent)
     // No notification says that the store took a higher price back; the next one of any type does. Before an offer's
     // periods the renewal information states the offer's price instead.
     let isTakenBack =
@@ -53,7 +54,8 @@ extension EntitlementLedger {
       && (entitlement.renewalInfo?.offerType != nil
         || entitlement.renewalInfo?.renewalPrice ?? 0 > subscription.renewalPrice)
     if !isTakenBack {
-      compare("price increase", entitlement.priceIncreaseStatus, subscription.priceIncreaseStatus)
+      compare(
+        "price increase", entitlement.renewalInfo?.priceIncreaseStatus, subscription.priceIncreaseStatus)
     }
     if subscription.isInBillingRetry {
       compare("end of grace", entitlement.gracePeriodExpiresDate, subscription.gracePeriodExpiresDate)

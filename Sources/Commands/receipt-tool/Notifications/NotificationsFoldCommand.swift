@@ -112,7 +112,7 @@ struct NotificationsFoldCommand: ParsableCommand {
     for consent in ledger.rescindedConsents where original == nil {
       count += 1
       var object = JSONWriter(.rescindedConsent)
-      consent.append(to: &object)
+      consent.append(to: &object, at: instant)
       try writeLine(object)
     }
     return count

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-public import ReceiptVerification
 
 /// A ledger that merges verified facts about purchases into the current entitlement of each.
 ///
@@ -18,161 +17,102 @@ public import ReceiptVerification
 ///
 /// The rules are in <doc:Notifications>.
 public struct EntitlementLedger: Sendable, Hashable {
-  var lines: [Entitlement.ID: PurchaseLine] = [:]
-  var consents: [RescindedConsent.Customer: ConsentFact] = [:]
-  var playLines: [PlayEntitlement.ID: PlayPurchaseLine] = [:]
+  var purchases = LineSet<PurchaseLine>()
+  var consents = LineSet<ConsentLine>()
+  var playPurchases = LineSet<PlayPurchaseLine>()
+
+  /// The kinds of lines, in the order of ``parts``.
+  ///
+  /// Code that reads only version 1 would lose purchases of Google Play. Version 2 contains one voided order of each,
+  /// and one order for all line items.
+  static let kinds: [any AnyLineKind] = [
+    LineKind(\.purchases, \.requiredPurchases, .purchases, version: 1),
+    LineKind(\.consents, \.rescindedConsents, .rescindedConsents, version: 1),
+    LineKind(\.playPurchases, \.playPurchases, .playPurchases, version: 3),
+  ]
+
+  /// The members of the JSON of entitlements that contain the store's identifier.
+  package static var identifierMembers: [String] { kinds.map { $0.lineType.identifierMember } }
+
+  /// The members of receipts that name a customer.
+  package static var customerMembers: [String] { kinds.flatMap { $0.lineType.customerMembers } }
 
   /// Creates an empty ledger.
   public init() {}
 
-  /// Applies a notification.
-  ///
-  /// - Returns: The original transaction concerned. It is `nil` for a notification about no transaction, such as
-  ///   `TEST`, which changes at most ``rescindedConsents``.
-  @discardableResult
-  public mutating func apply(_ notification: AppStoreNotification) -> Entitlement.ID? {
-    if let customer = RescindedConsent.Customer(notification) {
-      join(
-        ConsentFact(
-          signedDate: notification.signedDate, notificationUUID: notification.uuid), to: customer)
-    }
-    guard
-      let id = Entitlement.ID(
-        environment: notification.environment, bundleId: notification.bundleId,
-        originalTransactionId: notification.transaction?.originalTransactionId
-          ?? notification.renewalInfo?.originalTransactionId)
-    else { return nil }
-    join(
-      PurchaseLine(
-        notification.notification, transaction: notification.transaction,
-        renewalInfo: notification.renewalInfo, signedDate: notification.signedDate), to: id)
-    return id
-  }
-
-  /// Applies a transaction from the App Store Server API or from a device.
-  ///
-  /// - Parameters:
-  ///   - transaction: A verified signed transaction, from the transaction history for example.
-  ///   - renewalInfo: The verified signed renewal info that came with it.
-  ///   - status: The status that came with it (Get All Subscription Statuses).
-  /// - Returns: The original transaction concerned.
-  /// - Throws: ``EntitlementError`` for receipts of other kinds, for renewal information of another purchase, and for a
-  ///   transaction that does not state its app, environment and identifiers.
-  @discardableResult
-  public mutating func apply(
-    transaction: VerifiedReceipt, renewalInfo: VerifiedReceipt? = nil, status: SubscriptionStatus? = nil
-  ) throws(EntitlementError) -> Entitlement.ID {
-    guard case .jws(.transaction(let payload)) = transaction.content else {
-      throw EntitlementError(.wrongKind, "This is a \(transaction.kind.rawValue), not a signed transaction.")
-    }
-    guard
-      let id = Entitlement.ID(
-        environment: transaction.environment, bundleId: transaction.bundleId,
-        originalTransactionId: payload.originalTransactionId)
-    else {
-      throw EntitlementError(
-        .incomplete, "The transaction does not state its app, environment and original transaction.")
-    }
-    var renewalPayload: JWSRenewalInfo?
-    if let renewalInfo {
-      guard case .jws(.renewalInfo(let payload)) = renewalInfo.content else {
-        throw EntitlementError(.wrongKind, "This is a \(renewalInfo.kind.rawValue), not signed renewal info.")
-      }
-      guard FactOrder.isLower(payload.originalTransactionId, id.originalTransactionId) == nil,
-        renewalInfo.environment?.category == id.environment
-      else {
-        throw EntitlementError(
-          .differentPurchases, "Transaction and renewal info are of different purchases or environments.")
-      }
-      renewalPayload = payload
-    }
-    let signedDate = [transaction.signedAt, renewalInfo?.signedAt].compactMap(\.self).max()
-    join(
-      PurchaseLine(
-        transaction: payload, renewalInfo: renewalPayload, status: status, signedDate: signedDate), to: id)
-    return id
-  }
-
   /// Merges another ledger into this one.
   public mutating func merge(_ other: EntitlementLedger) {
-    for (id, line) in other.lines { join(line, to: id) }
-    for (customer, fact) in other.consents { join(fact, to: customer) }
-    for (id, line) in other.playLines { join(line, to: id) }
+    for kind in Self.kinds { kind.merge(other, into: &self) }
   }
 
-  /// The entitlement of an original transaction; `nil` until one of its transactions is known.
-  public subscript(id: Entitlement.ID) -> Entitlement? { lines[id]?.entitlement(id) }
+  /// The number of lines.
+  package var count: Int { parts.count }
 
-  /// The entitlements of all original transactions, sorted by environment, app and identifier.
-  public var entitlements: [Entitlement] {
-    sortedIDs.compactMap { lines[$0]?.entitlement($0) }
-  }
+  /// The first line of which enough is known, and the only one of a ``Part``.
+  package var line: (any StoreLine)? { Self.kinds.lazy.compactMap { $0.lines(in: self).first }.first }
 
-  /// The customers whose guardian withdrew consent to the app, sorted by environment, app and identifier.
-  public var rescindedConsents: [RescindedConsent] {
-    consents.keys.sorted().map { RescindedConsent(customer: $0, signedDate: consents[$0]?.signedDate) }
-  }
+  /// A ledger of one original transaction, one purchase in another store, or one customer whose guardian withdrew
+  /// consent.
+  ///
+  /// A store keeps each part in a row.
+  package struct Part: Sendable, Hashable {
+    /// The name of the part: see ``StoreLineID``.
+    package let name: String
+    /// The original transaction, the purchase token, or the customer's app transaction.
+    package let identifier: String
+    /// The ledger with this part only.
+    package var ledger: EntitlementLedger
 
-  /// The number of original transactions and purchases in Google Play.
-  package var count: Int { lines.count + playLines.count }
-
-  mutating func join(_ line: PurchaseLine, to id: Entitlement.ID) {
-    lines[id, default: PurchaseLine()].join(line)
-  }
-
-  mutating func join(_ fact: ConsentFact, to customer: RescindedConsent.Customer) {
-    consents[customer] = .higher(consents[customer], fact)
-  }
-
-  var sortedIDs: [Entitlement.ID] {
-    lines.keys.sorted { left, right in
-      FactOrder.isLower(left.environment.rawValue, right.environment.rawValue)
-        ?? FactOrder.isLower(left.bundleId, right.bundleId)
-        ?? FactOrder.isLower(identifier: left.originalTransactionId, right.originalTransactionId)
-        ?? false
+    package init(name: String, identifier: String, ledger: EntitlementLedger) {
+      (self.name, self.identifier, self.ledger) = (name, identifier, ledger)
     }
   }
+
+  /// The ledger split into its parts.
+  package var parts: [Part] { Self.kinds.flatMap { $0.parts(of: self) } }
+
+  /// A ledger that keeps refunded and revoked purchases from being granted again after their other data is erased.
+  ///
+  /// It contains the refunds, voids and revocations, and the transactions that they concern, without the customer.
+  /// Merged into a ledger that learns of such a purchase again, it has the same effect as before. `nil` if no purchase
+  /// was refunded, voided or revoked.
+  package var withdrawals: EntitlementLedger? {
+    var kept = EntitlementLedger()
+    for kind in Self.kinds { kind.keepWithdrawals(of: self, in: &kept) }
+    return kept == EntitlementLedger() ? nil : kept
+  }
+
+  // MARK: JSON
+
+  /// Decodes a ledger that ``encoded()`` wrote.
+  ///
+  /// Keep the JSON in trusted storage: it carries no signatures.
+  ///
+  /// - Throws: `MalformedReceipt` with the JSON path of a missing or wrong member; with `unsupported` for a version
+  ///   that this code does not know.
+  public init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+    let document = try LedgerDocument(json: json, part: "entitlement ledger", limits: limits)
+    let latest = Self.kinds.map(\.version).max() ?? 1
+    guard 1...latest ~= document.version else {
+      throw MalformedReceipt(
+        .unsupported, at: .jsonPath("$.version"),
+        "The entitlement ledger is of version \(document.version); this code reads 1 to \(latest).")
+    }
+    for kind in Self.kinds { try kind.decode(document, into: &self) }
+  }
+
+  /// Returns the ledger as compact JSON; equal ledgers give equal bytes.
+  public func encoded() -> [UInt8] {
+    var document = LedgerDocument(version: 1)
+    for kind in Self.kinds { kind.encode(self, into: &document) }
+    return document.encodedJSON()
+  }
 }
 
-/// The reason why a receipt cannot be applied to a ledger.
-public struct EntitlementError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A stable code for the reason.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The verified receipt is of the wrong kind.
-    case wrongKind = "wrong-kind"
-    /// The app, environment or original transaction is not stated.
-    case incomplete
-    /// The transaction and the renewal info do not belong together.
-    case differentPurchases = "different-purchases"
-  }
-
-  /// The code of the reason.
-  public let code: Code
-  /// A sentence that describes the reason.
-  public let message: String
-
-  init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
-  /// The code and the message.
-  public var description: String { "\(code.rawValue): \(message)" }
-}
-
-extension Entitlement.ID {
-  /// Creates an identifier; `nil` if a value is missing or is not a valid identifier, which has one spelling and a
-  /// limited length.
-  init?(environment: ReceiptEnvironment?, bundleId: String?, originalTransactionId: String?) {
-    guard let environment = environment?.category, let bundleId, let originalTransactionId,
-      Self.isIdentifier(bundleId), Self.isIdentifier(originalTransactionId)
-    else { return nil }
-    self.init(environment: environment, bundleId: bundleId, originalTransactionId: originalTransactionId)
-  }
-
-  /// Returns `true` for 1 to 256 visible ASCII characters; Swift considers some other texts equal although their bytes
-  /// differ.
-  static func isIdentifier(_ text: String) -> Bool {
-    1...256 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
+extension LedgerDocument {
+  /// The member `purchases`, which is written even if it is empty.
+  var requiredPurchases: [LedgerRecord]? {
+    get { purchases }
+    set { purchases = newValue ?? [] }
   }
 }

@@ -2,24 +2,99 @@
 
 package import ReceiptCodec
 
-/// A purchase in any store: its identity, and its standing at an instant.
+/// A line of a ledger, such as a purchase in a store with its renewals: its identity, and its state at an instant.
 ///
-/// It has no state of its own, because its standing changes at its due instants without news from the store.
-package protocol StoreLine: Identifiable, Sendable, Hashable {
-  /// The properties of the purchase that change by themselves.
+/// It has no state of its own, because its state changes at its due instants without news from the store. A store adds
+/// a folder with a type that conforms and its facts, and a line to `EntitlementLedger`, to its `kinds`, and to
+/// `LedgerDocument` in `WireTypes/Entitlements/Ledger.wire`.
+package protocol StoreLine: Sendable, Hashable {
+  associatedtype ID: StoreLineID
+  /// The properties that change by themselves.
   associatedtype Standing: Hashable
 
+  /// The type of its JSON object.
+  static var reportType: String { get }
+  /// The member of its JSON object with the identifier.
+  static var identifierMember: String { get }
+  /// The members of the store's receipts that name a customer.
+  static var customerMembers: [String] { get }
+  /// The states without access that a payment ends.
+  static var lapsedStates: [String] { get }
+
+  var id: ID { get }
+  /// The customer that the store names, as it spells them.
+  var statedCustomer: String? { get }
+  /// The names of other lines about the same customer, which an erasure of the customer erases, too.
+  var namesOfCustomer: [String] { get }
   /// The instants at which the standing may change by itself.
   var dueInstants: [Timestamp] { get }
 
-  /// Returns the standing at an instant.
   func standing(at instant: Timestamp) -> Standing
+  /// Returns the renewal after the store's last message; `nil` if nothing renews.
+  func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal?
+  /// Writes the members of its JSON object after the identifier, with the state at an instant.
+  func report(to object: inout JSONWriter, at instant: Timestamp)
+  /// Writes the members whose changes are reported: `state`, `grantsAccess`, the products, `transactionId` or
+  /// `orderId`, `expiresDate`.
+  func snapshot(to object: inout JSONWriter, at instant: Timestamp)
+}
+
+/// A renewal that a store has to report.
+package struct StoreRenewal: Sendable, Hashable {
+  /// The time at which it is or was due.
+  let due: Timestamp
+  /// `true` while the store retries the charge.
+  let isAwaited: Bool
 }
 
 extension StoreLine {
+  package static var customerMembers: [String] { [] }
+  package static var lapsedStates: [String] { [] }
+  package var namesOfCustomer: [String] { [] }
+  package func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal? { nil }
+
+  /// Writes the members of its JSON object, with the state at an instant.
+  package func append(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member(Self.identifierMember, id.identifier)
+    report(to: &object, at: instant)
+  }
+
   /// Returns the first instant after another at which the standing changes; `nil` if it never does.
   func nextDueInstant(after instant: Timestamp) -> Timestamp? {
     let present = standing(at: instant)
     return dueInstants.sorted().first { $0 > instant && standing(at: $0) != present }
   }
+}
+
+/// The identity of a line, unique among the lines of its kind.
+package protocol StoreLineID: Sendable, Hashable {
+  /// The name: the same for all facts about the same subject, and different for others, even of another store.
+  var name: String { get }
+  /// The store's identifier, such as the original transaction or the purchase token.
+  var identifier: String { get }
+
+  /// Compares in the order of encoded ledgers; `nil` if both are equal.
+  static func isLower(_ left: Self, _ right: Self) -> Bool?
+}
+
+/// The facts that a ledger keeps of a line.
+protocol LineFacts: Sendable, Hashable {
+  associatedtype Line: StoreLine
+  /// The facts with their identity in an encoded ledger.
+  associatedtype Record: JSONObject
+
+  /// The error for a record whose identity is invalid.
+  static var invalidIdentity: String { get }
+
+  init()
+  /// Reads a record; `nil` if the identity is invalid.
+  static func decode(_ record: Record) -> (Line.ID, Self)?
+  func record(_ id: Line.ID) -> Record
+
+  /// Keeps the higher fact of each type.
+  mutating func join(_ other: Self)
+  /// Returns the line that the facts give; `nil` if too little is known.
+  func line(_ id: Line.ID) -> Line?
+  /// The refunds, voids and revocations, and the transactions that they concern, without the customer; `nil` for none.
+  var withdrawals: Self? { get }
 }

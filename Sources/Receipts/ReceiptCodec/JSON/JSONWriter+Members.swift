@@ -51,4 +51,14 @@ extension JSONWriter {
   package mutating func member(_ name: String, _ value: ReceiptEnvironment?) {
     member(name, value?.plainName)
   }
+
+  /// Writes a member with an array, each element with a closure.
+  package mutating func member<Element>(
+    _ name: String, _ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) throws -> Void
+  ) rethrows {
+    self.name(name)
+    beginArray()
+    for element in elements { try write(element, &self) }
+    endArray()
+  }
 }

@@ -88,8 +88,8 @@
     /// These are the entries of the app that the request names or that its key is confined to. They are all entries if
     /// the key is for all apps and the request names no app.
     func audience() throws -> EntryAudience {
-      if principal.isForAllApps, try request.queryParameter("app") == nil { return .all }
-      return .app(try app())
+      let isForAll = try principal.isForAllApps && request.queryParameter("app") == nil
+      return EntryAudience(app: isForAll ? nil : try app())
     }
   }
 

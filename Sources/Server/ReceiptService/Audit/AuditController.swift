@@ -68,23 +68,20 @@
       var search = EntrySearch()
       search.before = UInt64(try request.integerParameter("before", 0...Int64.max, default: .max))
       search.limit = Int(try request.integerParameter("limit", 1...1000, default: 100))
-      for (name, key) in EntrySearch.keys {
-        guard let value = try request.queryParameter(name) else { continue }
-        guard search.key == nil else { throw Problem.invalid(name, "Search for one thing at a time.") }
+      for key in EntrySearch.Key.allCases {
+        guard let value = try request.queryParameter(key.rawValue) else { continue }
+        guard search.key == nil else {
+          throw Problem.invalid(key.rawValue, "Search for one thing at a time.")
+        }
         search.key = (key, value)
       }
-      return .json(
-        try await auditLog.served.read { [search] view in
-          var object = JSONWriter(type: "entries")
-          let page = try search.page(in: view) { audience.includes($0) }
-          object.name("entries")
-          object.beginArray()
-          for recorded in page.entries { object.append(try recorded.json(in: view)) }
-          object.endArray()
+      return try await auditLog.served.read { [search] view in
+        let page = try search.page(in: view) { audience.includes($0) }
+        return try .json("entries") { object in
+          try object.member("entries", page.entries) { $1.append(try $0.json(in: view)) }
           object.member("before", page.next)
-          object.endObject()
-          return object
-        })
+        }
+      }
     }
 
     private func entry(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
@@ -100,23 +97,18 @@
       let audience = try call.audience()
       let index = try context.indexParameter("index")
       let log = try auditLog.served
-      return .json(
-        try await log.read { view in
-          let (recorded, checkpoint, proof) = try view.proof(of: index, visibleTo: audience)
-          var object = JSONWriter(type: "proof")
+      return try await log.read { view in
+        let (recorded, checkpoint, proof) = try view.proof(of: index, visibleTo: audience)
+        return .json("proof") { object in
           object.member("index", index)
           object.member("entry", String(decoding: recorded.bytes, as: UTF8.self))
           object.member("size", checkpoint.size)
           object.member("root", checkpoint.root.description)
-          object.name("hashes")
-          object.beginArray()
-          for hash in proof.inclusionProof { object.string(hash.description) }
-          object.endArray()
+          object.member("hashes", proof.inclusionProof) { $1.string($0.description) }
           object.member("proof", String(decoding: proof.encoded, as: UTF8.self))
           object.member("publicKey", log.keys.current.text)
-          object.endObject()
-          return object
-        })
+        }
+      }
     }
 
     private func file(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {

@@ -18,15 +18,14 @@
   extension ServiceEntitlements {
     /// Stores aliases that are not stored yet, before the receipts are recorded.
     ///
-    /// - Throws: ``DatabaseError``. The receipts must not be recorded under the other name then.
+    /// If it throws, the receipts must not be recorded under the other name.
     func note(_ aliases: Set<CustomerAlias>) async throws {
       guard !aliases.isEmpty else { return }
       let new = try await database.read { session in
         try aliases.filter { alias in
-          try session.run(
+          try !session.hasRows(
             "SELECT 1 FROM customer_aliases WHERE app = $1 AND account = $2 AND customer = $3",
-            .text(alias.app), .text(alias.account), .text(alias.customer)
-          ).isEmpty
+            .text(alias.app), .text(alias.account), .text(alias.customer))
         }
       }
       guard !new.isEmpty else { return }
@@ -43,13 +42,10 @@
 
     /// The names under which the receipts of an account are recorded.
     func aliases(of account: String, app: String) async throws -> [String] {
-      try await database.read { session in
-        try session.run(
-          "SELECT customer FROM customer_aliases WHERE app = $1 AND account = $2 ORDER BY customer",
-          .text(app),
-          .text(account)
-        ).map { $0.text(0) }
-      }
+      try await database.rows(
+        "SELECT customer FROM customer_aliases WHERE app = $1 AND account = $2 ORDER BY customer",
+        .text(app), .text(account)
+      ).map { $0.text(0) }
     }
   }
 #endif

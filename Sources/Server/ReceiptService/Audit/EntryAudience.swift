@@ -8,18 +8,11 @@
   internal import TransparencyLog
 
   /// The audit entries that a reader may see, for both the API and the console.
-  enum EntryAudience: Sendable {
-    /// The entries of one app.
-    case app(ServedApp)
-    /// The entries of all apps, and those of policies that are no longer in the configuration.
-    case all
+  struct EntryAudience: Sendable {
+    /// The app; `nil` for all apps, and for policies that are no longer in the configuration.
+    let app: ServedApp?
 
-    func includes(_ entry: AuditEntry) -> Bool {
-      switch self {
-      case .app(let app): app.isAbout(entry)
-      case .all: true
-      }
-    }
+    func includes(_ entry: AuditEntry) -> Bool { app?.isAbout(entry) ?? true }
   }
 
   extension ServedApp {
@@ -40,12 +33,24 @@
         }
       }
     }
+
+    /// Returns `true` if this app recorded an entry, also with a policy from before a change of the configuration.
+    ///
+    /// Such a policy is recognized by the bundle identifiers that it accepts.
+    func isRecorder(of entry: AuditEntry, in view: TrailView) throws -> Bool {
+      if isAbout(entry) { return true }
+      guard entry.bundle == nil, let digest = entry.policy else { return false }
+      let admitted = try (view.policy(digest) ?? "").split(separator: "\n").filter { $0.hasPrefix("bundle ") }
+        .map { String($0.dropFirst("bundle ".count)) }
+      return configuration.policies.values.contains { verifier in
+        guard case .oneOf(let bundles) = verifier.policy.bundleIds else { return false }
+        return admitted.contains { bundles.contains($0) }
+      }
+    }
   }
 
   extension TrailView {
-    /// Returns an entry.
-    ///
-    /// - Throws: ``Problem`` if there is no such entry, or an audience may not see it.
+    /// Returns an entry that an audience may see.
     func entry(at index: UInt64, visibleTo audience: EntryAudience) throws -> RecordedEntry {
       guard index < size else { throw Problem.notFound }
       let recorded = try entry(at: index)
@@ -54,8 +59,6 @@
     }
 
     /// Returns the proof of an entry that an audience may see, with the entry and the checkpoint that covers it.
-    ///
-    /// - Throws: ``Problem`` if there is no such entry, or no checkpoint covers it yet.
     func proof(
       of index: UInt64, visibleTo audience: EntryAudience
     ) throws -> (recorded: RecordedEntry, checkpoint: Checkpoint, proof: LogProof) {
@@ -80,9 +83,7 @@
   }
 
   extension Optional<AuditLog> {
-    /// The trail.
-    ///
-    /// - Throws: ``Problem`` if the service has none.
+    /// The trail, if the service has one.
     var served: AuditLog {
       get throws {
         guard let self else { throw Problem.notFound }

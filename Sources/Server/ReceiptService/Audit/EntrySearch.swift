@@ -6,22 +6,16 @@
 
   /// The criteria of a search in the audit trail.
   struct EntrySearch: Sendable {
-    enum Key: Sendable { case original, transaction, product, receipt, customer }
-
-    static let keys: [(String, Key)] = [
-      ("original", .original), ("transaction", .transaction), ("product", .product), ("receipt", .receipt),
-      ("customer", .customer),
-    ]
+    /// The name of a query's parameter.
+    enum Key: String, CaseIterable, Sendable { case original, transaction, product, receipt, customer }
 
     var key: (Key, String)?
     var before = UInt64.max
     var limit = 100
 
-    /// A page of entries for which `isWanted` is true, latest first.
+    /// A page of entries for which `isWanted` is true, latest first, and the start of the next page, if there is one.
     ///
     /// At most ten thousand entries are examined.
-    ///
-    /// - Returns: The entries, and the start of the next page, if there is one.
     func page(
       in view: TrailView, where isWanted: (AuditEntry) -> Bool
     ) throws -> (entries: [RecordedEntry], next: UInt64?) {

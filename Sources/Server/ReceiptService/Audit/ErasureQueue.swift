@@ -2,19 +2,20 @@
 
 #if Server
   internal import AuditTrail
+  internal import Hummingbird
+  internal import Logging
   internal import ReceiptBytes
   internal import ReceiptCodec
   internal import ReceiptCrypto
-  internal import ReceiptVerification
+  internal import ServiceLifecycle
 
   /// Erasures of customers.
   ///
   /// Each erasure is in the database until it is complete, so that another process can finish it. It is identified by a
   /// keyed digest (``ServiceSecret``): its remaining traces must neither name the customer nor allow guessing them.
-  package struct ErasureQueue: Sendable {
-    /// The time, in seconds, for which an erasure belongs to the process that began it.
-    ///
-    /// Two processes that perform the same erasure do no harm.
+  package struct ErasureQueue: Service {
+    private static let interval = Duration.seconds(5)
+    /// The time, in seconds, for which an erasure belongs to the process that began it; two that perform it do no harm.
     static let lease: Double = 60
 
     /// The numbers of erased purchases and entries.
@@ -28,9 +29,7 @@
     private struct Erasure: Sendable {
       let id: String
       let app: String
-      /// The customer; `nil` after the rows were deleted.
-      ///
-      /// The files may still contain remnants of the rows.
+      /// The customer; `nil` after the rows were deleted, of which the files may still contain remnants.
       let customer: String?
       let actor: String
       var outcome = Outcome()
@@ -39,29 +38,41 @@
     private let entitlements: ServiceEntitlements
     private let auditLog: AuditLog?
     private let apps: ServedApps
+    private let logger: Logger
     private var database: any ServiceDatabase { entitlements.database }
 
-    init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?, apps: ServedApps) {
+    init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?, apps: ServedApps, logger: Logger) {
       self.entitlements = entitlements
       self.auditLog = auditLog
       self.apps = apps
+      self.logger = logger
+    }
+
+    /// Completes unfinished erasures until graceful shutdown or cancellation.
+    ///
+    /// Several processes may do so on one database.
+    package func run() async throws {
+      await repeatUntilShutdown(every: Self.interval) {
+        do {
+          let count = try await resume()
+          if count > 0 { logger.info("Pending erasures were completed.", metadata: ["count": "\(count)"]) }
+        } catch is CancellationError {
+        } catch {
+          logger.error("Completing an erasure failed.", metadata: ["error": "\(error)"])
+        }
+      }
     }
 
     /// Erases a customer of an app: entitlements, changes, waiting webhooks, and the erasable parts of the trail's
     /// entries.
     ///
-    /// - Parameters:
-    ///   - customer: An app account token, or the name under which receipts were presented.
-    ///   - app: The app.
-    ///   - actor: The administrator who requests it.
-    /// - Returns: The numbers of erased purchases and entries.
     /// - Throws: ``DatabaseError``, `AuditError`. The erasure is incomplete then, and ``resume()`` completes it later.
     func erase(customer: String, app: ServedApp, by actor: String) async throws -> Outcome {
       let customer = RecordingOptions.canonicalCustomer(customer)
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal
       let (id, isUnderWay) = try await database.read { session in
         let id = try Self.id(digest, in: session)
-        return (id, try !session.run("SELECT 1 FROM erasures WHERE id = $1", .text(id)).isEmpty)
+        return (id, try session.hasRows("SELECT 1 FROM erasures WHERE id = $1", .text(id)))
       }
       if !isUnderWay, try await !entitlements.isKnown(customer, app: app.name),
         try await entries(of: customer, app: app.name).isEmpty
@@ -81,9 +92,8 @@
       return try await perform(Erasure(id: id, app: app.name, customer: customer, actor: actor))
     }
 
-    /// Completes unfinished erasures, such as that of a process that was killed.
+    /// Completes unfinished erasures, such as that of a process that was killed, and returns their number.
     ///
-    /// - Returns: The number of completed erasures.
     /// - Throws: ``DatabaseError``, `AuditError`. The remaining work is tried again a minute later.
     @discardableResult
     package func resume() async throws -> Int {
@@ -99,13 +109,10 @@
       let now = entitlements.clock()
       // A lease that ends later than any valid one was made by a clock that was ahead.
       let latest = now.addingSeconds(Self.lease + ClockCheck.tolerance)
-      let isDue = try await database.read { session in
-        try !session.run(
-          "SELECT 1 FROM erasures WHERE leased <= $1 OR leased > $2 LIMIT 1", .integer(now.milliseconds),
-          .integer(latest.milliseconds)
-        ).isEmpty
-      }
-      guard isDue else { return nil }
+      let due = try await database.rows(
+        "SELECT 1 FROM erasures WHERE leased <= $1 OR leased > $2 LIMIT 1", .integer(now.milliseconds),
+        .integer(latest.milliseconds))
+      guard !due.isEmpty else { return nil }
       return try await database.write { session in
         let row = try session.run(
           """
@@ -128,14 +135,15 @@
       if let customer = erasure.customer {
         // Erase from the trail first: the entitlements identify the customer's entries, and a repeated erasure needs
         // them, too.
-        outcome.entries = try await eraseEntries(of: customer, app: erasure.app)
-        let entries = Int64(outcome.entries)
+        let erased = try await entries(of: customer, app: erasure.app)
+        if !erased.isEmpty { try await auditLog?.erase(entries: erased) }
+        outcome.entries = erased.count
         outcome.purchases = try await entitlements.erase(
           app: erasure.app, customer: customer, scrubbing: ["erasures"]
         ) { session, purchases in
           try session.run(
             "UPDATE erasures SET customer = NULL, purchases = $2, entries = $3 WHERE id = $1",
-            .text(erasure.id), .integer(Int64(purchases.count)), .integer(entries))
+            .text(erasure.id), .integer(Int64(purchases.count)), .integer(Int64(erased.count)))
         }.count
       } else {
         try await database.scrub(ServiceSchema.personalTables)
@@ -143,9 +151,8 @@
       try await note(outcome, app: erasure.app, id: erasure.id, by: erasure.actor) { session in
         // Record it only once: another process may have completed the same erasure, or a new one of the customer may
         // have begun.
-        try !session.run(
-          "DELETE FROM erasures WHERE id = $1 AND customer IS NULL RETURNING id", .text(erasure.id)
-        ).isEmpty
+        try session.hasRows(
+          "DELETE FROM erasures WHERE id = $1 AND customer IS NULL RETURNING id", .text(erasure.id))
       }
       return outcome
     }
@@ -192,12 +199,6 @@
 
     // MARK: The trail
 
-    private func eraseEntries(of customer: String, app name: String) async throws -> Int {
-      let entries = try await entries(of: customer, app: name)
-      if !entries.isEmpty { try await auditLog?.erase(entries: entries) }
-      return entries.count
-    }
-
     /// The entries whose erasable parts belong to a customer.
     ///
     /// These are entries recorded under their name, entries of their purchases recorded without a name, and entries
@@ -220,7 +221,7 @@
           try view.entriesToErase(customer: name).map { try view.entry(at: $0) }
         }
         for recorded in try recorded(under: customer)
-        where try Self.isRecorded(recorded, by: app, in: view) {
+        where try app.isRecorder(of: recorded.entry, in: view) {
           found.insert(recorded.index)
           if let original = recorded.entry.original { originals.insert(original) }
         }
@@ -228,7 +229,7 @@
         for original in originals.sorted() { others += try view.history(original: original) }
         for recorded in others
         where recorded.entry.commitment != nil && !found.contains(recorded.index) {
-          guard try Self.isRecorded(recorded, by: app, in: view),
+          guard try app.isRecorder(of: recorded.entry, in: view),
             let part = try view.partToErase(at: recorded.index)
           else { continue }
           let isUnnamed = part.customerToken == nil && recorded.entry.original.map(purchases.contains) == true
@@ -239,26 +240,31 @@
         return found.sorted()
       }
     }
+  }
 
-    /// Returns `true` if an app recorded an entry.
-    ///
-    /// The entry's bundle identifier decides. If it has none, because the signature was not verified, the policy of the
-    /// verdict decides.
-    private static func isRecorded(_ recorded: RecordedEntry, by app: ServedApp, in view: TrailView) throws
-      -> Bool
-    {
-      let entry = recorded.entry
-      guard entry.bundle == nil else { return app.isAbout(entry) }
-      guard let digest = entry.policy else { return false }
-      if app.policies.values.contains(where: { $0.recorder?.policyDigest == digest }) { return true }
-      // A policy from before a change of the configuration is recognized by the bundle identifiers that it accepts.
-      let admitted = try (view.policy(digest) ?? "").split(separator: "\n").filter { $0.hasPrefix("bundle ") }
-        .map { String($0.dropFirst("bundle ".count)) }
-      return app.configuration.policies.values.contains { verifier in
-        switch verifier.policy.bundleIds {
-        case .any: false
-        case .oneOf(let bundles): admitted.contains { bundles.contains($0) }
-        }
+  /// Erases customers.
+  struct ErasureController: Controller {
+    let erasures: ErasureQueue
+
+    var routes: [Route] {
+      [
+        Route(
+          method: .delete, path: "/v1/customers/{id}", operation: "eraseCustomer",
+          summary:
+            "Erases a customer from entitlements, changes, webhooks that wait and the erasable parts of the audit trail, whose proofs stay valid.",
+          parameters: [.path("id", .text, "The customer."), .app],
+          answers: [(200, "It is done: what was erased.", Route.Content.json("erasure"))],
+          respond: .key(.admin, erase))
+      ]
+    }
+
+    /// Erases a customer; if that fails, a job repeats it until it is complete.
+    private func erase(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
+      let outcome = try await erasures.erase(
+        customer: try context.pathParameter("id"), app: try call.app(), by: call.principal.keyID)
+      return .json("erasure") { object in
+        object.member("purchases", Int64(outcome.purchases))
+        object.member("entries", Int64(outcome.entries))
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #if Server
   internal import AuditTrail
+  internal import Entitlements
   internal import ReceiptBytes
   internal import ReceiptCodec
 
@@ -10,8 +11,7 @@
   /// It searches the bytes, and the bytes decoded from base64 in them, such as the parts of a JWS, also if they are
   /// nested.
   enum ReceiptNames {
-    /// The members that name an account: in the App Store's signed data and in Google Play's.
-    private static let members = ["appAccountToken", "obfuscatedAccountId"].map { Array($0.utf8) }
+    private static let members = EntitlementLedger.customerMembers.map { Array($0.utf8) }
     /// The maximum number of accounts that are taken from one receipt.
     private static let maximumAccountCount = 64
 

@@ -108,9 +108,9 @@
 
     /// The audit entries to show: those of the chosen app, or all.
     func audience() throws -> EntryAudience {
-      if let app = try chosenApp() { return .app(app) }
-      try login.require(app: nil)
-      return .all
+      let app = try chosenApp()
+      if app == nil { try login.require(app: nil) }
+      return EntryAudience(app: app)
     }
 
     /// The selection of an app; `nil` if there is only one.

@@ -32,9 +32,7 @@
     private static let restTime: Duration = .seconds(2)
 
     private struct State {
-      /// The idle workers.
-      ///
-      /// Those that failed to connect come first, because workers are taken from the end.
+      /// The idle workers; those that failed to connect come first, because workers are taken from the end.
       var idle: [Worker]
       var waiting: [Job] = []
       /// The workers whose last attempt to connect failed, with the time of the failure.
@@ -49,9 +47,7 @@
         }
       }
 
-      /// Takes an idle worker with a connection.
-      ///
-      /// The connection may be lost by now.
+      /// Takes an idle worker with a connection, which may be lost by now.
       mutating func takeConnected() -> Worker? {
         let index = idle.lastIndex { worker in
           unconnected[ObjectIdentifier(worker)] == nil && worker.connection.withLock { $0 != nil }
@@ -61,11 +57,34 @@
 
       /// Returns the next job for a worker; marks the worker as idle if there is no job.
       mutating func next(for worker: Worker) -> Job? {
-        if waiting.isEmpty {
+        guard waiting.isEmpty else { return waiting.removeFirst() }
+        idle.append(worker)
+        return nil
+      }
+
+      /// Takes back a worker with a fault, and returns the worker that takes over its job, and the jobs that fail.
+      mutating func end(
+        _ job: Job, on worker: Worker, of workers: [Worker], with fault: PostgreSQLFault
+      ) -> (connected: Worker?, failed: [Job]) {
+        var failed: [Job] = []
+        if fault.isUnreachable {
+          // The server may allow fewer connections. The existing ones continue with the waiting jobs.
+          let connected = takeConnected()
+          idle.insert(worker, at: 0)
+          unconnected[ObjectIdentifier(worker)] = .now
+          if connected != nil { return (connected, []) }
+          if isServed(by: workers) {
+            waiting.insert(job, at: 0)
+            return (nil, [])
+          }
+          failed = [job]
+        } else {
           idle.append(worker)
-          return nil
         }
-        return waiting.removeFirst()
+        // Waiting jobs fail now, so that they do not each wait for the server in turn.
+        failed += waiting
+        waiting = []
+        return (nil, failed)
       }
 
       /// Takes a worker for a job; `nil` if the job must wait.
@@ -89,34 +108,20 @@
     }
 
     private struct Job: Sendable {
-      enum Outcome {
-        case done
-        /// No connection could be made.
-        ///
-        /// The caller has not been resumed.
-        case unconnected(DatabaseError)
-        /// The server does not answer.
-        ///
-        /// The caller was resumed with the error.
-        case silent(DatabaseError)
-      }
-
       let enqueued = ContinuousClock.now
       /// Runs the job and resumes its caller.
-      let run: @Sendable (Worker) -> Outcome
+      ///
+      /// Returns the fault if the server does not answer, or if no connection could be made; only then the caller is not
+      /// resumed.
+      let run: @Sendable (Worker) -> PostgreSQLFault?
       let fail: @Sendable (DatabaseError) -> Void
     }
 
     /// Opens a database.
     ///
-    /// If the schema or its tables are missing, they are created, also if several processes do so at once.
-    ///
-    /// - Parameters:
-    ///   - url: A `postgresql://` URL. The schema is `receiptkit_service` if the URL does not name one.
-    ///   - maximumConnections: The maximum number of connections that this process opens.
-    ///   - allowsServerWithoutFsync: `true` to use a server that runs with `fsync = off`; for tests.
-    ///   - answerLimit: The time within which the server must answer a statement. The lock timeout is 8 s.
-    /// - Throws: ``DatabaseError``.
+    /// If the schema or its tables are missing, they are created, also if several processes do so at once. The server
+    /// must answer a statement within `answerLimit`; the lock timeout is 8 s. Only tests use a server that runs with
+    /// `fsync = off`.
     package init(
       _ url: String, maximumConnections: Int = 8, allowsServerWithoutFsync: Bool = false,
       answerLimit: Duration = .seconds(10)
@@ -140,10 +145,7 @@
       try ServerLocation(url, schema: nil, defaultSchema: "receiptkit_service", orThrow: PostgreSQLFault.self)
     }
 
-    /// Checks that the database can be reached, and changes nothing.
-    ///
-    /// - Returns: `true` if the schema has the tables of a service.
-    /// - Throws: ``DatabaseError``.
+    /// Returns `true` if the schema has the tables of a service, and changes nothing.
     static func check(_ url: String) throws -> Bool {
       do throws(PostgreSQLFault) {
         let location = try location(url)
@@ -181,7 +183,7 @@
     package func scrub(_ tables: Set<String>) async throws {
       try await perform { [location] _ in
         let connection = try ServiceConnection(location, answerLimit: .seconds(3600))
-        try ServiceScrubbing(connection: connection, timeout: .seconds(10)).run(tables.sorted())
+        try ServiceLayout.scrub(tables.sorted(), on: connection, within: .seconds(10))
       }
     }
 
@@ -208,15 +210,13 @@
           Job { worker in
             do {
               continuation.resume(returning: try work(worker))
-            } catch let fault as PostgreSQLFault where fault.isUnreachable {
-              return .unconnected(fault.error)
             } catch let fault as PostgreSQLFault {
-              continuation.resume(throwing: fault.error)
-              if fault.fault == .silent { return .silent(fault.error) }
+              if !fault.isUnreachable { continuation.resume(throwing: fault.error) }
+              return fault.isUnreachable || fault.fault == .silent ? fault : nil
             } catch {
               continuation.resume(throwing: error)
             }
-            return .done
+            return nil
           } fail: {
             continuation.resume(throwing: $0)
           })
@@ -241,7 +241,7 @@
     private func serve(_ first: Job, on worker: Worker) {
       var next: Job? = first
       while let job = next {
-        if .now - job.enqueued > Self.maximumWait {
+        guard .now - job.enqueued <= Self.maximumWait else {
           job.fail(
             DatabaseError(
               .unavailable, at: location.description,
@@ -249,39 +249,17 @@
           next = state.withLock { $0.next(for: worker) }
           continue
         }
-        switch job.run(worker) {
-        case .done:
+        guard let fault = job.run(worker) else {
           next = state.withLock { state in
             state.unconnected[ObjectIdentifier(worker)] = nil
             return state.next(for: worker)
           }
-        case .unconnected(let error):
-          next = nil
-          let (connected, failed) = state.withLock { state -> (Worker?, [Job]) in
-            // The server may allow fewer connections. The existing ones continue with the waiting jobs.
-            let connected = state.takeConnected()
-            state.idle.insert(worker, at: 0)
-            state.unconnected[ObjectIdentifier(worker)] = .now
-            if connected != nil { return (connected, []) }
-            if state.isServed(by: workers) {
-              state.waiting.insert(job, at: 0)
-              return (nil, [])
-            }
-            defer { state.waiting = [] }
-            return (nil, [job] + state.waiting)
-          }
-          if let connected { connected.queue.async { self.serve(job, on: connected) } }
-          for job in failed { job.fail(error) }
-        case .silent(let error):
-          // Waiting jobs fail now, so that they do not each wait for the server in turn.
-          let failed = state.withLock { state -> [Job] in
-            defer { state.waiting = [] }
-            state.idle.append(worker)
-            return state.waiting
-          }
-          next = nil
-          for job in failed { job.fail(error) }
+          continue
         }
+        let (connected, failed) = state.withLock { $0.end(job, on: worker, of: workers, with: fault) }
+        if let connected { connected.queue.async { self.serve(job, on: connected) } }
+        for job in failed { job.fail(fault.error) }
+        return
       }
     }
 
@@ -318,7 +296,9 @@
         worker.connection.withLock { $0 = connection }
         return connection
       } catch {
-        throw PostgreSQLFault(error.fault, at: error.place, error.message, isUnreachable: true)
+        var fault = error
+        fault.isUnreachable = true
+        throw fault
       }
     }
   }

@@ -42,20 +42,12 @@
       label: "receipt-kit.service-database.reading", attributes: .concurrent)
     private let waiting = Mutex<[Transaction]>([])
 
-    /// A transaction that waits to be committed with others.
-    private struct Transaction: Sendable {
-      /// Runs the transaction within a savepoint, and returns the completion to call after the commit succeeded or
-      /// failed.
-      let run: @Sendable (Database) -> @Sendable ((any Error)?) -> Void
-      /// Fails the caller if the transaction was not started.
-      let fail: @Sendable ((any Error)?) -> Void
-    }
+    /// Resumes the caller of a transaction after the commit succeeded or failed.
+    private typealias Completion = @Sendable ((any Error)?) -> Void
+    /// Runs a transaction that waits to be committed with others within a savepoint, unless none could be begun.
+    private typealias Transaction = @Sendable (Database?) -> Completion
 
-    /// Opens a file.
-    ///
-    /// A missing file is created, readable only by its owner.
-    ///
-    /// - Throws: ``DatabaseError``.
+    /// Opens a file; a missing one is created, readable only by its owner.
     package init(at path: String) throws {
       self.path = path
       do {
@@ -64,10 +56,7 @@
       } catch { throw Self.error(error) }
     }
 
-    /// Checks that a file can be opened or created, and changes nothing.
-    ///
-    /// - Returns: `true` if it exists.
-    /// - Throws: ``DatabaseError``.
+    /// Checks that a file can be opened or created, changes nothing, and returns `true` if it exists.
     static func check(_ path: String) throws -> Bool {
       do {
         let file = try DatabaseFile(path)
@@ -91,29 +80,14 @@
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result {
       try await withCheckedThrowingContinuation { continuation in
-        let run = { @Sendable (database: Database) -> @Sendable ((any Error)?) -> Void in
-          let outcome = Swift.Result { () throws -> Result in
-            try database.run("SAVEPOINT one")
-            do {
-              let result = try body(SQLiteSession(database))
-              try database.run("RELEASE one")
-              return result
-            } catch {
-              if let error = error as? SQLiteError, error.code == .syncFailed { self.writer.stop(error) }
-              // Some errors end the whole transaction, including the savepoint.
-              if database.isInTransaction {
-                try database.run("ROLLBACK TO one")
-                try database.run("RELEASE one")
-              }
-              throw error
-            }
+        let transaction: Transaction = { database in
+          let outcome = database.map { database in
+            Swift.Result { try self.withSavepoint(database) { try body(SQLiteSession(database)) } }
+              .mapError(Self.error)
           }
           return { failure in
-            continuation.resume(with: failure.map { .failure($0) } ?? outcome.mapError(Self.error))
+            if let outcome = failure.map({ .failure($0) }) ?? outcome { continuation.resume(with: outcome) }
           }
-        }
-        let transaction = Transaction(run: run) { failure in
-          if let failure { continuation.resume(throwing: failure) }
         }
         let isFirst = waiting.withLock { waiting in
           waiting.append(transaction)
@@ -123,16 +97,33 @@
       }
     }
 
+    private func withSavepoint<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
+      try database.run("SAVEPOINT one")
+      do {
+        let result = try body()
+        try database.run("RELEASE one")
+        return result
+      } catch {
+        if let error = error as? SQLiteError, error.code == .syncFailed { writer.stop(error) }
+        // Some errors end the whole transaction, including the savepoint.
+        if database.isInTransaction {
+          try database.run("ROLLBACK TO one")
+          try database.run("RELEASE one")
+        }
+        throw error
+      }
+    }
+
     private func commitWaiting() {
       while true {
         let batch = waiting.withLock { Array($0.prefix(Self.maximumBatch)) }
         guard !batch.isEmpty else { return }
-        var completions: [@Sendable ((any Error)?) -> Void] = []
+        var completions: [Completion] = []
         var failure: (any Error)?
         do {
           try writer.transaction { database in
             for transaction in batch {
-              completions.append(transaction.run(database))
+              completions.append(transaction(database))
               guard database.isInTransaction else {
                 throw SQLiteError(.inputOutput, at: path, "The transaction was ended. Nothing was stored.")
               }
@@ -142,7 +133,7 @@
           failure = Self.error(error)
         }
         // If the database could not begin a transaction, no transaction of the batch was started.
-        if completions.isEmpty { completions = batch.map(\.fail) }
+        if completions.isEmpty { completions = batch.map { $0(nil) } }
         for complete in completions { complete(failure) }
         let isMore = waiting.withLock { waiting in
           // Transactions that were not started stay in the queue.
@@ -156,35 +147,31 @@
     package func read<Result: Sendable>(
       _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
     ) async throws -> Result {
-      try await withCheckedThrowingContinuation { continuation in
-        reading.async { [self] in
-          continuation.resume(
-            with: Swift.Result {
-              try readers.withReader { database in
-                try database.run("BEGIN")
-                defer { database.rollBack() }
-                return try body(SQLiteSession(database))
-              }
-            }.mapError(Self.error))
+      try await perform(on: reading) { [readers] in
+        try readers.withReader { database in
+          try database.run("BEGIN")
+          defer { database.rollBack() }
+          return try body(SQLiteSession(database))
         }
       }
     }
 
     package func scrub(_ tables: Set<String>) async throws {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        queue.async { [self] in
-          continuation.resume(with: Swift.Result { try writer.scrub() }.mapError(Self.error))
-        }
-      }
+      try await perform(on: queue) { [writer] in try writer.scrub() }
     }
 
     package func close() async {
-      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        queue.async(flags: .barrier) { [self] in
-          try? readers.close()
-          try? writer.close()
-          continuation.resume()
-        }
+      try? await perform(on: queue) { [readers, writer] in
+        try? readers.close()
+        try? writer.close()
+      }
+    }
+
+    private func perform<Result: Sendable>(
+      on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+      try await withCheckedThrowingContinuation { continuation in
+        queue.async { continuation.resume(with: Swift.Result { try work() }.mapError(Self.error)) }
       }
     }
 

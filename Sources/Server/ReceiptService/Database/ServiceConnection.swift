@@ -9,31 +9,22 @@
     let place: String
     let message: String
     /// `true` if a new connection could not be made.
-    let isUnreachable: Bool
+    var isUnreachable = false
 
     init(_ fault: ServerFault, at place: String, _ message: String) {
-      self.init(fault, at: place, message, isUnreachable: false)
-    }
-
-    init(_ fault: ServerFault, at place: String, _ message: String, isUnreachable: Bool) {
       self.fault = fault
       self.place = place
       self.message = message
-      self.isUnreachable = isUnreachable
     }
 
     private var sqlState: String? {
       if case .refused(let sqlState) = fault { sqlState } else { nil }
     }
 
-    /// `true` for a serialization failure or a deadlock.
-    ///
-    /// The transaction had no effect and may run again.
+    /// `true` for a serialization failure or a deadlock: the transaction had no effect and may run again.
     var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
-    /// `true` if the session has ended.
-    ///
-    /// The connection was lost, or the server is shutting down, has crashed, or has not started yet.
+    /// `true` if the connection was lost, or the server is shutting down, has crashed, or has not started yet.
     var isDisconnected: Bool {
       guard let sqlState else { return fault == .disconnected || fault == .silent }
       return ["57P01", "57P02", "57P03", "57P04", "57P05", "25P03"].contains(sqlState)
@@ -55,9 +46,7 @@
     }
   }
 
-  /// A session with PostgreSQL.
-  ///
-  /// It prepares each statement on first use.
+  /// A session with PostgreSQL, which prepares each statement on first use.
   final class ServiceConnection {
     /// The statement that begins a transaction.
     enum Transaction: String {
@@ -79,12 +68,7 @@
     let connection: ServerConnection<PostgreSQLFault>
     private var names: [Statement: String] = [:]
 
-    /// Opens a connection.
-    ///
-    /// - Parameters:
-    ///   - location: The server.
-    ///   - answerLimit: The time within which the server must answer; `nil` if statements may take long.
-    /// - Throws: ``PostgreSQLFault``.
+    /// Opens a connection to a server that must answer in time; `nil` if statements may take long.
     init(_ location: ServerLocation, answerLimit: Duration?) throws(PostgreSQLFault) {
       connection = try ServerConnection(location)
       connection.answerLimit = Self.openingLimit
@@ -151,13 +135,12 @@
         names[statement] = name
       }
       let result = try connection.execute(prepared: name, parameters)
-      var rows: [DatabaseRow] = []
-      for row in 0..<result.rowCount {
-        var columns: [DatabaseValue] = []
-        for column in 0..<result.columnCount { columns.append(try value(result, row, column)) }
-        rows.append(DatabaseRow(columns))
+      return try (0..<result.rowCount).map { row throws(PostgreSQLFault) in
+        DatabaseRow(
+          try (0..<result.columnCount).map { column throws(PostgreSQLFault) in
+            try value(result, row, column)
+          })
       }
-      return rows
     }
 
     private func value(_ result: QueryResult, _ row: Int, _ column: Int) throws(PostgreSQLFault)
@@ -209,19 +192,10 @@
 
     static func decode(_ text: String) -> String {
       guard text.unicodeScalars.contains("\u{FFFF}") else { return text }
-      var decoded = String.UnicodeScalarView()
-      var isEscaped = false
-      for scalar in text.unicodeScalars {
-        if isEscaped {
-          decoded.append(scalar == "0" ? "\0" : "\u{FFFF}")
-          isEscaped = false
-        } else if scalar == "\u{FFFF}" {
-          isEscaped = true
-        } else {
-          decoded.append(scalar)
-        }
+      let parts = text.unicodeScalars.split(separator: "\u{FFFF}", omittingEmptySubsequences: false)
+      return parts.dropFirst().reduce(into: String(parts[0])) { decoded, part in
+        decoded += (part.first == "0" ? "\0" : "\u{FFFF}") + String(part.dropFirst())
       }
-      return String(decoded)
     }
   }
 

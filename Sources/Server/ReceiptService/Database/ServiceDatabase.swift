@@ -33,6 +33,13 @@
     func close() async
   }
 
+  extension ServiceDatabase {
+    /// Runs one statement on a snapshot of the committed data.
+    func rows(_ statement: String, _ values: DatabaseValue...) async throws -> [DatabaseRow] {
+      try await read { try $0.run(statement, values) }
+    }
+  }
+
   /// A running transaction.
   package protocol DatabaseSession: AnyObject {
     /// The SQL of the database.
@@ -54,6 +61,37 @@
     package func run(_ statement: String, _ values: DatabaseValue...) throws -> [DatabaseRow] {
       try run(statement, values)
     }
+
+    /// Returns `true` if a statement has a result.
+    func hasRows(_ statement: String, _ values: DatabaseValue...) throws -> Bool {
+      try !run(statement, values).isEmpty
+    }
+
+    /// The number in the first column of the first row; 0 without a row.
+    func integer(_ statement: String, _ values: DatabaseValue...) throws -> Int64 {
+      try run(statement, values).first?.integer(0) ?? 0
+    }
+  }
+
+  /// The fragments of SQL in which the databases differ.
+  package struct SQLDialect: Sendable {
+    /// The type of a column with bytes.
+    let bytes: String
+    /// The declaration of an auto-incremented column `sequence`, the primary key.
+    let sequence: String
+    /// The clause that locks the selected rows until the transaction ends.
+    let lockingRows: String
+    /// The clause that locks the selected rows until the transaction ends, and leaves out rows that others have locked.
+    let lockingFreeRows: String
+
+    /// SQLite has one writer, and a reader has a snapshot, so rows need no locks.
+    static let sqlite = SQLDialect(
+      bytes: "BLOB", sequence: "sequence INTEGER PRIMARY KEY AUTOINCREMENT", lockingRows: "",
+      lockingFreeRows: "")
+
+    static let postgreSQL = SQLDialect(
+      bytes: "BYTEA", sequence: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+      lockingRows: "FOR UPDATE", lockingFreeRows: "FOR UPDATE SKIP LOCKED")
   }
 
   /// A value of a statement or a row.

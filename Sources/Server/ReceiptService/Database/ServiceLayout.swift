@@ -9,8 +9,6 @@
   /// The table `layout` contains the version of their layout.
   enum ServiceLayout {
     /// Creates or upgrades the tables if necessary.
-    ///
-    /// - Throws: ``PostgreSQLFault``, ``DatabaseError``.
     static func prepare(on connection: ServiceConnection) throws {
       let schema = connection.location.schema
       try connection.transaction(.writing) { session in
@@ -40,8 +38,6 @@
     }
 
     /// Fails if any other object, such as a trigger, was added to the tables.
-    ///
-    /// - Throws: ``PostgreSQLFault``; ``DatabaseError`` with `unusable`.
     static func require(on connection: ServerConnection<PostgreSQLFault>) throws {
       let layout = try SchemaLayout(
         [SchemaLayout.Table("layout", [.init("version", "bigint")])]
@@ -76,24 +72,21 @@
               isUnique: index.isUnique)
           })
     }
-  }
 
-  /// Rewrites tables after an erasure.
-  struct ServiceScrubbing {
-    let connection: ServiceConnection
-    let timeout: Duration
+    // MARK: Scrubbing
 
-    func run(_ tables: [String]) throws {
+    /// Rewrites tables after an erasure, as soon as no transaction can see the deleted rows.
+    static func scrub(_ tables: [String], on connection: ServiceConnection, within timeout: Duration) throws {
       // Objects that were added since the database was opened may contain copies of erased data.
-      try ServiceLayout.require(on: connection.connection)
-      try waitForOlderTransactions()
-      for table in tables { try rewrite(table) }
+      try require(on: connection.connection)
+      try waitForOlderTransactions(on: connection, within: timeout)
+      for table in tables { try rewrite(table, on: connection) }
     }
 
-    /// Waits for transactions that can still see deleted rows.
-    ///
-    /// Rewriting a table removes only rows that no transaction can see.
-    private func waitForOlderTransactions() throws {
+    /// Waits for transactions that can still see deleted rows, which rewriting a table does not remove.
+    private static func waitForOlderTransactions(
+      on connection: ServiceConnection, within timeout: Duration
+    ) throws {
       let own = try connection.connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
       let older = """
         SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
@@ -111,7 +104,7 @@
       }
     }
 
-    private func rewrite(_ table: String) throws {
+    private static func rewrite(_ table: String, on connection: ServiceConnection) throws {
       let file = "SELECT pg_relation_filepath('\(table)')"
       let before = try connection.connection.execute(file).text(0, 0)
       // The statistics contain samples of values, so they must be computed again from the remaining rows.

@@ -12,7 +12,7 @@
       let (bytes, sequence) = (dialect.bytes, dialect.sequence)
       return [
         [
-          // The processed notifications of stores. key: see NotificationIntake.
+          // The processed notifications of stores. key: see ServiceEntitlements.record.
           """
           CREATE TABLE notifications(
             app TEXT NOT NULL, key \(bytes) NOT NULL, received BIGINT NOT NULL, PRIMARY KEY(app, key))
@@ -159,10 +159,7 @@
 
     /// Changes the tables and rows of a database from an earlier version to that of this build.
     ///
-    /// - Parameters:
-    ///   - session: The transaction to use. The caller also stores the version in it.
-    ///   - version: The version of the database.
-    /// - Throws: The errors of the session.
+    /// The caller also stores the version in the transaction.
     static func upgrade(_ session: any DatabaseSession, version: Int64) throws {
       for statement in versions(session.dialect)[Int(version)...].joined() { try session.run(statement) }
       if version < keyedDigests {

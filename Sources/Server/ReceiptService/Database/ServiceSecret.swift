@@ -21,8 +21,6 @@
     }
 
     /// Reads the key of a database.
-    ///
-    /// - Throws: ``DatabaseError`` with `unusable` if it is missing.
     init(in session: any DatabaseSession) throws {
       let rows = try session.run("SELECT secret FROM secrets WHERE name = $1", .text(Self.name))
       guard let key = rows.first?.bytes(0), key.count == 32 else {

@@ -13,8 +13,6 @@
     /// It is created if it does not exist. The package must be built with the trait `PostgreSQL`.
     case postgreSQL(url: String)
 
-    /// Opens the database.
-    ///
     /// - Throws: ``DatabaseError``; ``ServiceConfigurationError`` in a build without the trait.
     package func open() async throws -> any ServiceDatabase {
       switch self {
@@ -28,10 +26,7 @@
       }
     }
 
-    /// Checks that the database can be opened or created, and changes nothing.
-    ///
-    /// - Returns: `true` if it exists.
-    /// - Throws: ``DatabaseError``; ``ServiceConfigurationError`` in a build without the trait.
+    /// Checks that the database can be opened or created, changes nothing, and returns `true` if it exists.
     package func check() throws -> Bool {
       switch self {
       case .sqlite(let path): return try SQLiteServiceDatabase.check(path)

@@ -59,10 +59,7 @@
     }
 
     private func answer(_ found: [StoredEntitlement]) -> Response {
-      var object = JSONWriter(type: "entitlements")
-      object.member(entitlements: found, at: entitlements.clock())
-      object.endObject()
-      return .json(object)
+      .json("entitlements") { $0.member(entitlements: found, at: entitlements.clock()) }
     }
 
     private func history(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
@@ -70,31 +67,25 @@
       let id = try context.pathParameter("id")
       let found = try await entitlements.entitlements(app: app.name, identifier: id)
       guard !found.isEmpty else { throw Problem.notFound }
-      var object = JSONWriter(type: "history")
-      object.member(entitlements: found, at: entitlements.clock())
-      object.name("changes")
-      object.beginArray()
+      let now = entitlements.clock()
+      var changes: [EntitlementChange] = []
       for entitlement in found {
-        for change in try await entitlements.history(app: app.name, name: entitlement.name) {
-          change.write(to: &object)
-        }
+        changes += try await entitlements.history(app: app.name, name: entitlement.name)
       }
-      object.endArray()
-      object.name("entries")
-      object.beginArray()
-      for entry in try await entries(original: id, app: app) { object.append(entry) }
-      object.endArray()
-      object.endObject()
-      return .json(object)
+      let entries = try await entries(original: id, app: app)
+      return .json("history") { object in
+        object.member(entitlements: found, at: now)
+        object.member("changes", changes) { $0.write(to: &$1) }
+        object.member("entries", entries) { $1.append($0) }
+      }
     }
 
     /// The audit entries of an original transaction that an app may see.
     private func entries(original: String, app: ServedApp) async throws -> [JSONWriter] {
       guard let auditLog else { return [] }
       return try await auditLog.read { view in
-        try view.history(original: original, limit: 1000).filter { app.isAbout($0.entry) }.map {
-          try $0.json(in: view)
-        }
+        try view.history(original: original, limit: 1000).filter { app.isAbout($0.entry) }
+          .map { try $0.json(in: view) }
       }
     }
   }
@@ -102,16 +93,13 @@
   extension JSONWriter {
     /// Writes the member `entitlements`.
     mutating func member(entitlements: [StoredEntitlement], at instant: Timestamp) {
-      name("entitlements")
-      beginArray()
-      for entitlement in entitlements {
-        beginObject()
-        member("customer", entitlement.customer)
-        name("entitlement")
-        entitlement.append(to: &self, at: instant)
-        endObject()
+      member("entitlements", entitlements) { entitlement, object in
+        object.beginObject()
+        object.member("customer", entitlement.customer)
+        object.name("entitlement")
+        entitlement.append(to: &object, at: instant)
+        object.endObject()
       }
-      endArray()
     }
   }
 #endif

@@ -14,13 +14,6 @@
     private let logger: Logger
     private let questions: [String: StoreQuestion]
 
-    /// Creates the service.
-    ///
-    /// - Parameters:
-    ///   - entitlements: The entitlements.
-    ///   - apps: The apps, with the stores to ask about their subscriptions.
-    ///   - interval: The polling interval; a second by default.
-    ///   - logger: The logger for errors.
     package init(
       _ entitlements: ServiceEntitlements, apps: [AppConfiguration], interval: Duration = .seconds(1),
       logger: Logger
@@ -33,24 +26,26 @@
 
     /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
-      await cancelWhenGracefulShutdown {
-        await withDiscardingTaskGroup { group in
-          group.addTask { await expire() }
-          // Each app has its own loop, so that a slow store delays only the requests to that store.
-          for (app, question) in questions { group.addTask { await ask(question, of: app) } }
+      await withDiscardingTaskGroup { group in
+        group.addTask { await expire() }
+        // Each app has its own loop, so that a slow store delays only the requests to that store.
+        for (app, question) in questions {
+          group.addTask { await repeatUntilShutdown(every: interval) { await ask(question, of: app) } }
         }
       }
     }
 
     private func expire() async {
-      var check = ClockCheck()
-      while !Task.isCancelled {
-        // Both steps use the same reading of the clock. If it is wrong, the next check sees that the clock was set
-        // back.
-        let now = entitlements.clock()
-        await check.ifDue(at: now) { await correct() }
-        await attempt { while try await entitlements.expireDue(at: now, limit: 100) == 100 {} }
-        try? await Task.sleep(for: interval)
+      await cancelWhenGracefulShutdown {
+        var check = ClockCheck()
+        while !Task.isCancelled {
+          // Both steps use the same reading of the clock. If it is wrong, the next check sees that the clock was set
+          // back.
+          let now = entitlements.clock()
+          await check.ifDue(at: now) { await correct() }
+          await attempt { while try await entitlements.expireDue(at: now, limit: 100) == 100 {} }
+          try? await Task.sleep(for: interval)
+        }
       }
     }
 
@@ -69,12 +64,11 @@
     /// Returns `true` if the whole check succeeded.
     private func correct() async -> Bool {
       await attempt {
-        var count = 0
-        while true {
-          let found = try await entitlements.correct(limit: 100)
+        var (count, found) = (0, 0)
+        repeat {
+          found = try await entitlements.correct(limit: 100)
           count += found
-          guard found == 100 else { break }
-        }
+        } while found == 100
         guard count > 0 else { return }
         logger.error(
           "Entitlements were evaluated in the future: the clock of this or another process was ahead. They are corrected.",
@@ -82,27 +76,29 @@
       }
     }
 
-    private func ask(_ question: @escaping StoreQuestion, of app: String) async {
-      while !Task.isCancelled {
-        do {
-          try await entitlements.reconcile(app: app) { try await ask(question, about: $1, app: $0) }
-        } catch {
-          logger.error(
-            "Processing the overdue subscriptions failed.",
-            metadata: ["app": "\(app)", "error": "\(error)"])
+    private func ask(_ question: StoreQuestion, of app: String) async {
+      do {
+        try await entitlements.reconcile(app: app) { app, entitlement in
+          do {
+            return try await question(entitlement)
+          } catch {
+            logger.warning("Asking the store failed.", metadata: ["app": "\(app)", "error": "\(error)"])
+            throw error
+          }
         }
-        try? await Task.sleep(for: interval)
+      } catch {
+        logger.error(
+          "Processing the overdue subscriptions failed.", metadata: ["app": "\(app)", "error": "\(error)"])
       }
     }
+  }
 
-    private func ask(
-      _ question: StoreQuestion, about entitlement: StoredEntitlement, app: String
-    ) async throws -> EntitlementLedger? {
-      do {
-        return try await question(entitlement)
-      } catch {
-        logger.warning("Asking the store failed.", metadata: ["app": "\(app)", "error": "\(error)"])
-        throw error
+  /// Repeats work at an interval, until graceful shutdown or cancellation.
+  func repeatUntilShutdown(every interval: Duration, _ work: @escaping @Sendable () async -> Void) async {
+    await cancelWhenGracefulShutdown {
+      while !Task.isCancelled {
+        await work()
+        try? await Task.sleep(for: interval)
       }
     }
   }

@@ -53,19 +53,17 @@
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
       let found = try await entitle(customer, verdict, acknowledgement?.index, app: verification.app.name)
       verification.count([verdict])
-      var object = JSONWriter(type: "presented-receipt")
-      object.name("verdict")
-      object.append(verification.report(verdict, acknowledgement))
-      object.member(entitlements: found, at: entitlements.clock())
-      object.endObject()
-      return .json(object)
+      return .json("presented-receipt") { object in
+        object.name("verdict")
+        object.append(verification.report(verdict, acknowledgement))
+        object.member(entitlements: found, at: entitlements.clock())
+      }
     }
 
-    /// Grants a customer the purchases of a receipt that they presented.
+    /// Grants a customer the purchases of a receipt that they presented, and returns the customer's entitlements of its
+    /// original transaction.
     ///
-    /// - Returns: The customer's entitlements of its original transaction.
-    /// - Throws: ``Problem`` if the receipt names another customer or is incomplete. Only the verdict is stored then,
-    ///   in the entry.
+    /// If the receipt names another customer or is incomplete, only the verdict is stored, in the entry.
     private func entitle(
       _ customer: String, _ verdict: Verdict, _ entry: UInt64?, app: String
     ) async throws -> [StoredEntitlement] {

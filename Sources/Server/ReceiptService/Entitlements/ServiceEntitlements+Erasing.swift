@@ -13,9 +13,8 @@
           ("ledgers", "customer"), ("changes", "customer"), ("changes", "previous_customer"),
           ("customer_aliases", "account"), ("customer_aliases", "customer"),
         ].contains { table, column in
-          try !session.run(
-            "SELECT 1 FROM \(table) WHERE app = $1 AND \(column) = $2 LIMIT 1", .text(app), .text(customer)
-          ).isEmpty
+          try session.hasRows(
+            "SELECT 1 FROM \(table) WHERE app = $1 AND \(column) = $2 LIMIT 1", .text(app), .text(customer))
         }
       }
     }
@@ -26,13 +25,8 @@
     /// erased name. Refunds and revocations of purchases are kept without the person: see ``Withdrawals``. A
     /// notification that arrives later restores the facts that it contains.
     ///
-    /// - Parameters:
-    ///   - app: The app.
-    ///   - customer: The customer.
-    ///   - tables: Other tables that `note` changes.
-    ///   - note: A closure that runs in the erasing transaction, with the result of this function.
-    /// - Returns: The original transactions and purchase tokens concerned.
-    /// - Throws: ``DatabaseError``.
+    /// The erasing transaction also runs `note`, which may change other tables, with the result: the original
+    /// transactions and purchase tokens concerned.
     @discardableResult
     package func erase(
       app: String, customer: String, scrubbing tables: Set<String> = [],
@@ -61,23 +55,14 @@
     let now: Timestamp
     let session: any DatabaseSession
     /// The tables with removed or changed rows.
-    private(set) var tables: Set<String> = []
+    var tables: Set<String> = []
 
-    init(app: String, customer: String, now: Timestamp, session: any DatabaseSession) {
-      self.app = app
-      self.customer = customer
-      self.now = now
-      self.session = session
-    }
-
-    /// Erases the rows.
-    ///
-    /// - Returns: The original transactions and purchase tokens concerned.
+    /// Erases the rows, and returns the original transactions and purchase tokens concerned.
     mutating func erase() throws -> [String] {
       let owned = try session.run(
         "SELECT name FROM ledgers WHERE app = $1 AND customer = $2", .text(app), .text(customer)
       ).map { (app: app, name: $0.text(0)) }
-      try EntitlementFold.lock(owned, in: session)
+      try LedgerRows.lock(owned, in: session)
       let ledgers = try session.run(
         "SELECT identifier, name, ledger FROM ledgers WHERE app = $1 AND customer = $2", .text(app),
         .text(customer))
@@ -85,7 +70,7 @@
       for row in ledgers {
         let ledger = try EntitlementLedger(stored: row.bytes(2))
         try Withdrawals(app: app, in: session).keep(row.text(1), ledger)
-        names += [row.text(1)] + ledger.consentNames
+        names += [row.text(1)] + (ledger.line?.namesOfCustomer ?? [])
       }
       // Lock lanes before deliveries, in the same order as the sender does.
       for lane in [WebhookQueue.lane(of: customer, entitlement: "")] + names {
@@ -168,17 +153,6 @@
           })
       case .array(let values): .array(values.map { $0.removing(customer: customer) })
       default: self
-      }
-    }
-  }
-
-  extension EntitlementLedger {
-    /// The names under which the withdrawn consent of the same customers is stored.
-    fileprivate var consentNames: [String] {
-      entitlements.compactMap { entitlement in
-        entitlement.transaction.appTransactionId.map {
-          RescindedConsent.name(entitlement.id.environment, entitlement.id.bundleId, appTransactionId: $0)
-        }
       }
     }
   }

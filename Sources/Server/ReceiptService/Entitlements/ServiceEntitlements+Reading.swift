@@ -13,12 +13,22 @@
     package let identifier: String
     /// The customer; `nil` if unknown.
     package let customer: String?
-    /// All known facts about it.
     package let ledger: EntitlementLedger
 
     /// Writes it in the format of `receipt-tool notifications fold`.
     package func append(to object: inout JSONWriter, at instant: Timestamp) {
       ledger.appendEntitlement(to: &object, at: instant)
+    }
+  }
+
+  extension StoredEntitlement {
+    /// The columns of the table `ledgers` that an entitlement is read from.
+    static let columns = "name, identifier, customer, ledger"
+
+    init(_ row: DatabaseRow) throws(DatabaseError) {
+      self.init(
+        name: row.text(0), identifier: row.text(1), customer: row.optionalText(2),
+        ledger: try EntitlementLedger(stored: row.bytes(3)))
     }
   }
 
@@ -36,17 +46,10 @@
     private func entitlements(
       _ column: String, _ value: String, app: String
     ) async throws -> [StoredEntitlement] {
-      try await database.read { session in
-        try session.run(
-          """
-          SELECT name, identifier, customer, ledger FROM ledgers WHERE app = $1 AND \(column) = $2 ORDER BY name
-          """, .text(app), .text(value)
-        ).map { row in
-          StoredEntitlement(
-            name: row.text(0), identifier: row.text(1), customer: row.optionalText(2),
-            ledger: try EntitlementLedger(stored: row.bytes(3)))
-        }
-      }
+      try await database.rows(
+        "SELECT \(StoredEntitlement.columns) FROM ledgers WHERE app = $1 AND \(column) = $2 ORDER BY name",
+        .text(app), .text(value)
+      ).map { try StoredEntitlement($0) }
     }
 
     /// The changes of an app after a sequence, in order.
@@ -55,41 +58,36 @@
     package func changes(app: String, after sequence: Int64, limit: Int = 100) async throws
       -> [EntitlementChange]
     {
-      try await database.read { session in
-        try session.run(
-          """
-          SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND sequence > $2
-          ORDER BY sequence LIMIT $3
-          """, .text(app), .integer(sequence), .integer(Int64(limit))
-        ).map(EntitlementChange.init)
-      }
+      try await database.rows(
+        """
+        SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND sequence > $2
+        ORDER BY sequence LIMIT $3
+        """, .text(app), .integer(sequence), .integer(Int64(limit))
+      ).map(EntitlementChange.init)
     }
 
     /// The sequence of an app's latest change; 0 if it has no change.
     package func latestSequence(app: String) async throws -> Int64 {
       try await database.read { session in
-        try session.run("SELECT max(sequence) FROM changes WHERE app = $1", .text(app)).first?.integer(0) ?? 0
+        try session.integer("SELECT max(sequence) FROM changes WHERE app = $1", .text(app))
       }
     }
 
     /// The sequence of the latest change that an app ever had, even if it was removed; 0 if it had none.
     package func endOfChanges(app: String) async throws -> Int64 {
       try await database.read { session in
-        let latest =
-          try session.run("SELECT max(sequence) FROM changes WHERE app = $1", .text(app)).first?.integer(0)
-          ?? 0
-        return max(latest, try RemovedChanges.latest(app: app, in: session))
+        max(
+          try session.integer("SELECT max(sequence) FROM changes WHERE app = $1", .text(app)),
+          try RemovedChanges.latest(app: app, in: session))
       }
     }
 
     /// The changes of an entitlement with a name, in order.
     package func history(app: String, name: String) async throws -> [EntitlementChange] {
-      try await database.read { session in
-        try session.run(
-          "SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND name = $2 ORDER BY sequence",
-          .text(app), .text(name)
-        ).map(EntitlementChange.init)
-      }
+      try await database.rows(
+        "SELECT \(EntitlementChange.columns) FROM changes WHERE app = $1 AND name = $2 ORDER BY sequence",
+        .text(app), .text(name)
+      ).map(EntitlementChange.init)
     }
   }
 #endif

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
-  package import AppStoreServer
   package import Entitlements
-  package import GooglePlay
   internal import ReceiptCodec
 
   /// A closure that asks a store about a subscription; it returns `nil` if no store can be asked about it.
@@ -16,9 +14,7 @@
   }
 
   extension ServiceEntitlements {
-    /// The pause after the first failed request to a store, in seconds.
-    ///
-    /// It doubles after each further one.
+    /// The pause after the first failed request to a store, in seconds, which doubles after each further one.
     ///
     /// During the pause, the subscription belongs to the process that made the request.
     private static let firstPause: Double = 3_600
@@ -27,10 +23,7 @@
     /// The maximum number of requests to a store that does not know the subscription.
     static let maximumQuestions = 8
 
-    /// The pause between a failed request and the next one.
-    ///
-    /// - Parameter questions: The number of earlier failed requests.
-    /// - Returns: The number of seconds.
+    /// The pause, in seconds, after a failed request that so many others preceded.
     static func pause(afterQuestion questions: Int64) -> Double {
       min(longestPause, firstPause * Double(1 << min(16, max(0, questions))))
     }
@@ -40,13 +33,10 @@
     /// A subscription is silent if its renewal was due but not reported, or if the store retries the charge and sends
     /// nothing.
     ///
-    /// - Parameters:
-    ///   - app: The app.
-    ///   - limit: The approximate maximum number of subscriptions.
-    ///   - ask: Asks the store of the app. If it throws, the store is asked again after a pause that grows with each
-    ///     request. If it keeps throwing ``UnknownToStore``, the store is no longer asked.
+    /// If `ask` throws, the store is asked again after a pause that grows with each request. If it keeps throwing
+    /// ``UnknownToStore``, the store is no longer asked.
+    ///
     /// - Returns: The number of subscriptions that the store was asked about; `limit` if there may be more.
-    /// - Throws: ``DatabaseError``.
     @discardableResult
     package func reconcile(
       app: String, limit: Int = 20,
@@ -78,23 +68,18 @@
     private func silent(
       app: String, limit: Int, at now: Timestamp
     ) async throws -> [(StoredEntitlement, questions: Int64)] {
-      let isAny = try await database.read { session in
-        try !session.run(
-          "SELECT 1 FROM ledgers WHERE app = $1 AND reconcile <= $2 LIMIT 1", .text(app),
-          .integer(now.milliseconds)
-        ).isEmpty
-      }
-      guard isAny else { return [] }
+      let due = try await database.rows(
+        "SELECT 1 FROM ledgers WHERE app = $1 AND reconcile <= $2 LIMIT 1", .text(app),
+        .integer(now.milliseconds))
+      guard !due.isEmpty else { return [] }
       return try await database.write { session in
         let rows = try session.run(
           """
-          SELECT name, identifier, customer, ledger, questions FROM ledgers WHERE app = $1 AND reconcile <= $2
+          SELECT \(StoredEntitlement.columns), questions FROM ledgers WHERE app = $1 AND reconcile <= $2
           ORDER BY reconcile LIMIT $3 \(session.dialect.lockingFreeRows)
           """, .text(app), .integer(now.milliseconds), .integer(Int64(limit)))
         return try rows.map { row in
-          let entitlement = StoredEntitlement(
-            name: row.text(0), identifier: row.text(1), customer: row.optionalText(2),
-            ledger: try EntitlementLedger(stored: row.bytes(3)))
+          let entitlement = try StoredEntitlement(row)
           let questions = row.integer(4)
           try session.run(
             "UPDATE ledgers SET reconcile = $3, questions = $4 WHERE app = $1 AND name = $2", .text(app),
@@ -114,48 +99,6 @@
           "UPDATE ledgers SET reconcile = $3 WHERE app = $1 AND name = $2", .text(app),
           .text(entitlement.name), .integer(instant?.milliseconds))
       }
-    }
-  }
-
-  extension AppStoreServerError {
-    /// `true` if the App Store reports that it does not know the purchase.
-    fileprivate var isUnknownPurchase: Bool {
-      guard case .response(let code, _) = cause else { return false }
-      return [
-        .transactionIdNotFound, .originalTransactionIdNotFound, .accountNotFound, .invalidTransactionId,
-        .invalidOriginalTransactionId,
-      ].contains(code)
-    }
-  }
-
-  extension StoredEntitlement {
-    /// Asks the App Store about the subscription (Get All Subscription Statuses); `nil` if it belongs to another store
-    /// or environment.
-    package func ask(_ client: AppStoreServerClient) async throws -> EntitlementLedger? {
-      guard let entitlement = ledger.entitlements.first,
-        entitlement.id.environment == client.raw.address.environment
-      else { return nil }
-      var answer = EntitlementLedger()
-      let subscriptions: [VerifiedSubscription]
-      do throws(AppStoreServerError) {
-        subscriptions = try await client.send(.subscriptionStatuses(of: entitlement.originalTransactionId))
-      } catch {
-        guard error.isUnknownPurchase else { throw error }
-        throw UnknownToStore()
-      }
-      for subscription in subscriptions {
-        try answer.apply(
-          transaction: subscription.purchase.transaction.receipt,
-          renewalInfo: subscription.purchase.renewalInfo?.receipt, status: subscription.status)
-      }
-      return answer
-    }
-
-    /// Asks Google Play about the purchase; `nil` if it belongs to another store.
-    package func ask(_ client: GooglePlayClient) async throws -> EntitlementLedger? {
-      guard let purchase = ledger.playEntitlements.first else { return nil }
-      return try await client.calling(for: purchase.id.packageName).ledger(
-        of: purchase.id, isSubscription: purchase.isSubscription)
     }
   }
 #endif

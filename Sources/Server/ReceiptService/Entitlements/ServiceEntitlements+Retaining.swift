@@ -9,21 +9,11 @@
   package struct EndpointName: Sendable, Hashable {
     package let app: String
     package let endpoint: String
-
-    package init(app: String, endpoint: String) {
-      self.app = app
-      self.endpoint = endpoint
-    }
   }
 
   extension ServiceEntitlements {
-    /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up.
-    ///
-    /// - Parameters:
-    ///   - instant: The instant. Rows from then on are kept.
-    ///   - limit: The maximum number of each kind to remove, in one transaction.
-    /// - Returns: The number of removed rows; 0 if nothing is left to remove.
-    /// - Throws: ``DatabaseError``.
+    /// Removes notifications and changes from before an instant, except changes still queued for a webhook or given up,
+    /// and returns their number, at most `limit` of each kind; 0 if nothing is left to remove.
     @discardableResult
     package func remove(before instant: Timestamp, limit: Int = 500) async throws -> Int {
       let values: [DatabaseValue] = [.integer(instant.milliseconds), .integer(Int64(limit))]
@@ -51,21 +41,15 @@
 
     /// Removes deliveries of changes from before an instant to endpoints that are no longer in the configuration.
     ///
-    /// Such deliveries are never made, and would keep their changes forever.
+    /// Such deliveries are never made, and would keep their changes forever. Later ones are kept, because another
+    /// process may have a later configuration.
     ///
-    /// - Parameters:
-    ///   - configured: The endpoints of the configuration.
-    ///   - instant: The instant. Deliveries of changes from then on are kept: another process may have a later
-    ///     configuration.
     /// - Returns: The endpoints, each with the number of removed deliveries.
-    /// - Throws: ``DatabaseError``.
     package func removeDeliveries(
       except configured: Set<EndpointName>, before instant: Timestamp
     ) async throws -> [EndpointName: Int] {
-      let known = try await database.read { session in
-        try session.run("SELECT DISTINCT app, endpoint FROM deliveries").map {
-          EndpointName(app: $0.text(0), endpoint: $0.text(1))
-        }
+      let known = try await database.rows("SELECT DISTINCT app, endpoint FROM deliveries").map {
+        EndpointName(app: $0.text(0), endpoint: $0.text(1))
       }
       var removed: [EndpointName: Int] = [:]
       for name in known where !configured.contains(name) {
@@ -108,13 +92,6 @@
     private let days: Int
     private let logger: Logger
 
-    /// Creates the service.
-    ///
-    /// - Parameters:
-    ///   - entitlements: The entitlements.
-    ///   - apps: The apps with the configured endpoints.
-    ///   - days: The age, in days, after which rows are removed.
-    ///   - logger: The logger for errors.
     package init(_ entitlements: ServiceEntitlements, apps: [AppConfiguration], days: Int, logger: Logger) {
       self.entitlements = entitlements
       endpoints = Set(
@@ -125,12 +102,7 @@
 
     /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
-      await cancelWhenGracefulShutdown {
-        while !Task.isCancelled {
-          await removeOld()
-          try? await Task.sleep(for: Self.interval)
-        }
-      }
+      await repeatUntilShutdown(every: Self.interval) { await removeOld() }
     }
 
     private func removeOld() async {
@@ -156,6 +128,26 @@
       if removed > 0 {
         logger.info("Old notifications and changes were removed.", metadata: ["count": "\(removed)"])
       }
+    }
+  }
+
+  /// The latest removed change of each app.
+  ///
+  /// It preserves the end of an app's changes after the latest ones were removed. A reader who claims to have read
+  /// beyond that end has read a different database, such as the one from before a restore.
+  enum RemovedChanges {
+    /// Notes the removal of changes, within the transaction that removes them.
+    static func note(_ sequence: Int64, app: String, in session: any DatabaseSession) throws {
+      try session.run(
+        """
+        INSERT INTO removed_changes(app, sequence) VALUES ($1, $2)
+        ON CONFLICT(app) DO UPDATE SET sequence = excluded.sequence WHERE excluded.sequence > removed_changes.sequence
+        """, .text(app), .integer(sequence))
+    }
+
+    /// The sequence of an app's latest removed change; 0 if no change was removed.
+    static func latest(app: String, in session: any DatabaseSession) throws -> Int64 {
+      try session.integer("SELECT sequence FROM removed_changes WHERE app = $1", .text(app))
     }
   }
 #endif

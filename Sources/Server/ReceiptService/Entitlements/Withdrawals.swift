@@ -19,19 +19,14 @@
     let session: any DatabaseSession
     private let secret: ServiceSecret
 
-    /// - Throws: ``DatabaseError``.
     init(app: String, in session: any DatabaseSession) throws {
       self.app = app
       self.session = session
       secret = try ServiceSecret(in: session)
     }
 
-    /// Stores the refunds and revocations of one purchase, if its ledger contains any.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the ledger's part, which contains store, environment and purchase.
-    ///   - ledger: The part.
-    /// - Throws: ``DatabaseError``.
+    /// Stores the refunds and revocations of one part of a ledger, if it contains any; its name contains store,
+    /// environment and purchase.
     func keep(_ name: String, _ ledger: EntitlementLedger) throws {
       guard let facts = ledger.withdrawals else { return }
       var sealed: [UInt8] = []
@@ -46,9 +41,7 @@
         """, .text(app), .bytes(try purchase(name)), .bytes(sealed))
     }
 
-    /// The stored refunds and revocations of a purchase.
-    ///
-    /// - Throws: ``DatabaseError`` with `unusable` if they cannot be read. The purchase must not be granted then.
+    /// The stored refunds and revocations of a purchase, which must not be granted if they cannot be read.
     func facts(of name: String) throws -> EntitlementLedger? {
       let rows = try session.run(
         "SELECT facts FROM withdrawals WHERE app = $1 AND purchase = $2", .text(app),

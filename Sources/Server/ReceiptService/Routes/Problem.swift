@@ -118,6 +118,14 @@
         body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
+    /// Creates a response with a JSON object of a type.
+    static func json(_ type: String, _ write: (inout JSONWriter) throws -> Void) rethrows -> Response {
+      var object = JSONWriter(type: type)
+      try write(&object)
+      object.endObject()
+      return .json(object)
+    }
+
     /// Creates a response with a JSON object.
     static func json(_ object: JSONWriter, status: HTTPResponse.Status = .ok) -> Response {
       Response(

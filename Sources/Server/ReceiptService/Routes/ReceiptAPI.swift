@@ -80,7 +80,7 @@
       let admission = Admission(limits, appCount: configuration.apps.count)
       let entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
       let notifications = NotificationIntake(entitlements, auditLog: auditLog)
-      let erasures = ErasureQueue(entitlements, auditLog: auditLog, apps: apps)
+      let erasures = ErasureQueue(entitlements, auditLog: auditLog, apps: apps, logger: logger)
       let webhooks = WebhookController(queue: WebhookQueue(database), entitlements: entitlements)
       let controllers: [any Controller] = [
         VerificationController(entitlements: entitlements, bodies: bodies),
@@ -150,7 +150,7 @@
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
         EntitlementJobs(entitlements, apps: configuration.apps, logger: logger),
-        ErasureJob(erasures, logger: logger),
+        erasures,
         WebhookSender(
           apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
           logger: logger),

@@ -29,18 +29,7 @@ public struct RecordingOptions: Sendable, Hashable {
 
   /// Returns the only spelling in which a customer is recorded and looked up: a UUID in lower case, as the App Store
   /// writes it; any other text unchanged.
-  package static func canonicalCustomer(_ text: String) -> String {
-    let dashes = [8, 13, 18, 23]
-    var index = 0
-    for byte in text.utf8 {
-      let isInPlace =
-        dashes.contains(index)
-        ? byte == UInt8(ascii: "-") : Character(UnicodeScalar(byte)).isHexDigit && byte < 0x80
-      guard isInPlace else { return text }
-      index += 1
-    }
-    return index == 36 ? text.lowercased() : text
-  }
+  package static func canonicalCustomer(_ text: String) -> String { UUIDString.canonical(text) }
 }
 
 extension [AuditRecord] {

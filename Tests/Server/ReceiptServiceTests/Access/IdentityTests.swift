@@ -99,10 +99,7 @@
       try await Self.withIdentity { identity, all, shop in
         func audience(_ authorization: String, _ query: String = "") async throws -> String {
           let call = try await identity.authenticate(Self.request([authorization], query), needing: .read)
-          return switch try call.audience() {
-          case .all: "all"
-          case .app(let app): app.name
-          }
+          return try call.audience().app?.name ?? "all"
         }
         #expect(try await audience(all) == "all")
         #expect(try await audience(all, "?app=other") == "other")

@@ -3,6 +3,7 @@
 #if Server
   import AuditTrail
   import Foundation
+  import Logging
   import ReceiptCodec
   import ReceiptCrypto
   @testable import ReceiptService
@@ -102,7 +103,8 @@
         }
         service.clock.now = F.day(1)
         let noApps = try ServedApps(ServiceConfiguration(apps: []))
-        let other = ErasureQueue(service.entitlements(), auditLog: log, apps: noApps)
+        let other = ErasureQueue(
+          service.entitlements(), auditLog: log, apps: noApps, logger: Logger(label: "test"))
         let error = await #expect(throws: DatabaseError.self) { try await other.resume() }
         #expect(error?.place == "app.shop")
         service.clock.now = F.day(2)

@@ -224,7 +224,7 @@
             of: "com.example.app.monthly", token: token, with: SubscriptionAcknowledgeRequest()))
         world.play.pushNotifications(
           to: "http://localhost/push", email: "push@example.iam.gserviceaccount.com",
-          over: Push { _, _ in NotificationIntake.Answer(200, .done) })
+          over: Push { _, _ in NotificationIntake.Answer(status: 200, outcome: .done) })
         try await world.control("advance", #"{"by":"P1M"}"#)
         try await world.control("advance", #"{"by":"P2D"}"#)
         #expect(try await world.entitlements.expireDue() == 1)

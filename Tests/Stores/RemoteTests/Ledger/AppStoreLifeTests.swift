@@ -144,7 +144,7 @@ private struct LineModel {
       if news.isEmpty { continue }
       let lines = news.map { $0.event(isSubscription: isSubscription).line }
       var ledger = EntitlementLedger()
-      for line in lines { ledger.join(line, to: Story.id) }
+      for line in lines { ledger.purchases.join(line, to: Story.id) }
       let entitlement = try #require(ledger[Story.id])
       let model = LineModel(news: news, isSubscription: isSubscription)
       for now in (0..<110).shuffled(using: &random).prefix(20) {
@@ -157,7 +157,7 @@ private struct LineModel {
       var parts = Array(repeating: EntitlementLedger(), count: 3)
       for line in (lines + lines.prefix(3)).shuffled(using: &random) {
         let index = Int.random(in: 0..<3, using: &random)
-        parts[index].join(line, to: Story.id)
+        parts[index].purchases.join(line, to: Story.id)
         if Bool.random(using: &random) {
           parts[index] = try EntitlementLedger(decoding: parts[index].encoded())
         }
@@ -189,7 +189,7 @@ private struct LineModel {
       var states: Set<Entitlement.State?> = []
       for order in [news, news.reversed()] {
         var ledger = EntitlementLedger()
-        for each in order { ledger.join(each.event(isSubscription: false).line, to: Story.id) }
+        for each in order { ledger.purchases.join(each.event(isSubscription: false).line, to: Story.id) }
         states.insert(ledger[Story.id]?.state(at: Story.day(day)))
       }
       return states.count == 1 ? states.first ?? nil : nil

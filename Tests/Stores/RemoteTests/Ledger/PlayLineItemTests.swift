@@ -246,9 +246,9 @@ import Testing
       ledger.merge(try present.change)
       let id = try #require(PlayNews.id("t1"))
       #expect(ledger[id]?.state(at: PlayNews.instant(2000)) == .refunded)
-      #expect(ledger.playLines[id]?.voids?.count == 256)
-      #expect(ledger.playLines[id]?.voids?.first?.orderId == "GPA.1..145")
-      #expect(ledger.playLines[id]?.voids?.last?.orderId == nil)
+      #expect(ledger.playPurchases.facts[id]?.voids?.count == 256)
+      #expect(ledger.playPurchases.facts[id]?.voids?.first?.orderId == "GPA.1..145")
+      #expect(ledger.playPurchases.facts[id]?.voids?.last?.orderId == nil)
     }
     #expect(encoded.count == 1)
   }
@@ -304,7 +304,7 @@ import Testing
     // A later void is kept in it, beside the earlier one.
     ledger.merge(try Self.voided("GPA.1..1", 200).change)
     #expect(ledger[id]?.state(at: PlayNews.instant(300)) == .refunded)
-    #expect(ledger.playLines[id]?.voids?.map(\.orderId) == ["GPA.1..1", "GPA.1..2"])
+    #expect(ledger.playPurchases.facts[id]?.voids?.map(\.orderId) == ["GPA.1..1", "GPA.1..2"])
   }
 
   // MARK: On the wire

@@ -64,7 +64,7 @@ import Testing
       try story.notify(
         type, .downgrade, day: 10, Story.period(1), Story.renewal { $0.autoRenewProductId = lower })
       #expect(try story.entitlement.productId == Story.monthly)
-      #expect(try story.entitlement.autoRenewProductId == lower)
+      #expect(try story.entitlement.renewalInfo?.autoRenewProductId == lower)
       try story.expect([(29, .active)])
       try story.notify(.didRenew, day: 30, Story.period(2) { $0.productId = lower }, Story.renewal())
       #expect(try story.entitlement.productId == lower)
@@ -79,7 +79,7 @@ import Testing
       .didChangeRenewalPref, .downgrade, day: 10, Story.period(1),
       Story.renewal { $0.autoRenewProductId = "com.example.app.basic" })
     try story.notify(.didChangeRenewalPref, day: 12, Story.period(1), Story.renewal())
-    #expect(try story.entitlement.autoRenewProductId == Story.monthly)
+    #expect(try story.entitlement.renewalInfo?.autoRenewProductId == Story.monthly)
     try story.expect([(29, .active)])
   }
 
@@ -93,8 +93,8 @@ import Testing
         $0.offerType = .offerCode
         $0.offerIdentifier = "AUTUMN"
       }, Story.renewal())
-    #expect(try story.entitlement.offerType == .offerCode)
-    #expect(try story.entitlement.offerIdentifier == "AUTUMN")
+    #expect(try story.entitlement.transaction.offerType == .offerCode)
+    #expect(try story.entitlement.transaction.offerIdentifier == "AUTUMN")
     try story.expect([(59, .active)])
   }
 
@@ -167,7 +167,7 @@ import Testing
     try story.notify(.refund, day: 35, refunded(Story.period(1), day: 35), Story.renewal())
     try story.expect([(36, .active), (60, .expired)])
     #expect(try story.entitlement.refund == nil)
-    #expect(try story.entitlement.latestNotice?.type == .refund)
+    #expect(story.ledger.latestNotice?.type == .refund)
     try story.notify(.refund, day: 40, refunded(Story.period(2), day: 40), Story.renewal())
     try story.expect([(41, .refunded)])
     // The next renewal is paid for again.
@@ -186,7 +186,7 @@ import Testing
       }
     }
     try story.notify(.subscribed, .initialBuy, day: 0, shared(), Story.renewal())
-    #expect(try story.entitlement.isFamilyShared)
+    #expect(try story.entitlement.transaction.inAppOwnershipType == .familyShared)
     try story.expect([(1, .active)])
     for type in [RevocationType.familyRevoke, nil] {
       try story.notify(
@@ -209,7 +209,7 @@ import Testing
   func oneTimeCharge(type: ProductType) throws {
     var story = try Story()
     try story.notify(.oneTimeCharge, day: 0, Story.oneTime(type) { $0.quantity = 3 })
-    #expect(try story.entitlement.quantity == 3)
+    #expect(try story.entitlement.transaction.quantity == 3)
     #expect(try story.entitlement.renewalInfo == nil)
     try story.expect([(0, .active), (1900, .active)])
     #expect(try story.entitlement.nextChange(after: Story.day(1)) == nil)
@@ -266,5 +266,14 @@ import Testing
         try story.expect([(40, state)])
       }
     }
+  }
+}
+
+extension Entitlement {
+  /// The product that replaced an upgraded one, if it is known.
+  fileprivate var replacedByProductId: String? {
+    guard transaction.isUpgraded == true else { return nil }
+    return [renewalInfo?.productId, renewalInfo?.autoRenewProductId].compactMap(\.self)
+      .first { $0 != transaction.productId }
   }
 }

@@ -48,9 +48,9 @@ import Testing
       status: .active)
     let entitlement = try #require(fromHistory[Story.id])
     #expect(entitlement.transactionId == "2000000002")
-    #expect(entitlement.autoRenewStatus == .off)
+    #expect(entitlement.renewalInfo?.autoRenewStatus == .off)
     #expect(entitlement.reportedStatus == .active)
-    #expect(entitlement.latestNotice == nil)
+    #expect(fromHistory.latestNotice == nil)
     #expect(entitlement.state(at: Story.day(55)) == .active)
 
     var forwards = fromHistory
@@ -59,7 +59,7 @@ import Testing
     backwards.merge(fromHistory)
     #expect(forwards == backwards)
     #expect(forwards[Story.id]?.transactionId == "2000000003")
-    #expect(forwards[Story.id]?.autoRenewStatus == .on)
+    #expect(forwards[Story.id]?.renewalInfo?.autoRenewStatus == .on)
     #expect(forwards[Story.id]?.state(at: Story.day(61)) == .active)
   }
 
@@ -96,8 +96,8 @@ import Testing
     let entitlement = try #require(ledger[Story.id])
     #expect(entitlement.transactionId == "2000000003")
     #expect(entitlement.reportedStatus == .active)
-    #expect(entitlement.autoRenewStatus == .off)
-    #expect(entitlement.latestNotice?.type == .didRenew)
+    #expect(entitlement.renewalInfo?.autoRenewStatus == .off)
+    #expect(ledger.latestNotice?.type == .didRenew)
   }
 
   @Test("of two statuses of one millisecond the worse counts")

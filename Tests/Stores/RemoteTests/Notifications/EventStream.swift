@@ -20,7 +20,7 @@ struct StreamEvent: Sendable {
 extension EntitlementLedger {
   init(_ events: some Sequence<StreamEvent>) {
     self.init()
-    for event in events { join(event.line, to: event.id) }
+    for event in events { purchases.join(event.line, to: event.id) }
   }
 }
 

@@ -77,7 +77,7 @@ import Testing
       let entitlement = try #require(ledger[id])
       let state = entitlement.state(at: try #require(notification.signedDate))
       let expected: Set<Entitlement.State> =
-        switch notification.status {
+        switch notification.notification.data?.status {
         case .some(.active): [.active]
         case .some(.expired): [.expired]
         case .some(.billingRetry): [.inBillingRetry]
@@ -86,7 +86,8 @@ import Testing
         default: Set(Entitlement.State.allCases)
         }
       #expect(
-        expected.contains(state), "\(entry.file): \(state), status \(String(describing: notification.status))"
+        expected.contains(state),
+        "\(entry.file): \(state), status \(String(describing: notification.notification.data?.status))"
       )
       #expect(try EntitlementLedger(decoding: ledger.encoded()) == ledger)
     }

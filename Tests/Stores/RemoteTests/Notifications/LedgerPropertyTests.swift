@@ -53,7 +53,7 @@ import Testing
       var parts = [EntitlementLedger](repeating: EntitlementLedger(), count: 3)
       for event in events {
         for part in parts.indices where part == 0 || Bool.random(using: &generator.random) {
-          parts[(part + events.count) % 3].join(event.line, to: event.id)
+          parts[(part + events.count) % 3].purchases.join(event.line, to: event.id)
         }
       }
       let (a, b, c) = (parts[0], parts[1], parts[2])
@@ -65,7 +65,7 @@ import Testing
       // Stored and read again halfway.
       let half = EntitlementLedger(events.prefix(events.count / 2))
       var resumed = try EntitlementLedger(decoding: half.encoded())
-      for event in events.dropFirst(events.count / 2) { resumed.join(event.line, to: event.id) }
+      for event in events.dropFirst(events.count / 2) { resumed.purchases.join(event.line, to: event.id) }
       expectSame(resumed, expected, "stored halfway")
     }
   }
@@ -138,7 +138,7 @@ import Testing
           }
         },
         transaction: transaction, renewalInfo: Story.renewal { $0.signedDate = transaction.purchaseDate })
-      ledger.join(event.line, to: event.id)
+      ledger.purchases.join(event.line, to: event.id)
       if number % 500 == 0 { greatest = max(greatest, ledger.encoded().count) }
     }
     #expect(ledger.count == 1)

@@ -56,8 +56,8 @@ import Testing
       #expect(notification.signedDate == SampleReceipts.signedAt)
       #expect(notification.environment == .sandbox)
       #expect(notification.bundleId == SampleReceipts.bundleId)
-      #expect(notification.appAppleId == SampleReceipts.appAppleId)
-      #expect(notification.status == .active)
+      #expect(notification.receipt.appAppleId == SampleReceipts.appAppleId)
+      #expect(notification.notification.data?.status == .active)
       #expect(notification.transaction == SampleReceipts.transaction)
       #expect(notification.renewalInfo == SampleReceipts.renewalInfo)
       #expect(notification.appTransaction == nil)
@@ -120,9 +120,9 @@ import Testing
     #expect(ledger.entitlements.isEmpty)
     #expect(
       ledger.rescindedConsents.map(\.appTransactionId) == [SampleReceipts.appTransaction.appTransactionId])
-    #expect(try receiver.receive(body(summary)).summary?.succeededCount == 5)
+    #expect(try receiver.receive(body(summary)).notification.summary?.succeededCount == 5)
     #expect(
-      try receiver.receive(body(token)).externalPurchaseToken?.externalPurchaseId == "SANDBOX_1")
+      try receiver.receive(body(token)).notification.externalPurchaseToken?.externalPurchaseId == "SANDBOX_1")
     #expect(try receiver.receive(body(consent)).appTransaction == SampleReceipts.appTransaction)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
-import Entitlements
+@testable import Entitlements
 
 /// The other way to the state of a subscription, for comparison: keep everything, and play it back in the order
 /// of signing, where each event overwrites what it speaks of. It needs distinct signing dates.
@@ -74,5 +74,18 @@ struct SigningOrderReplay {
 extension StreamEvent {
   fileprivate var signed: Timestamp {
     notification.signedDate ?? Timestamp(millisecondsSince1970: 0)
+  }
+}
+
+extension Sequence<AppStoreNotification> {
+  /// Returns the notifications in the order of signing, regardless of the order of delivery.
+  ///
+  /// Of two signed in the same millisecond, the one with the lower `notificationUUID` comes first. A notification
+  /// without a date comes before all others.
+  func inSigningOrder() -> [AppStoreNotification] {
+    sorted { left, right in
+      FactOrder.isLower(left.signedDate, right.signedDate)
+        ?? FactOrder.isLower(left.uuid?.rawValue, right.uuid?.rawValue) ?? false
+    }
   }
 }

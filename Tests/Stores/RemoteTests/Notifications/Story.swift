@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
-import Entitlements
+@testable import Entitlements
 import ReceiptTesting
 import ReceiptVerification
 import Testing
@@ -150,5 +150,12 @@ struct SeededRandom: RandomNumberGenerator {
     value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
     value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
     return value ^ (value >> 31)
+  }
+}
+
+extension EntitlementLedger {
+  /// The latest notification about the subscription; history from the App Store Server API leaves it unchanged.
+  var latestNotice: (type: NotificationType?, subtype: NotificationSubtype?)? {
+    purchases.facts[Story.id]?.notice.map { ($0.notificationType, $0.subtype) }
   }
 }

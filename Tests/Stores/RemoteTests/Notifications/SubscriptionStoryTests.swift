@@ -29,9 +29,9 @@ import Testing
     let entitlement = try story.entitlement
     #expect(entitlement.transactionId == "2000000001")
     #expect(entitlement.productId == Story.monthly)
-    #expect(entitlement.autoRenewStatus == .on)
-    #expect(entitlement.latestNotice?.type == .subscribed)
-    #expect(entitlement.latestNotice?.subtype == .initialBuy)
+    #expect(entitlement.renewalInfo?.autoRenewStatus == .on)
+    #expect(story.ledger.latestNotice?.type == .subscribed)
+    #expect(story.ledger.latestNotice?.subtype == .initialBuy)
     #expect(entitlement.nextChange(after: Story.day(1)) == Story.day(30))
     #expect(entitlement.nextChange(after: Story.day(30)) == nil)
   }
@@ -50,11 +50,11 @@ import Testing
     try story.notify(
       .didChangeRenewalStatus, .autoRenewDisabled, day: 3, Story.period(1),
       Story.renewal { $0.autoRenewStatus = .off })
-    #expect(try story.entitlement.autoRenewStatus == .off)
+    #expect(try story.entitlement.renewalInfo?.autoRenewStatus == .off)
     try story.expect([(29, .active)])
     try story.notify(
       .didChangeRenewalStatus, .autoRenewEnabled, day: 4, Story.period(1), Story.renewal())
-    #expect(try story.entitlement.autoRenewStatus == .on)
+    #expect(try story.entitlement.renewalInfo?.autoRenewStatus == .on)
     try story.expect([(29, .active), (31, .expired)])
   }
 
@@ -74,7 +74,7 @@ import Testing
         $0.isInBillingRetryPeriod = false
       })
     try story.expect([(29, .active), (30, .expired), (31, .expired)])
-    #expect(try story.entitlement.expirationIntent == intent)
+    #expect(try story.entitlement.renewalInfo?.expirationIntent == intent)
   }
 
   @Test("SUBSCRIBED/RESUBSCRIBE: active again under the same original transaction")
@@ -85,7 +85,7 @@ import Testing
     let again = Story.period(4)
     try story.notify(.subscribed, .resubscribe, day: 90, again, Story.renewal())
     try story.expect([(90, .active), (119, .active), (120, .expired)])
-    #expect(try story.entitlement.expirationIntent == nil)
+    #expect(try story.entitlement.renewalInfo?.expirationIntent == nil)
   }
 
   @Test("DID_FAIL_TO_RENEW without grace period: billing retry, for at most sixty days")
@@ -169,7 +169,7 @@ import Testing
       .didChangeRenewalStatus, .autoRenewDisabled, day: 11,
       Story.period(1) { $0.signedDate = Story.day(9) }, Story.renewal { $0.autoRenewStatus = .off })
     try story.expect([(43, .active), (44, .expired)])
-    #expect(try story.entitlement.autoRenewStatus == .off)
+    #expect(try story.entitlement.renewalInfo?.autoRenewStatus == .off)
   }
 
   @Test("RENEWAL_EXTENSION/FAILURE does not change the customer's entitlement")
@@ -185,11 +185,11 @@ import Testing
     try story.notify(
       .priceIncrease, .pending, day: 5, Story.period(1),
       Story.renewal { $0.priceIncreaseStatus = .noResponse })
-    #expect(try story.entitlement.priceIncreaseStatus == .noResponse)
+    #expect(try story.entitlement.renewalInfo?.priceIncreaseStatus == .noResponse)
     try story.notify(
       .priceIncrease, .accepted, day: 6, Story.period(1),
       Story.renewal { $0.priceIncreaseStatus = .consented })
-    #expect(try story.entitlement.priceIncreaseStatus == .consented)
+    #expect(try story.entitlement.renewalInfo?.priceIncreaseStatus == .consented)
     try story.expect([(29, .active)])
   }
 
@@ -201,7 +201,7 @@ import Testing
       var story = try subscribed()
       try story.notify(type, day: 5, Story.period(1), Story.renewal())
       try story.expect([(29, .active), (30, .expired)])
-      #expect(try story.entitlement.latestNotice?.type == type)
+      #expect(story.ledger.latestNotice?.type == type)
     }
   }
 

@@ -2,6 +2,7 @@
 
 #if Server
   internal import AuditTrail
+  internal import Entitlements
   internal import Hummingbird
   internal import ReceiptCodec
 
@@ -161,7 +162,7 @@
 
     private init(_ json: JSONValue) {
       func text(_ names: String...) -> String? { names.lazy.compactMap { json[$0]?.string }.first }
-      identifier = text("originalTransactionId", "purchaseToken", "appTransactionId")
+      identifier = EntitlementLedger.identifierMembers.lazy.compactMap { json[$0]?.string }.first
       product =
         text("productId") ?? json["productIds"]?.array?.compactMap(\.string).joined(separator: ", ")
       environment = text("environment")

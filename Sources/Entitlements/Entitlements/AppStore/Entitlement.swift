@@ -32,18 +32,6 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// The latest notification about an original transaction.
-  package struct Notice: Sendable, Hashable {
-    /// The event.
-    package let type: NotificationType?
-    /// The subtype of the event.
-    package let subtype: NotificationSubtype?
-    /// The identifier of the notification.
-    package let uuid: UUIDString?
-    /// The time at which it was signed.
-    package let signedDate: Timestamp?
-  }
-
   /// A refund that the customer requested.
   public struct Refund: Sendable, Hashable {
     /// The progress of the refund.
@@ -100,8 +88,6 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
   ///
   /// For information only: ``state(at:)`` depends on the signed dates.
   package let reportedStatus: SubscriptionStatus?
-  /// The latest notification; history from the App Store Server API leaves it unchanged.
-  package let latestNotice: Notice?
   /// The refund of the latest purchase, if the customer requested one.
   public let refund: Refund?
   /// The revocation of the latest purchase; `nil` if it was not revoked, or if the revocation was reversed.
@@ -115,34 +101,10 @@ extension Entitlement {
   package var transactionId: String? { transaction.transactionId }
   /// The product of the latest transaction; ``productId(at:)`` returns the product that the customer may use.
   public var productId: String? { transaction.productId }
-  /// The quantity of a consumable that was bought.
-  package var quantity: Int64 { transaction.quantity ?? 1 }
   /// The time at which the subscription expires or renews; `nil` for purchases that do not expire.
   public var expiresDate: Timestamp? { transaction.expiresDate }
-  /// The ownership: bought by this customer, or shared with them.
-  package var ownership: InAppOwnershipType? { transaction.inAppOwnershipType }
-  /// `true` if a member of the family bought the purchase.
-  package var isFamilyShared: Bool { ownership == .familyShared }
-  /// Indicates whether the subscription renews at the end of the period.
-  package var autoRenewStatus: AutoRenewStatus? { renewalInfo?.autoRenewStatus }
-  /// The product that renews, which differs from ``productId`` after a downgrade.
-  package var autoRenewProductId: String? { renewalInfo?.autoRenewProductId }
-  /// The reason why the subscription expired.
-  package var expirationIntent: ExpirationIntent? { renewalInfo?.expirationIntent }
-  /// Indicates whether the customer agreed to a higher price.
-  package var priceIncreaseStatus: PriceIncreaseStatus? { renewalInfo?.priceIncreaseStatus }
   /// The end of the grace period of the latest renewal, if that renewal could not be charged for.
   package var gracePeriodExpiresDate: Timestamp? {
     isBillingProblemCurrent ? renewalInfo?.gracePeriodExpiresDate : nil
-  }
-  /// The kind of offer that applied to the latest purchase.
-  package var offerType: OfferType? { transaction.offerType }
-  /// The promotional offer or offer code of the latest purchase.
-  package var offerIdentifier: String? { transaction.offerIdentifier }
-  /// The product that replaced an upgraded one, if it is known.
-  package var replacedByProductId: String? {
-    guard transaction.isUpgraded == true else { return nil }
-    return [renewalInfo?.productId, renewalInfo?.autoRenewProductId].compactMap(\.self)
-      .first { $0 != transaction.productId }
   }
 }

@@ -17,9 +17,7 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     /// Creates an identifier; `nil` unless both are visible ASCII characters, the name 1 to 256 and the token 1 to
     /// 2048.
     public init?(packageName: String, purchaseToken: String) {
-      guard Entitlement.ID.isIdentifier(packageName),
-        1...2048 ~= purchaseToken.utf8.count, purchaseToken.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
-      else { return nil }
+      guard packageName.isIdentifier(1...256), purchaseToken.isIdentifier(1...2048) else { return nil }
       self.packageName = packageName
       self.purchaseToken = purchaseToken
     }
@@ -82,70 +80,62 @@ public struct PlayEntitlement: Sendable, Hashable, Identifiable {
     case replaced
     /// The state is unknown to this version; nothing is granted.
     case unknown
+
+    var grantsAccess: Bool { self == .active || self == .inGracePeriod }
   }
 
   /// The identifier of the purchase.
   public let id: ID
-  /// `true` for a subscription.
-  package let isSubscription: Bool
   /// The line items, each a product with its order.
   public let items: [Item]
-  /// The state in Google Play's last answer.
-  package let reportedState: String
-  /// The time at which Google Play was asked for that answer.
-  public let asOf: Timestamp
-  /// The latest order.
-  public let orderId: String?
-  /// The purchase that this one replaced.
-  package let linkedPurchaseToken: String?
-  /// The purchase that replaced this one.
-  package let replacedByPurchaseToken: String?
-  /// `true` if a licence tester made the purchase, who pays nothing.
-  public let isTest: Bool
-  /// `true` if the app acknowledged the purchase; otherwise Google refunds it after three days.
-  public let isAcknowledged: Bool
-  /// The account that the app stated when it started the purchase.
-  ///
-  /// If the customer subscribed again in the Play app, it is the account of the expired purchase.
-  public let obfuscatedAccountId: String?
-  /// The profile that the app stated when it started the purchase, or the expired one.
-  package let obfuscatedProfileId: String?
   /// The last voided order, if the orders of all line items were voided.
   public let voided: Voided?
 
-  private let replacedDate: Timestamp?
+  private let purchase: PlayPurchaseFact
+  private let account: PlayAccountFact?
+  private let replaced: PlayReplacedFact?
   private let goneDate: Timestamp?
 
   /// Creates an entitlement; `nil` until Google Play was asked about the purchase.
   init?(_ id: ID, _ line: PlayPurchaseLine) {
     guard let purchase = line.purchase else { return nil }
     self.id = id
-    isSubscription = purchase.isSubscription
+    self.purchase = purchase
     items = line.items(of: purchase)
-    reportedState = purchase.state
-    asOf = purchase.asOf
-    orderId = purchase.orderId
-    linkedPurchaseToken = purchase.linkedPurchaseToken
-    replacedByPurchaseToken = line.replaced?.purchaseToken
-    isTest = purchase.isTest ?? false
-    isAcknowledged = purchase.isAcknowledged ?? false
-    obfuscatedAccountId = purchase.accountId ?? line.account?.accountId
-    obfuscatedProfileId = purchase.profileId ?? line.account?.profileId
     let voids = items.map(\.voided)
     voided = voids.contains(nil) ? nil : voids.compactMap(\.self).max { $0.date < $1.date }
-    replacedDate = line.replaced?.date
+    account = line.account
+    replaced = line.replaced
     // A later answer shows that the token is known again.
     goneDate = line.gone.flatMap { $0.asOf >= purchase.asOf ? $0.asOf : nil }
   }
 }
 
-extension PlayEntitlement.Item {
-  /// Returns the quantity that is not refunded at an instant; only the app knows the quantity consumed.
+extension PlayEntitlement {
+  /// `true` for a subscription.
+  package var isSubscription: Bool { purchase.isSubscription }
+  /// The time at which Google Play was asked for its last answer.
+  public var asOf: Timestamp { purchase.asOf }
+  /// The latest order.
+  public var orderId: String? { purchase.orderId }
+  /// The purchase that this one replaced.
+  package var linkedPurchaseToken: String? { purchase.linkedPurchaseToken }
+  /// The purchase that replaced this one.
+  package var replacedByPurchaseToken: String? { replaced?.purchaseToken }
+  /// `true` if a licence tester made the purchase, who pays nothing.
+  public var isTest: Bool { purchase.isTest ?? false }
+  /// `true` if the app acknowledged the purchase; otherwise Google refunds it after three days.
+  public var isAcknowledged: Bool { purchase.isAcknowledged ?? false }
+  /// The account that the app stated when it started the purchase.
   ///
-  /// - Parameters:
-  ///   - instant: The instant.
-  ///   - asOf: The time of Google Play's answer, which counts from that time on.
-  /// - Returns: The quantity.
+  /// If the customer subscribed again in the Play app, it is the account of the expired purchase.
+  public var obfuscatedAccountId: String? { purchase.accountId ?? account?.accountId }
+  /// The profile that the app stated when it started the purchase, or the expired one.
+  package var obfuscatedProfileId: String? { purchase.profileId ?? account?.profileId }
+}
+
+extension PlayEntitlement.Item {
+  /// Returns the quantity that is not refunded at an instant, in which Google Play's answer counts from its time on.
   func remainingQuantity(at instant: Timestamp, asOf: Timestamp) -> Int64 {
     if let voided, instant >= voided.date { return 0 }
     // A refund may be contained in both counts, so the lower count is right.
@@ -189,11 +179,11 @@ extension PlayEntitlement {
   }
 
   private func unrefundedState(expiryTime: Timestamp?, at instant: Timestamp) -> State {
-    if let replacedDate, instant >= replacedDate { return .replaced }
+    if let replaced, instant >= replaced.date { return .replaced }
     if let goneDate, instant >= goneDate { return .expired }
     guard isSubscription else { return productState }
     let isCurrent = expiryTime.map { instant < $0 } ?? false
-    return switch reportedState {
+    return switch purchase.state {
     case "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_CANCELED": isCurrent ? .active : .expired
     case "SUBSCRIPTION_STATE_IN_GRACE_PERIOD": isCurrent ? .inGracePeriod : .expired
     case "SUBSCRIPTION_STATE_ON_HOLD": .onHold
@@ -206,7 +196,7 @@ extension PlayEntitlement {
   }
 
   private var productState: State {
-    switch reportedState {
+    switch purchase.state {
     case "PURCHASED": .active
     case "CANCELLED": .cancelled
     case "PENDING": .pending
@@ -224,7 +214,7 @@ extension PlayEntitlement {
   ///
   /// For a consumable, `true` means that the purchase is valid; only the app knows the quantity consumed.
   public func grantsAccess(at instant: Timestamp) -> Bool {
-    [.active, .inGracePeriod].contains(state(at: instant))
+    state(at: instant).grantsAccess
   }
 
   /// Returns the products that the customer may use at an instant.
@@ -259,9 +249,26 @@ extension PlayEntitlement {
   public func nextChange(after instant: Timestamp) -> Timestamp? { nextDueInstant(after: instant) }
 }
 
+extension PlayEntitlement.ID: StoreLineID {
+  package var identifier: String { purchaseToken }
+  package var name: String { "\(packageName) \(purchaseToken)" }
+
+  package static func isLower(_ left: Self, _ right: Self) -> Bool? {
+    FactOrder.isLower(left.packageName, right.packageName)
+      ?? FactOrder.isLower(left.purchaseToken, right.purchaseToken)
+  }
+}
+
 extension PlayEntitlement: StoreLine {
+  package static var reportType: String { "play-entitlement" }
+  package static var identifierMember: String { "purchaseToken" }
+  package static var customerMembers: [String] { ["obfuscatedAccountId"] }
+  package static var lapsedStates: [String] { [State.expired, .onHold, .paused].map(\.rawValue) }
+
+  package var statedCustomer: String? { obfuscatedAccountId }
+
   package var dueInstants: [Timestamp] {
-    [replacedDate, goneDate, asOf].compactMap(\.self)
+    [replaced?.date, goneDate, asOf].compactMap(\.self)
       + items.flatMap { [$0.expiryTime, $0.voided?.date].compactMap(\.self) + $0.partialRefunds.map(\.date) }
   }
 
@@ -275,8 +282,58 @@ extension PlayEntitlement: StoreLine {
     Standing(
       state: state(at: instant),
       quantities: items.map { item in
-        [.active, .inGracePeriod].contains(state(of: item, at: instant))
-          ? remainingQuantity(of: item, at: instant) : 0
+        state(of: item, at: instant).grantsAccess ? remainingQuantity(of: item, at: instant) : 0
       })
+  }
+
+  package func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal? {
+    guard isSubscription else { return nil }
+    // A base plan and its add-ons renew at different times.
+    let renewals = items.filter { state(of: $0, at: instant) != .refunded }.compactMap(\.expiryTime)
+    guard let expiryTime = renewals.filter({ heard < $0 }).min() ?? renewals.max() else { return nil }
+    return switch state(at: instant) {
+    case .active, .expired: StoreRenewal(due: expiryTime, isAwaited: false)
+    case .inGracePeriod, .onHold, .paused, .pending: StoreRenewal(due: expiryTime, isAwaited: true)
+    case .cancelled, .refunded, .replaced, .unknown: nil
+    }
+  }
+
+  package func report(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("packageName", id.packageName)
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    object.member("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
+    object.member("lineItems", items) { append($0, to: &$1, at: instant) }
+    object.member("orderId", orderId(at: instant))
+    object.member("isTest", isTest)
+    object.member("isAcknowledged", isAcknowledged)
+    object.member("obfuscatedAccountId", obfuscatedAccountId)
+    object.member("obfuscatedProfileId", obfuscatedProfileId)
+    object.member("linkedPurchaseToken", linkedPurchaseToken)
+    object.member("replacedByPurchaseToken", replacedByPurchaseToken)
+    object.member("expiresDate", expiresDate(at: instant))
+    object.member("nextChangeDate", nextChange(after: instant))
+  }
+
+  private func append(_ item: Item, to object: inout JSONWriter, at instant: Timestamp) {
+    object.beginObject()
+    object.member("productId", item.productId)
+    object.member("orderId", item.orderId)
+    object.member("state", state(of: item, at: instant).rawValue)
+    object.member("quantity", remainingQuantity(of: item, at: instant))
+    object.member("expiresDate", item.expiryTime)
+    object.member("revocationDate", item.voided?.date)
+    object.endObject()
+  }
+
+  package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    object.member("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
+    object.member("orderId", orderId(at: instant))
+    object.member("expiresDate", expiresDate(at: instant))
+    let refunded = refundedQuantity(at: instant)
+    if refunded > 0 { object.member("refundedQuantity", refunded) }
+    object.member("revocationDate", voided?.date)
   }
 }

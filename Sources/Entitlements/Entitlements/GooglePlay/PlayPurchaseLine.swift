@@ -2,7 +2,24 @@
 
 internal import ReceiptCodec
 
-extension PlayPurchaseLine {
+extension PlayPurchaseLine: LineFacts {
+  static var invalidIdentity: String {
+    "The package name or the purchase token is not of visible ASCII characters, or too long."
+  }
+
+  static func decode(_ record: PlayLedgerRecord) -> (PlayEntitlement.ID, Self)? {
+    PlayEntitlement.ID(packageName: record.packageName, purchaseToken: record.purchaseToken)
+      .map { ($0, record.facts) }
+  }
+
+  func record(_ id: PlayEntitlement.ID) -> PlayLedgerRecord {
+    PlayLedgerRecord(packageName: id.packageName, purchaseToken: id.purchaseToken, facts: self)
+  }
+
+  func line(_ id: PlayEntitlement.ID) -> PlayEntitlement? { PlayEntitlement(id, self) }
+
+  var withdrawals: Self? { voids.map { voids in Self().with { $0.voids = voids } } }
+
   /// Keeps the higher fact of each type, and all voided orders up to the limit.
   mutating func join(_ other: PlayPurchaseLine) {
     purchase = .higher(purchase, other.purchase)
@@ -83,6 +100,31 @@ extension PlayPurchaseLine {
       void.quantity.map { PlayEntitlement.PartialRefund(date: void.date, quantity: $0) }
     }
     .sorted { $0.date < $1.date }
+  }
+}
+
+extension EntitlementLedger {
+  /// The entitlement of a purchase in Google Play; `nil` until Google Play was asked about it.
+  public subscript(id: PlayEntitlement.ID) -> PlayEntitlement? { playPurchases[id] }
+
+  /// The entitlements of all purchases in Google Play, sorted by app and purchase token.
+  public var playEntitlements: [PlayEntitlement] { playPurchases.lines }
+
+  /// Merges facts about a purchase in Google Play.
+  ///
+  /// If the purchase was granted and names another that it replaced, the other one ends.
+  package mutating func apply(_ line: PlayPurchaseLine, to id: PlayEntitlement.ID) {
+    playPurchases.join(line, to: id)
+    guard let purchase = line.purchase, let linked = purchase.linkedPurchaseToken,
+      // Until the new purchase is paid for, the other one continues.
+      !purchase.state.hasPrefix("SUBSCRIPTION_STATE_PENDING"),
+      let replaced = PlayEntitlement.ID(packageName: id.packageName, purchaseToken: linked), replaced != id
+    else { return }
+    playPurchases.join(
+      PlayPurchaseLine().with {
+        $0.replaced = PlayReplacedFact(
+          date: purchase.startTime ?? purchase.asOf, purchaseToken: id.purchaseToken)
+      }, to: replaced)
   }
 }
 

@@ -106,7 +106,29 @@ extension Entitlement {
   }
 }
 
+extension Entitlement.ID: AppStoreLineID {
+  package init(environment: ReceiptEnvironment.Category, bundleId: String, identifier: String) {
+    self.init(environment: environment, bundleId: bundleId, originalTransactionId: identifier)
+  }
+
+  package var identifier: String { originalTransactionId }
+  package var name: String { "\(environment.rawValue) \(bundleId) \(originalTransactionId)" }
+}
+
 extension Entitlement: StoreLine {
+  package static var reportType: String { "entitlement" }
+  package static var identifierMember: String { "originalTransactionId" }
+  package static var customerMembers: [String] { ["appAccountToken"] }
+  package static var lapsedStates: [String] { [State.expired, .inBillingRetry].map(\.rawValue) }
+
+  package var statedCustomer: String? { transaction.appAccountToken?.rawValue }
+
+  package var namesOfCustomer: [String] {
+    [transaction.appTransactionId].compactMap(\.self).map {
+      RescindedConsent.Customer(environment: id.environment, bundleId: id.bundleId, identifier: $0).name
+    }
+  }
+
   package var dueInstants: [Timestamp] {
     [
       revocation?.date, expiresDate, laterPeriod?.expiresDate, renewalInfo?.gracePeriodExpiresDate,
@@ -116,4 +138,34 @@ extension Entitlement: StoreLine {
   }
 
   package func standing(at instant: Timestamp) -> State { state(at: instant) }
+
+  package func renewal(at instant: Timestamp, heard: Timestamp) -> StoreRenewal? {
+    guard let expiresDate, transaction.type == .autoRenewableSubscription else { return nil }
+    return switch state(at: max(instant, expiresDate)) {
+    case .active, .expired: StoreRenewal(due: laterPeriod?.expiresDate ?? expiresDate, isAwaited: false)
+    case .inGracePeriod, .inBillingRetry: StoreRenewal(due: expiresDate, isAwaited: true)
+    case .revoked, .refunded, .upgraded: nil
+    }
+  }
+
+  package func report(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("bundleId", id.bundleId)
+    object.member("environment", id.environment.plainName)
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    object.member("productId", productId)
+    object.member("transactionId", transactionId)
+    object.member("appAccountToken", transaction.appAccountToken?.rawValue)
+    object.member("expiresDate", expiresDate)
+    object.member("nextChangeDate", nextChange(after: instant))
+  }
+
+  package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    object.member("productId", productId)
+    object.member("transactionId", transactionId)
+    object.member("expiresDate", expiresDate)
+    object.member("revocationDate", revocation?.date)
+  }
 }

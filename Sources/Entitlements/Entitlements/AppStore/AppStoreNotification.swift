@@ -19,10 +19,6 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// Creates a notification from a verified receipt; `nil` if the receipt is not a notification.
   public init?(_ receipt: VerifiedReceipt) {
     guard case .jws(.notification(let notification)) = receipt.content else { return nil }
-    self.init(notification, receipt: receipt)
-  }
-
-  init(_ notification: Notification, receipt: VerifiedReceipt) {
     var transaction: JWSTransaction?
     var renewalInfo: JWSRenewalInfo?
     var appTransaction: AppTransaction?
@@ -56,18 +52,6 @@ public struct AppStoreNotification: Sendable, Hashable {
   }
   /// The bundle identifier of the app; if the notification states none, that of its signed parts.
   package var bundleId: String? { receipt.bundleId ?? receipt.nested.lazy.compactMap(\.bundleId).first }
-  /// The app's identifier in the App Store.
-  package var appAppleId: Int64? { receipt.appAppleId }
-  /// The status of the subscription at the time of signing.
-  package var status: SubscriptionStatus? { notification.data?.status }
-  /// The reason for which the customer requests a refund.
-  package var consumptionRequestReason: ConsumptionRequestReason? {
-    notification.data?.consumptionRequestReason
-  }
-  /// The outcome of a mass extension of renewal dates.
-  package var summary: NotificationSummary? { notification.summary }
-  /// A token of an external purchase.
-  package var externalPurchaseToken: ExternalPurchaseToken? { notification.externalPurchaseToken }
 
   /// The key under which the processed notification is recorded.
   ///
@@ -77,18 +61,4 @@ public struct AppStoreNotification: Sendable, Hashable {
     guard let uuid = uuid?.rawValue, 1...64 ~= uuid.utf8.count else { return receipt.identity }
     return Array(uuid.lowercased().utf8)
   }
-
-  /// Returns `true` if this notification was signed before another.
-  ///
-  /// Of two signed in the same millisecond, the one with the lower `notificationUUID` comes first. A notification
-  /// without a date comes before all others.
-  package func precedes(_ other: AppStoreNotification) -> Bool {
-    if let isEarlier = FactOrder.isLower(signedDate, other.signedDate) { return isEarlier }
-    return FactOrder.isLower(uuid?.rawValue, other.uuid?.rawValue) ?? false
-  }
-}
-
-extension Sequence<AppStoreNotification> {
-  /// Returns the notifications in the order of signing, regardless of the order of delivery.
-  package func inSigningOrder() -> [AppStoreNotification] { sorted { $0.precedes($1) } }
 }

@@ -2,6 +2,34 @@
 
 internal import ReceiptCodec
 
+extension TransactionFact: PurchaseFact {
+  func isLower(than other: Self) -> Bool? {
+    let (left, right) = (transaction, other.transaction)
+    return FactOrder.isLower(left.purchaseDate, right.purchaseDate)
+      ?? FactOrder.isLower(identifier: left.transactionId, right.transactionId)
+      ?? FactOrder.isLower(signedDate, other.signedDate)
+      // Of two versions signed in the same millisecond, the one with a revocation or an upgrade is later.
+      ?? FactOrder.isLower(left.revocationDate, right.revocationDate)
+      ?? FactOrder.isLower(left.isUpgraded == true, right.isUpgraded == true)
+      ?? FactOrder.isLower(left.expiresDate, right.expiresDate)
+  }
+}
+
+extension RenewalFact: PurchaseFact {
+  func isLower(than other: Self) -> Bool? { FactOrder.isLower(signedDate, other.signedDate) }
+}
+
+extension ConsentFact: PurchaseFact {
+  func isLower(than other: Self) -> Bool? { FactOrder.isLower(signedDate, other.signedDate) }
+}
+
+extension StatusFact: PurchaseFact {
+  func isLower(than other: Self) -> Bool? {
+    if let isLower = FactOrder.isLower(signedDate, other.signedDate) { return isLower }
+    return status == other.status ? nil : status.rawValue < other.status.rawValue
+  }
+}
+
 extension NoticeFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? {
     FactOrder.isLower(signedDate, other.signedDate)

@@ -25,19 +25,13 @@ public final class SeenNotifications: Sendable {
   private struct State {
     /// The number of the valid sighting for each identifier.
     var numbers: [String: UInt64] = [:]
-    /// The sightings in order of arrival; those before `head` are forgotten.
-    var sightings: [Sighting] = []
-    var head = 0
+    /// The sightings in order of arrival; a slice, so that the first one is removed in constant time.
+    var sightings: ArraySlice<Sighting> = []
     var nextNumber: UInt64 = 0
   }
 
-  /// The greatest length of an identifier; a longer text is not a UUID and not worth the memory.
-  static let greatestIdentifierLength = 64
-
-  /// The largest number of notifications that are remembered.
-  package let maximumCount: Int
-  /// The time, in seconds, that a notification is remembered.
-  package let maximumAge: Double
+  private let maximumCount: Int
+  private let maximumAge: Double
   private let clock: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
@@ -91,23 +85,15 @@ public final class SeenNotifications: Sendable {
 
   /// Returns the UUID in lower case, as Apple writes it, so that every spelling gives the same key.
   private static func key(_ uuid: UUIDString?) -> String? {
-    guard let text = uuid?.rawValue, !text.isEmpty, text.utf8.count <= greatestIdentifierLength else {
-      return nil
-    }
+    // A longer text is not a UUID and not worth the memory.
+    guard let text = uuid?.rawValue, 1...64 ~= text.utf8.count else { return nil }
     return text.lowercased()
   }
 
   private static func forget(_ state: inout State, before oldest: Timestamp, keeping count: Int) {
-    while state.head < state.sightings.count {
-      let sighting = state.sightings[state.head]
-      guard sighting.at < oldest || state.sightings.count - state.head > count else { break }
+    while let sighting = state.sightings.first, sighting.at < oldest || state.sightings.count > count {
       if state.numbers[sighting.uuid] == sighting.number { state.numbers[sighting.uuid] = nil }
-      state.head += 1
-    }
-    // For each element that is moved, at least one is dropped.
-    if state.head > 64, state.head > state.sightings.count / 2 {
-      state.sightings.removeFirst(state.head)
-      state.head = 0
+      state.sightings.removeFirst()
     }
   }
 }

@@ -34,3 +34,22 @@ enum FactOrder {
     }
   }
 }
+
+/// A fact about a series of purchases.
+///
+/// Of two facts of a type the higher one is kept. The order is total over the facts' bytes, so the order of arrival
+/// does not matter.
+protocol PurchaseFact: JSONObject {
+  /// Returns `true` if the other fact is kept instead; `nil` if the facts' meaning does not decide.
+  func isLower(than other: Self) -> Bool?
+}
+
+extension PurchaseFact {
+  /// Returns the higher of two facts; facts with equal bytes are the same.
+  static func higher(_ left: Self?, _ right: Self?) -> Self? {
+    guard let left else { return right }
+    guard let right else { return left }
+    if let isLower = left.isLower(than: right) { return isLower ? right : left }
+    return left.encodedJSON().lexicographicallyPrecedes(right.encodedJSON()) ? right : left
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// A guardian's withdrawal of consent to a child's use of the app (`RESCIND_CONSENT`).
+///
+/// It concerns the customer and not a purchase. Entitlements do not change; the app decides how to react.
+public struct RescindedConsent: Sendable, Hashable {
+  package let id: Customer
+  /// The time at which it was signed.
+  public let signedDate: Timestamp?
+
+  /// The environment: production, sandbox or a test environment.
+  package var environment: ReceiptEnvironment.Category { id.environment }
+  /// The app.
+  package var bundleId: String { id.bundleId }
+  /// The identifier of the customer's app transaction.
+  public var appTransactionId: String { id.identifier }
+
+  /// A customer of an app; identifiers of app transactions are unique within an app and environment.
+  package struct Customer: AppStoreLineID {
+    package let environment: ReceiptEnvironment.Category
+    package let bundleId: String
+    package let identifier: String
+
+    package init(environment: ReceiptEnvironment.Category, bundleId: String, identifier: String) {
+      (self.environment, self.bundleId, self.identifier) = (environment, bundleId, identifier)
+    }
+
+    package var name: String { "\(environment.rawValue) \(bundleId) customer \(identifier)" }
+  }
+}
+
+extension RescindedConsent.Customer {
+  /// Creates the customer whose guardian withdrew consent; `nil` for other notifications.
+  init?(_ notification: AppStoreNotification) {
+    guard notification.type == .rescindConsent else { return nil }
+    self.init(
+      environment: notification.environment?.category, bundleId: notification.bundleId,
+      identifier: notification.appTransaction?.appTransactionId)
+  }
+}
+
+extension RescindedConsent: StoreLine {
+  package static let state = "consent-rescinded"
+  package static var reportType: String { "rescinded-consent" }
+  package static var identifierMember: String { "appTransactionId" }
+
+  package var statedCustomer: String? { nil }
+  package var dueInstants: [Timestamp] { [] }
+  package func standing(at instant: Timestamp) -> String { Self.state }
+
+  package func report(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("bundleId", bundleId)
+    object.member("environment", environment.plainName)
+    object.member("state", Self.state)
+    object.member("signedDate", signedDate)
+  }
+
+  package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("state", Self.state)
+  }
+}
+
+/// The facts about a customer whose guardian withdrew consent.
+struct ConsentLine: LineFacts {
+  var fact: ConsentFact?
+
+  static func decode(_ record: ConsentRecord) -> (RescindedConsent.Customer, Self)? {
+    RescindedConsent.Customer(
+      environment: ReceiptEnvironment.Category(rawValue: record.environment), bundleId: record.bundleId,
+      identifier: record.appTransactionId
+    ).map { ($0, Self(fact: record.fact)) }
+  }
+
+  func record(_ id: RescindedConsent.Customer) -> ConsentRecord {
+    ConsentRecord(
+      environment: id.environment.rawValue, bundleId: id.bundleId, appTransactionId: id.identifier,
+      fact: fact ?? ConsentFact())
+  }
+
+  mutating func join(_ other: Self) { fact = .higher(fact, other.fact) }
+
+  func line(_ id: RescindedConsent.Customer) -> RescindedConsent? {
+    RescindedConsent(id: id, signedDate: fact?.signedDate)
+  }
+
+  var withdrawals: Self? { nil }
+}

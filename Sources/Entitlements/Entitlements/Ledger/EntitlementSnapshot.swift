@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// The reported state of an entitlement.
+///
+/// A change is reported if it differs from the last reported one.
+package struct EntitlementSnapshot: Sendable {
+  /// The members, in the form of the member `previous` of changes.
+  ///
+  /// Equal snapshots have equal bytes.
+  package let json: [UInt8]
+  let state: String
+  let grantsAccess: Bool
+  /// The identifier of the latest transaction or order.
+  let purchase: String?
+  /// The expiry in ISO 8601, whose texts sort like the instants.
+  let expiresDate: String?
+  package let customer: String?
+
+  /// Reads a stored snapshot.
+  package init(stored json: [UInt8]) throws {
+    let value = try JSONValue(parsing: json)
+    self.json = json
+    state = value["state"]?.string ?? ""
+    grantsAccess = value["grantsAccess"] == .bool(true)
+    purchase = value["transactionId"]?.string ?? value["orderId"]?.string
+    expiresDate = value["expiresDate"]?.string
+    customer = value["customer"]?.string
+  }
+
+  /// Evaluates one part of a ledger at an instant; `nil` if too little is known.
+  ///
+  /// The customer is that of the purchase itself, if it names one.
+  init?(_ ledger: EntitlementLedger, customer: String?, at instant: Timestamp) throws {
+    guard let line = ledger.line else { return nil }
+    var object = JSONWriter()
+    object.beginObject()
+    line.snapshot(to: &object, at: instant)
+    object.member("customer", ledger.statedCustomer ?? customer)
+    object.endObject()
+    try self.init(stored: object.bytes)
+  }
+}
+
+/// The kind of a change of an entitlement.
+package enum ChangeKind: String, Sendable {
+  /// Access was granted, for the first time or again after a refund.
+  case granted = "entitlement.granted"
+  /// Another period began, or access returned after it had ended.
+  case renewed = "entitlement.renewed"
+  /// Charging for the renewal failed, and access continues.
+  case gracePeriod = "entitlement.grace-period"
+  /// Access ended, for any reason except the next two.
+  case expired = "entitlement.expired"
+  /// The purchase was refunded.
+  case refunded = "entitlement.refunded"
+  /// The purchase is no longer shared with this customer.
+  case revoked = "entitlement.revoked"
+  /// The entitlement now belongs to another customer.
+  case transferred = "entitlement.transferred"
+  /// Any other reported change.
+  case updated = "entitlement.updated"
+  /// A guardian withdrew consent to a child's use of the app.
+  case consentRescinded = "consent.rescinded"
+
+  /// Determines the kind of the change from the snapshot that was reported before, if any, to another; `nil` if they
+  /// are equal.
+  init?(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) {
+    guard old?.json != new.json else { return nil }
+    let isNewState = old?.state != new.state
+    if new.state == RescindedConsent.state {
+      self = .consentRescinded
+    } else if let customer = old?.customer, customer != new.customer {
+      self = .transferred
+    } else if isNewState, new.state == Entitlement.State.refunded.rawValue {
+      self = .refunded
+    } else if isNewState, new.state == Entitlement.State.revoked.rawValue {
+      self = .revoked
+    } else if new.grantsAccess {
+      self = Self.granting(from: old, to: new)
+    } else if old?.grantsAccess ?? (new.state == Entitlement.State.expired.rawValue) {
+      self = .expired
+    } else {
+      self = .updated
+    }
+  }
+
+  /// The states from which a payment restores access.
+  private static let lapsed = Set(EntitlementLedger.kinds.flatMap { $0.lineType.lapsedStates })
+
+  private static func granting(from old: EntitlementSnapshot?, to new: EntitlementSnapshot) -> Self {
+    guard let old else { return .granted }
+    guard old.grantsAccess else { return lapsed.contains(old.state) ? .renewed : .granted }
+    if new.state == Entitlement.State.inGracePeriod.rawValue, old.state != new.state { return .gracePeriod }
+    let isLater = (new.expiresDate ?? "") > (old.expiresDate ?? "")
+    return isLater && new.purchase != old.purchase ? .renewed : .updated
+  }
+}

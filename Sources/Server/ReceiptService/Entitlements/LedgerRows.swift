@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Entitlements
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+  internal import ReceiptCrypto
+
+  /// The ledgers, recorded messages and changes of an app, within one transaction of the service's database.
+  ///
+  /// The transactions that store changes of an app are serialized. A reader that has read up to a sequence has therefore
+  /// missed no earlier change.
+  struct LedgerRows: LedgerTransaction {
+    let session: any DatabaseSession
+    let app: String
+    /// The names of the app's webhook endpoints.
+    let endpoints: [String]
+    let now: Timestamp
+    /// The trace that the changes belong to, as ``TraceHeaders`` stores it.
+    let trace: String?
+
+    /// Locks entitlements against other transactions.
+    ///
+    /// Lock those of all apps at once: the sorted order prevents deadlocks.
+    static func lock(_ names: [(app: String, name: String)], in session: any DatabaseSession) throws {
+      for (app, name) in names.sorted(by: <) { try session.lock("entitlement \(app) \(name)") }
+    }
+
+    func lock(_ names: [String]) throws { try Self.lock(names.map { (app, $0) }, in: session) }
+
+    func record(_ key: [UInt8], at now: Timestamp) throws -> Bool {
+      try session.hasRows(
+        """
+        INSERT INTO notifications(app, key, received) VALUES ($1, $2, $3)
+        ON CONFLICT(app, key) DO NOTHING RETURNING received
+        """, .text(app), .bytes(key), .integer(now.milliseconds))
+    }
+
+    func row(_ name: String) throws -> LedgerRow? {
+      try session.run(
+        """
+        SELECT identifier, customer, ledger, snapshot, evaluated, heard FROM ledgers
+        WHERE app = $1 AND name = $2
+        """, .text(app), .text(name)
+      ).first.map { row in
+        let snapshot = row.bytes(3)
+        return LedgerRow(
+          EntitlementLedger.Part(
+            name: name, identifier: row.text(0), ledger: try EntitlementLedger(stored: row.bytes(2))),
+          customer: row.optionalText(1),
+          snapshot: snapshot.isEmpty ? nil : try EntitlementSnapshot(stored: snapshot),
+          evaluated: Timestamp(milliseconds: row.integer(4)), heard: Timestamp(milliseconds: row.integer(5)))
+      }
+    }
+
+    func withdrawals(of name: String) throws -> EntitlementLedger? {
+      try Withdrawals(app: app, in: session).facts(of: name)
+    }
+
+    func store(_ row: LedgerRow, nextChange: Timestamp?, reconciliation: Timestamp?) throws {
+      try session.run(
+        """
+        INSERT INTO ledgers(
+          app, name, identifier, customer, ledger, snapshot, evaluated, next_change, heard, reconcile,
+          questions)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
+        ON CONFLICT(app, name) DO UPDATE SET
+          customer = excluded.customer, ledger = excluded.ledger, snapshot = excluded.snapshot,
+          evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
+          reconcile = excluded.reconcile, questions = excluded.questions
+        """,
+        .text(app), .text(row.part.name), .text(row.part.identifier), .text(row.customer),
+        .bytes(row.part.ledger.encoded()),
+        row.snapshot.map { .bytes($0.json) } ?? .null, .integer(row.evaluated.milliseconds),
+        // Rounded up, so that no change is looked for too early.
+        .integer(nextChange.map { Int64($0.millisecondsSince1970.rounded(.up)) }),
+        .integer(row.heard.milliseconds), .integer(reconciliation?.milliseconds))
+    }
+
+    func enter(_ change: LedgerChange) throws {
+      let (old, customer) = (change.old, change.new.customer)
+      try session.lock("changes \(app)")
+      let entered = try session.run(
+        """
+        INSERT INTO changes(id, app, name, customer, previous_customer, time, type, body, trace)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING sequence
+        """,
+        .text("msg_" + Hexadecimal.encode(Random.bytes(16))), .text(app), .text(change.name), .text(customer),
+        .text(old?.customer == customer ? nil : old?.customer), .integer(change.time.milliseconds),
+        .text(change.kind.rawValue), .bytes(change.body), .text(trace))
+      guard let sequence = entered.first?.integer(0) else { return }
+      for endpoint in endpoints {
+        try WebhookQueue.enter(
+          sequence, app: app, endpoint: endpoint,
+          lane: WebhookQueue.lane(of: customer, entitlement: change.name),
+          after: old.map { WebhookQueue.lane(of: $0.customer, entitlement: change.name) }, at: now,
+          in: session)
+      }
+    }
+  }
+
+  extension EntitlementLedger {
+    /// Reads a ledger of the database.
+    init(stored bytes: [UInt8]) throws(DatabaseError) {
+      do throws(MalformedReceipt) { self = try EntitlementLedger(decoding: bytes) } catch {
+        throw DatabaseError(.unusable, at: "ledgers", "A ledger cannot be read: \(error)")
+      }
+    }
+  }
+#endif
