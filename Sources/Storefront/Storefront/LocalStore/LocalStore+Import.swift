@@ -4,34 +4,6 @@ package import ReceiptCodec
 
 /// Purchases that were made elsewhere, such as those of a test's seed.
 extension LocalStore {
-  /// A purchase that was made elsewhere.
-  package struct ImportedPurchase: Sendable {
-    /// The latest transaction. It replaces one with the same identifier.
-    package var transaction: JWSTransaction
-    /// The renewal information, for the latest transaction of a subscription. The store then continues the
-    /// subscription.
-    package var renewalInfo: JWSRenewalInfo?
-    /// The status that the subscription must have now; `nil` accepts any.
-    package var status: SubscriptionStatus?
-    /// The customer of the purchase. By default the customer of the app transaction or of the original transaction, or
-    /// a new one.
-    package var customer: String?
-    /// The order on the customer's invoice.
-    package var orderIdentifier: String?
-
-    /// Creates a purchase to import.
-    package init(
-      _ transaction: JWSTransaction, renewalInfo: JWSRenewalInfo? = nil, status: SubscriptionStatus? = nil,
-      customer: String? = nil, orderIdentifier: String? = nil
-    ) {
-      self.transaction = transaction
-      self.renewalInfo = renewalInfo
-      self.status = status
-      self.customer = customer
-      self.orderIdentifier = orderIdentifier
-    }
-  }
-
   /// Imports purchases in one commit. They become the latest in the history, and no notification is posted. A
   /// transaction without an identifier is refused, and so is a subscription whose status contradicts its dates.
   package func add(_ purchases: [ImportedPurchase]) throws(LocalStoreError) {
