@@ -12,8 +12,7 @@ extension LocalStore {
     of account: String? = nil
   ) throws(LocalStoreError) {
     for event in events {
-      let signed: SignedStoreEvent
-      do throws(SigningError) { signed = try signer.sign(event) } catch { throw LocalStoreError(error) }
+      let signed = try LocalStoreError.signing(try signer.sign(event))
       var receipt: String?
       if event.isNewTransaction {
         var sale = StoreSaleRecord()
@@ -94,16 +93,13 @@ extension LocalStore {
       $0.bundleId = options.engine.bundleIdentifier
       $0.webOrderLineItemId = transaction.webOrderLineItemId
     }
-    do throws(SigningError) {
-      return String(
-        decoding: try receiptSigner.sign(info, environment: options.engine.environment), as: UTF8.self)
-    } catch {
-      throw LocalStoreError(error)
-    }
+    let receipt = try LocalStoreError.signing(
+      try receiptSigner.sign(info, environment: options.engine.environment))
+    return String(decoding: receipt, as: UTF8.self)
   }
 
   func sign(_ transaction: JWSTransaction) throws(LocalStoreError) -> String {
-    do throws(SigningError) { return try signer.sign(transaction) } catch { throw LocalStoreError(error) }
+    try LocalStoreError.signing(try signer.sign(transaction))
   }
 
   /// The transaction as the payment queue receives it. The receipt of an imported purchase is signed now.

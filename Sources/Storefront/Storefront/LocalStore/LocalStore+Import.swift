@@ -118,7 +118,7 @@ extension LocalStore {
     for case .put(let collection, _, _) in records where !Self.collections.contains(collection) {
       throw LocalStoreError(.refused, at: collection.rawValue, "A store has no such records.")
     }
-    try trial.commit(records)
+    try LocalStoreError.wrapping(try trial.storage.commit(records))
     let (loaded, _, isNew) = try Self.read(catalog: catalog, options: options, trial)
     let removals: [RecordChange] = try allRecords().map { .remove($0.0, key: $0.1.key) }
     // The next call reads the state again.

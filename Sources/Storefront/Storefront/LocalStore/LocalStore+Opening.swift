@@ -64,7 +64,7 @@ extension LocalStore {
     func add(_ more: [RecordChange]) throws(LocalStoreError) {
       changes += more
       guard changes.count >= 1000 else { return }
-      try stored.commit(changes)
+      try LocalStoreError.wrapping(try stored.storage.commit(changes))
       changes = []
     }
     if header.version < 2 {
@@ -93,8 +93,8 @@ extension LocalStore {
     }
     // Version 4 stores receipts in the records of sales. Receipts of earlier versions are read from their own records.
     header.version = StoreHeader.currentVersion
-    try stored.commit(
-      changes + [.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())])
+    changes.append(.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON()))
+    try LocalStoreError.wrapping(try stored.storage.commit(changes))
   }
 
   private static func takeFamilies(

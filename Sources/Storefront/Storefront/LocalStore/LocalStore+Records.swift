@@ -192,7 +192,7 @@ extension LocalStore {
 
   func makeDurable() throws(LocalStoreError) {
     guard isUnsynchronized, !isGrouping else { return }
-    do throws(LocalStoreError) { try stored.synchronize() } catch {
+    do throws(LocalStoreError) { try LocalStoreError.wrapping(try stored.storage.synchronize()) } catch {
       (state, texts) = (nil, nil)
       throw error
     }
@@ -216,9 +216,13 @@ extension LocalStore {
 
   /// Stores changes, and syncs them to disk unless the operation is grouped.
   package func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
-    // Set before the call, because after an error it is not known which changes were stored.
-    if isGrouping { isUnsynchronized = true }
-    try stored.commit(changes, isDurable: !isGrouping)
-    if !isGrouping { isUnsynchronized = false }
+    if isGrouping {
+      // Set before the call, because after an error it is not known which changes were stored.
+      isUnsynchronized = true
+      try LocalStoreError.wrapping(try stored.storage.append(changes))
+    } else {
+      try LocalStoreError.wrapping(try stored.storage.commit(changes))
+      isUnsynchronized = false
+    }
   }
 }

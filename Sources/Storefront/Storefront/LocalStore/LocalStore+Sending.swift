@@ -148,9 +148,7 @@ extension LocalStore {
     signed.signedDate = notification.signedDate ?? clock()
     signed.transactionIdentifier = transaction
     signed.originalTransactionIdentifier = original ?? transaction
-    do throws(SigningError) { signed.signedPayload = try signer.sign(notification) } catch {
-      throw LocalStoreError(error)
-    }
+    signed.signedPayload = try LocalStoreError.signing(try signer.sign(notification))
     return signed
   }
 }

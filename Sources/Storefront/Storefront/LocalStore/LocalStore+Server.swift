@@ -40,10 +40,11 @@ extension LocalStore {
       position.map { Self.historyKey(account, $0) } ?? (isDescending ? prefix.dropLast() + "0" : prefix)
     while true {
       let size = limit < StoredRecords.pageSize ? limit + 1 : StoredRecords.pageSize
-      let records =
+      let storage = try durable.storage
+      let records = try LocalStoreError.wrapping(
         isDescending
-        ? try durable.records(in: .storeHistory, before: next, limit: size)
-        : try durable.records(in: .storeHistory, after: next, limit: size)
+          ? try storage.records(in: .storeHistory, before: next, limit: size)
+          : try storage.records(in: .storeHistory, after: next, limit: size))
       for record in records {
         guard record.key.hasPrefix(prefix) else { return page }
         next = record.key

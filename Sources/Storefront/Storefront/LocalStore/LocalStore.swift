@@ -84,7 +84,7 @@ public actor LocalStore {
     let isNew: Bool
     (state, texts, isNew) = try Self.read(catalog: catalog, options: options, stored)
     // The seed must be stored before the first identifier is derived from it.
-    if isNew, let state { try stored.commit([Self.header(of: state)]) }
+    if isNew, let state { try LocalStoreError.wrapping(try storage.commit([Self.header(of: state)])) }
   }
 
   /// The store as one signed-in customer sees it, for a payment queue. The account is any name that is not empty.
@@ -98,7 +98,7 @@ public actor LocalStore {
     sleeper?.cancel()
     for listener in listeners.values.flatMap(\.values) { listener.finish() }
     listeners = [:]
-    try stored.close()
+    try LocalStoreError.wrapping(try stored.storage.close())
   }
 
   /// Adds a fault. It applies after those that were added before.

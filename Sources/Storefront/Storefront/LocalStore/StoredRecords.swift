@@ -11,7 +11,7 @@ struct StoredRecords: Sendable {
   let storage: any RecordStorage
 
   func value(of key: String, in collection: RecordCollection) throws(LocalStoreError) -> [UInt8]? {
-    try wrapping { () throws(RecordStorageError) in try storage.value(of: key, in: collection) }
+    try LocalStoreError.wrapping(try storage.value(of: key, in: collection))
   }
 
   func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) throws(LocalStoreError) -> Row? {
@@ -22,23 +22,13 @@ struct StoredRecords: Sendable {
   func records(
     in collection: RecordCollection, after key: String?, limit: Int = StoredRecords.pageSize
   ) throws(LocalStoreError) -> [StoredRecord] {
-    try wrapping { () throws(RecordStorageError) in
-      try storage.records(in: collection, after: key, limit: limit)
-    }
-  }
-
-  func records(
-    in collection: RecordCollection, before key: String, limit: Int
-  ) throws(LocalStoreError) -> [StoredRecord] {
-    try wrapping { () throws(RecordStorageError) in
-      try storage.records(in: collection, before: key, limit: limit)
-    }
+    try LocalStoreError.wrapping(try storage.records(in: collection, after: key, limit: limit))
   }
 
   func forEach(
     in collection: RecordCollection, _ body: (StoredRecord) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
-    try storage.forEachRecord(in: collection, limit: Self.pageSize, wrapping: { LocalStoreError($0) }, body)
+    try storage.forEachRecord(in: collection, limit: Self.pageSize, body)
   }
 
   /// The records whose keys begin with a part, after a position. The part is removed from the keys.
@@ -64,40 +54,24 @@ struct StoredRecords: Sendable {
     } while page.count == Self.pageSize
   }
 
-  /// Stores changes. They are on disk when this returns or, with `isDurable` false, after the next ``synchronize()``.
-  func commit(_ changes: [RecordChange], isDurable: Bool = true) throws(LocalStoreError) {
-    try wrapping { () throws(RecordStorageError) in
-      if isDurable { try storage.commit(changes) } else { try storage.append(changes) }
-    }
-  }
-
-  func synchronize() throws(LocalStoreError) {
-    try wrapping { () throws(RecordStorageError) in try storage.synchronize() }
-  }
-
-  func close() throws(LocalStoreError) {
-    try wrapping { () throws(RecordStorageError) in try storage.close() }
-  }
-
-  private func wrapping<Value>(
-    _ body: () throws(RecordStorageError) -> Value
-  ) throws(LocalStoreError) -> Value {
-    do throws(RecordStorageError) { return try body() } catch { throw LocalStoreError(error) }
-  }
-
   static func decode<Record: JSONObject>(_ bytes: [UInt8], at place: String) throws(LocalStoreError) -> Record
   {
-    do throws(MalformedReceipt) {
-      return try Record(json: bytes, part: "record", limits: .standard)
-    } catch {
+    do { return try Record(json: bytes, part: "record", limits: .standard) } catch {
       throw LocalStoreError(error, at: place)
     }
   }
 }
 
-extension LocalStoreError {
+extension LocalStoreError: StorageFailure {
   init(_ error: RecordStorageError) {
     self.init(error.code == .corrupt ? .corrupt : .storage, at: error.place, error.description)
+  }
+
+  /// Calls the signer.
+  static func signing<Value>(
+    _ call: @autoclosure () throws(SigningError) -> Value
+  ) throws(LocalStoreError) -> Value {
+    do { return try call() } catch { throw LocalStoreError(error) }
   }
 
   init(_ error: SigningError) { self.init(.signing, at: error.place, error.message) }

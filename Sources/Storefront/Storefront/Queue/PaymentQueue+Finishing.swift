@@ -94,19 +94,17 @@ extension PaymentQueue {
   nonisolated func kept(
     after id: PaymentTransaction.ID?, limit: Int
   ) throws(PaymentQueueError) -> [PaymentTransaction] {
-    let page: [StoredRecord]
-    do { page = try storage.records(in: .queueKept, after: id?.rawValue, limit: limit) } catch {
-      throw PaymentQueueError(error)
-    }
     var found: [PaymentTransaction] = []
-    for stored in page {
+    for stored in try PaymentQueueError.wrapping(
+      try storage.records(in: .queueKept, after: id?.rawValue, limit: limit))
+    {
       let place = "\(RecordCollection.queueKept) \(stored.key)"
       guard let number = SequenceNumber(key: stored.key) else {
         throw PaymentQueueError(damage: "its key is no number", at: place)
       }
       var transaction = try TransactionRecord(stored).transaction(number)
       guard case .purchased(var sale) = transaction.outcome,
-        let receipt = try storage.queueValue(of: number.key, in: .queueReceipts)
+        let receipt = try PaymentQueueError.wrapping(try storage.value(of: number.key, in: .queueReceipts))
       else { throw PaymentQueueError(damage: "it has no receipt", at: place) }
       sale.receipt = receipt
       transaction.outcome = .purchased(sale)

@@ -99,7 +99,7 @@ public actor PaymentQueue {
   public func close() throws(PaymentQueueError) {
     if fault?.code == .closed { return }
     stop(PaymentQueueError(.closed, "The queue was closed."))
-    do { try storage.close() } catch { throw PaymentQueueError(error) }
+    try PaymentQueueError.wrapping(try storage.close())
   }
 
   func requireOpen() throws(PaymentQueueError) {
@@ -131,7 +131,7 @@ public actor PaymentQueue {
   }
 }
 
-extension PaymentQueueError {
+extension PaymentQueueError: StorageFailure {
   /// Creates the error for a damaged record.
   init(damage: String, at place: String) {
     self.init(

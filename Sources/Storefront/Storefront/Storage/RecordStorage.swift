@@ -52,22 +52,30 @@ extension RecordStorage {
 
 extension RecordStorage {
   /// Calls `body` with each record of a collection, in order.
-  func forEachRecord<Failure: Error>(
-    in collection: RecordCollection, limit: Int = 1000, wrapping: (RecordStorageError) -> Failure,
-    _ body: (StoredRecord) throws(Failure) -> Void
+  func forEachRecord<Failure: StorageFailure>(
+    in collection: RecordCollection, limit: Int = 1000, _ body: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) {
     var last: String?
     while true {
-      let page: [StoredRecord]
-      do throws(RecordStorageError) {
-        page = try records(in: collection, after: last, limit: limit)
-      } catch {
-        throw wrapping(error)
-      }
+      let page = try Failure.wrapping(try records(in: collection, after: last, limit: limit))
       guard let end = page.last else { return }
       for record in page { try body(record) }
       last = end.key
     }
+  }
+}
+
+/// An error of a queue or a store that an error of its storage becomes.
+protocol StorageFailure: Error {
+  init(_ error: RecordStorageError)
+}
+
+extension StorageFailure {
+  /// Calls a storage.
+  static func wrapping<Value>(
+    _ call: @autoclosure () throws(RecordStorageError) -> Value
+  ) throws(Self) -> Value {
+    do { return try call() } catch { throw Self(error) }
   }
 }
 
@@ -78,6 +86,11 @@ public struct RecordCollection: RawRepresentable, Sendable, Hashable {
 
   /// Creates a name.
   public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+extension RecordCollection: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
 }
 
 /// A record: a key that is unique in its collection, and a value.

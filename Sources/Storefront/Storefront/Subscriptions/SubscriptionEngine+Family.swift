@@ -22,7 +22,7 @@ extension SubscriptionEngine {
   package mutating func addToFamily(
     _ account: String, of organizer: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     guard account != organizer, members(of: account).isEmpty else {
       throw SubscriptionError(.notEligible, at: account, "The account is in a family already.")
     }
@@ -43,7 +43,7 @@ extension SubscriptionEngine {
   package mutating func removeFromFamily(
     _ account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     let members = members(of: account)
     guard !members.isEmpty else {
       throw SubscriptionError(.notEligible, at: account, "The account is in no family.")
@@ -62,7 +62,7 @@ extension SubscriptionEngine {
   package mutating func revokeSharing(
     _ originalTransactionIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     let member = try known(originalTransactionIdentifier)
     guard let owner = member.sharedFrom, var subscription = self[owner],
       subscription.sharedTo.contains(member.id)
@@ -135,10 +135,7 @@ extension SubscriptionEngine {
       var transaction = sharedTransaction(
         of: owner.transaction, with: member.account, continuing: member.transaction, at: stamp)
       transaction.webOrderLineItemId = Self.lineItem(of: transaction.transactionId ?? "")
-      transaction.offerType = nil
-      transaction.offerIdentifier = nil
-      transaction.offerDiscountType = nil
-      transaction.offerPeriod = nil
+      transaction.setOffer(nil)
       member.transaction = transaction
     } else {
       member.transaction.expiresDate = owner.transaction.expiresDate

@@ -14,7 +14,7 @@ extension SubscriptionEngine {
   /// is eligible, otherwise `nil`. If the customer is not eligible for the named offer, this throws.
   func redeem(
     _ offer: PaymentOffer?, of product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
-    by current: Subscription?, applicationUsername: String?, at now: Timestamp
+    by current: Subscription?, applicationUsername: String?
   ) throws(StoreError) -> Redemption? {
     let found: SubscriptionOffer
     var token: String?
@@ -28,7 +28,7 @@ extension SubscriptionEngine {
         }
     case .promotional(let redemption):
       found = try promotional(
-        redemption, of: product, terms, applicationUsername: applicationUsername, at: now)
+        redemption, of: product, terms, applicationUsername: applicationUsername)
       guard current != nil else {
         throw StoreError(.ineligibleForOffer, "Promotional offers are for current and former subscribers.")
       }
@@ -63,7 +63,7 @@ extension SubscriptionEngine {
 
   private func promotional(
     _ redemption: PromotionalOfferRedemption, of product: CatalogProduct, _ terms: SubscriptionTerms,
-    applicationUsername: String?, at now: Timestamp
+    applicationUsername: String?
   ) throws(StoreError) -> SubscriptionOffer {
     guard
       let offer = terms.offers.first(where: {
@@ -97,7 +97,7 @@ extension SubscriptionEngine {
   }
 
   /// Marks a nonce as used. It can be forgotten after the signature has expired.
-  mutating func recordNonce(of offer: PaymentOffer?, at now: Timestamp) {
+  mutating func recordNonce(of offer: PaymentOffer?) {
     guard case .promotional(let redemption) = offer,
       let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue })
     else { return }

@@ -13,7 +13,7 @@ extension SubscriptionEngine {
     guard let price = price(of: product.productIdentifier) else {
       throw StoreError(.paymentInvalid, "The price is negative, or too great to be stated.")
     }
-    let now = begin(at: instant)
+    begin(at: instant)
     var transaction = newTransaction(
       of: product, account: account, applicationUsername: applicationUsername, continuing: original,
       price: original == nil ? price : 0, at: now)
@@ -26,7 +26,7 @@ extension SubscriptionEngine {
   mutating func share(
     _ shared: JWSTransaction, with account: String, at instant: Timestamp
   ) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     var transaction = sharedTransaction(of: shared, with: account, at: now)
     transaction.removeRevocation()
     emitOneTime(
@@ -38,7 +38,7 @@ extension SubscriptionEngine {
   mutating func unshare(
     _ shared: JWSTransaction, account: String, at instant: Timestamp
   ) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     stopSharing(shared, account: account, at: now)
     return finish()
   }
@@ -74,6 +74,13 @@ extension SubscriptionEngine {
 }
 
 extension JWSTransaction {
+  mutating func setOffer(_ offer: Subscription.RenewalOffer?) {
+    offerType = offer?.type
+    offerIdentifier = offer?.identifier
+    offerDiscountType = offer?.paymentMode
+    offerPeriod = offer?.period.description
+  }
+
   mutating func removeRevocation() {
     revocationDate = nil
     revocationReason = nil

@@ -69,10 +69,6 @@ extension Download {
   }
 }
 
-extension RecordCollection {
-  static let downloads = RecordCollection(rawValue: "downloads")
-}
-
 extension DownloadRecord {
   init(_ download: Download) {
     self.init(

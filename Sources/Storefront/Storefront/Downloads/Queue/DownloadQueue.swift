@@ -40,7 +40,7 @@ package actor DownloadQueue {
     self.observer = observer
     fetcher = ContentFetcher(transport: options.transport, retry: options.retry, time: options.time)
     var found: [Download.ID: DownloadEntry] = [:]
-    try storage.forEachRecord(in: .downloads, limit: 256, wrapping: { Self.fault($0) }) {
+    try storage.forEachRecord(in: .downloads, limit: 256) {
       (stored) throws(DownloadError) in
       var entry = DownloadEntry(try DownloadRecord(stored))
       // An error here is ignored, because it is reported when the file is written.
@@ -91,19 +91,11 @@ package actor DownloadQueue {
         .remove(.downloads, key: id.rawValue)
       }
     }
-    do throws(RecordStorageError) {
-      try storage.commit(changes)
-    } catch {
-      throw Self.fault(error)
-    }
+    try DownloadError.wrapping(try storage.commit(changes))
   }
 
   func requireOpen() throws(DownloadError) {
     if isClosed { throw DownloadError(.closed, "The queue was closed.") }
-  }
-
-  static func fault(_ error: RecordStorageError) -> DownloadError {
-    DownloadError(.storage, at: error.place, "\(error.code.rawValue): \(error.message)")
   }
 
   /// Cancels the work on a download.
@@ -137,5 +129,11 @@ package actor DownloadQueue {
     defer { pendingUpdates = [] }
     isNotifying = !pendingUpdates.isEmpty
     return pendingUpdates.isEmpty ? nil : pendingUpdates
+  }
+}
+
+extension DownloadError: StorageFailure {
+  init(_ error: RecordStorageError) {
+    self.init(.storage, at: error.place, "\(error.code.rawValue): \(error.message)")
   }
 }

@@ -77,7 +77,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   /// - Throws: ``PaymentQueueError`` with `storage` or `corrupt`.
   public func remember(_ purchase: OwnedPurchase) throws {
     var remembered = try readRemembered()
-    try queue.storage.commitQueue([Self.put(purchase)])
+    try PaymentQueueError.wrapping(try queue.storage.commit([Self.put(purchase)]))
     remembered[purchase.transactionIdentifier] = purchase
     self.remembered = remembered
     for listener in listeners.values { listener.yield([purchase.productIdentifier]) }
@@ -133,7 +133,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
           changes.append(Self.put(purchase))
           remembered[purchase.transactionIdentifier] = purchase
         }
-        try queue.storage.commitQueue(changes)
+        try PaymentQueueError.wrapping(try queue.storage.commit(changes))
         self.remembered = remembered
       }
       guard let end = page.last else { return try readRemembered() }
@@ -144,7 +144,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   private func readRemembered() throws(PaymentQueueError) -> [String: OwnedPurchase] {
     if let remembered { return remembered }
     var read: [String: OwnedPurchase] = [:]
-    try queue.storage.forEachRecord(in: .ownedPurchases, wrapping: { PaymentQueueError($0) }) {
+    try queue.storage.forEachRecord(in: .ownedPurchases) {
       (stored) throws(PaymentQueueError) in
       read[stored.key] = try OwnedPurchase(
         record: stored.value, at: "\(RecordCollection.ownedPurchases) \(stored.key)")

@@ -2,42 +2,6 @@
 
 internal import ReceiptCodec
 
-/// The collections of a queue.
-extension RecordCollection {
-  /// A ``TransactionRecord`` for each unfinished transaction, by number.
-  static let queueTransactions = RecordCollection(rawValue: "queue-transactions")
-  /// The receipts of transactions, and of their originals.
-  static let queueReceipts = RecordCollection(rawValue: "queue-receipts")
-  /// The store's identifiers of finished sales that were not reported yet, by number.
-  static let queueFinishes = RecordCollection(rawValue: "queue-finishes")
-  /// A ``TransactionRecord`` in the state `purchased` for each finished sale that a ``QueuePurchaseRecord`` has yet to
-  /// verify. Its receipt is still among the receipts.
-  static let queueKept = RecordCollection(rawValue: "queue-kept")
-  /// One ``QueueRecord``.
-  static let queue = RecordCollection(rawValue: "queue")
-  /// The purchases that a ``QueuePurchaseRecord`` remembers, by the store's transaction identifier.
-  static let ownedPurchases = RecordCollection(rawValue: "owned-purchases")
-}
-
-extension RecordCollection: CustomStringConvertible {
-  /// The name.
-  public var description: String { rawValue }
-}
-
-extension RecordStorage {
-  /// The value of a key of a queue.
-  func queueValue(
-    of key: String, in collection: RecordCollection
-  ) throws(PaymentQueueError) -> [UInt8]? {
-    do { return try value(of: key, in: collection) } catch { throw PaymentQueueError(error) }
-  }
-
-  /// Commits changes of a queue.
-  func commitQueue(_ changes: [RecordChange]) throws(PaymentQueueError) {
-    do { try commit(changes) } catch { throw PaymentQueueError(error) }
-  }
-}
-
 extension JSONRecord {
   /// Reads a record of a queue.
   ///
@@ -58,7 +22,9 @@ extension QueueRecord {
 
   /// Reads the record; `nil` if the storage is empty.
   static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> QueueRecord? {
-    guard let value = try storage.queueValue(of: key, in: .queue) else { return nil }
+    guard let value = try PaymentQueueError.wrapping(try storage.value(of: key, in: .queue)) else {
+      return nil
+    }
     let place = "\(RecordCollection.queue) \(key)"
     let record = try QueueRecord(record: value, at: place)
     guard record.version == presentVersion else {

@@ -80,7 +80,7 @@ struct TransactionLedger {
         records.append(.put(.queueReceipts, key: key, value: sale.receipt))
       }
     }
-    try storage.commitQueue(records)
+    try PaymentQueueError.wrapping(try storage.commit(records))
     next = SequenceNumber(value: last)
     self.reserved = reserved
     for (number, transaction, request) in given { index(number, transaction, request) }
@@ -133,7 +133,7 @@ struct TransactionLedger {
       }
       changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.transactionIdentifier.utf8)))
     }
-    try storage.commitQueue(changes)
+    try PaymentQueueError.wrapping(try storage.commit(changes))
     for (number, transaction) in finished {
       transactions[number] = nil
       if case .restored(_, let original) = transaction.outcome {
@@ -148,9 +148,7 @@ struct TransactionLedger {
   /// reported again.
   mutating func forgetFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
     guard let sale = finishes[number] else { return }
-    do { try storage.append([.remove(.queueFinishes, key: number.key)]) } catch {
-      throw PaymentQueueError(error)
-    }
+    try PaymentQueueError.wrapping(try storage.append([.remove(.queueFinishes, key: number.key)]))
     finishes[number] = nil
     sales.discount(sale)
   }
@@ -191,7 +189,7 @@ extension TransactionLedger {
     in collection: RecordCollection,
     _ body: (inout TransactionLedger, SequenceNumber, StoredRecord) throws(PaymentQueueError) -> Void
   ) throws(PaymentQueueError) {
-    try storage.forEachRecord(in: collection, limit: 10_000, wrapping: { PaymentQueueError($0) }) {
+    try storage.forEachRecord(in: collection, limit: 10_000) {
       (record) throws(PaymentQueueError) in
       guard let number = SequenceNumber(key: record.key), hasAssigned(number) else {
         throw PaymentQueueError(
@@ -206,7 +204,9 @@ extension TransactionLedger {
     guard var transaction = transactions[number] else { return nil }
     transaction.outcome = try transaction.outcome.withReceipts { (index) throws(PaymentQueueError) in
       let key = number.receiptKeys[index]
-      if let receipt = try storage.queueValue(of: key, in: .queueReceipts) { return receipt }
+      if let receipt = try PaymentQueueError.wrapping(try storage.value(of: key, in: .queueReceipts)) {
+        return receipt
+      }
       throw PaymentQueueError(
         .corrupt, at: "\(RecordCollection.queueReceipts) \(key)",
         "The receipt of this transaction is missing. Restore the records from a backup.")
