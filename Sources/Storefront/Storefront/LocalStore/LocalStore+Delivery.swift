@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Delivery of unfinished transactions.
+internal import ReceiptCodec
+
+/// Delivery of unfinished transactions, and restoration of finished purchases.
 extension LocalStore {
   func unfinishedTransactions(
     of account: String, after position: StorePosition?, limit: Int
@@ -38,5 +40,86 @@ extension LocalStore {
         .remove(.storeUnfinished, key: StoreKey.joined(sale.account, identifier)),
       ]
     }
+  }
+
+  // MARK: Restoring
+
+  func restore(
+    _ request: RestoreRequest, account: String, after position: StorePosition?, limit: Int
+  ) throws(LocalStoreError) -> RestoredTransactionPage {
+    let now = try catchUp()
+    let key = StoreKey.joined(account, request.id)
+    var restoration = StoreRestorationRecord()
+    if let known: StoreRestorationRecord = try durable.row(key, in: .storeRestorations) {
+      restoration = known
+    } else {
+      restoration.originals = try restorablePurchases(
+        of: account, applicationUsername: request.applicationUsername)
+    }
+    let start = position.flatMap { Int($0.rawValue) } ?? 0
+    guard 0...restoration.originals.count ~= start else {
+      throw LocalStoreError(.notFound, at: position?.rawValue ?? "", "The restoration has no such page.")
+    }
+    let end = min(restoration.originals.count, start + min(max(1, limit), StoredRecords.pageSize))
+    if end > restoration.made.count {
+      restoration = try make(upTo: end, of: restoration, account: account, key: key, at: now)
+    }
+    var transactions: [RestoredTransaction] = []
+    for index in start..<end {
+      transactions.append(
+        RestoredTransaction(
+          transaction: try storeTransaction(storedSale(restoration.made[index])),
+          original: try storeTransaction(storedSale(restoration.originals[index]))))
+    }
+    return RestoredTransactionPage(
+      transactions: transactions,
+      next: end < restoration.originals.count ? StorePosition(rawValue: String(end)) : nil)
+  }
+
+  /// Creates the transactions of a page, and those of earlier pages that were never requested.
+  private func make(
+    upTo end: Int, of restoration: StoreRestorationRecord, account: String, key: String, at now: Timestamp
+  ) throws(LocalStoreError) -> StoreRestorationRecord {
+    try change { engine, change throws(LocalStoreError) in
+      var restoration = restoration
+      for identifier in restoration.originals[restoration.made.count..<end] {
+        let original = try storedSale(identifier)
+        var restored = StoreSaleRecord()
+        restored.account = account
+        restored.payment = original.payment
+        restored.transaction = engine.restoration(of: original.transaction, at: now)
+        restored.receipt = try receipt(of: restored.transaction)
+        restored.isRestoration = true
+        restored.isFinished = true
+        add(restored, to: &change)
+        restoration.made.append(restored.identifier)
+      }
+      change.records.append(.put(.storeRestorations, key: key, value: restoration.encodedJSON()))
+      return restoration
+    }
+  }
+
+  /// One finished transaction per purchase, if its product is restorable and it is not revoked: the first of a
+  /// one-time purchase, the latest of a subscription.
+  private func restorablePurchases(
+    of account: String, applicationUsername: String?
+  ) throws(LocalStoreError) -> [String] {
+    var found: [String] = []
+    var places: [String: Int] = [:]
+    try durable.forEach(in: .storeAccounts, with: account) { (record) throws(LocalStoreError) in
+      let identifier = record.key
+      guard let sale = try sale(identifier), sale.isFinished, !sale.isRestoration,
+        sale.transaction.revocationDate == nil,
+        products[sale.transaction.productId ?? ""]?.isRestorable == true,
+        applicationUsername == nil || sale.payment.applicationUsername == applicationUsername
+      else { return }
+      if let place = places[sale.originalIdentifier] {
+        if sale.transaction.type == .autoRenewableSubscription { found[place] = identifier }
+      } else {
+        places[sale.originalIdentifier] = found.count
+        found.append(identifier)
+      }
+    }
+    return found
   }
 }
