@@ -21,8 +21,7 @@ struct CatalogChecker {
     var identifiers: Set<String> = []
     for (index, product) in catalog.products.enumerated() {
       let path = "$.products[\(index)]"
-      try check(
-        product.productIdentifier, "product", isNotIn: &identifiers, at: "\(path).productIdentifier")
+      try check(product.productIdentifier, "product", isNotIn: &identifiers, at: "\(path).productIdentifier")
       try check(product, at: path)
       try checkTerms(of: product, at: "\(path).subscription", groups: groups)
     }
@@ -188,7 +187,6 @@ func checkIdentifier(_ identifier: String, _ what: String, at path: String) thro
 func quoted(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ", ") + "." }
 
 extension ProductType {
-  /// The types that a store sells.
   static let known: [ProductType] = [
     .consumable, .nonConsumable, .nonRenewingSubscription, .autoRenewableSubscription,
   ]

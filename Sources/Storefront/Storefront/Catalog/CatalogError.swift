@@ -3,7 +3,6 @@
 internal import ReceiptCodec
 
 extension CatalogError {
-  /// The JSON path of the error, which is ``place``.
   package var path: String { place }
 
   /// Converts an error of the JSON reader. Its place is always a JSON path, even if the reader states a byte offset.

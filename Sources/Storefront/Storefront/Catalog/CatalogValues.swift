@@ -188,7 +188,6 @@ enum PriceText {
     throw CatalogError(.invalidPrice, at: path, fault)
   }
 
-  /// The price in a file.
   static func price(_ text: String, at path: String) throws(CatalogError) -> Decimal {
     _ = try milliunits(text, at: path)
     return decimal(text) ?? 0

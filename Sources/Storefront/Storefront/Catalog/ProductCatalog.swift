@@ -105,9 +105,7 @@ extension ProductCatalog {
   /// Validates identifiers, types, prices, periods, groups, offers and content.
   ///
   /// - Throws: ``CatalogError`` with the first fault and its path in our own format.
-  package func validate() throws(CatalogError) {
-    try CatalogChecker(catalog: self).check()
-  }
+  package func validate() throws(CatalogError) { try CatalogChecker(catalog: self).check() }
 
   private static func check(format: String, version: Int64) throws(CatalogError) {
     guard format == Self.format else {

@@ -78,8 +78,7 @@ public struct HTTPStore: Store {
   public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
     let message = FinishMessage(transactionIdentifier: transactionIdentifier)
     try await ask(.finish, message) { (answer: FinishMessage) throws(MalformedReceipt) in
-      try checkAnswer(
-        answer.transactionIdentifier, to: transactionIdentifier, at: "transactionIdentifier")
+      try checkAnswer(answer.transactionIdentifier, to: transactionIdentifier, at: "transactionIdentifier")
     }
   }
 
@@ -118,8 +117,7 @@ public struct HTTPStore: Store {
       throw unavailable
     } catch RemoteCaller.Failure.redirected(let status, let location, let followed) {
       throw StoreUnavailable(
-        RemoteCaller.Failure.redirect(
-          status: status, to: location.map(ShownText.line), followed: followed)
+        RemoteCaller.Failure.redirect(status: status, to: location.map(ShownText.line), followed: followed)
           + " Use the address of the store itself.")
     } catch let failure as RemoteCaller.Failure {
       throw StoreUnavailable(failure.description)

@@ -19,9 +19,7 @@ enum StoreProtocolLimits {
   static let maximumProductIdentifierCount = 500
   /// The greatest number of languages in one request. Clients drop the least preferred ones.
   static let maximumLocaleCount = 50
-  /// The greatest size of a request, in bytes.
   static let maximumRequestByteCount = 1 << 20
-  /// The greatest size of an answer, in bytes.
   static let maximumResponseByteCount = 8 << 20
   /// The greatest JSON nesting, with room for future members.
   static let maximumDepth = 16
@@ -110,13 +108,11 @@ extension RestoreAnswer {
   }
 }
 
-/// Checks that an answer is to the request that was sent.
 func checkAnswer(
   _ answered: String, to asked: String, at member: String = "requestIdentifier"
 ) throws(MalformedReceipt) {
   guard UTF8Text.isIdentical(answered, asked) else {
-    throw MalformedReceipt(
-      .invalidValue, at: .jsonPath("$.\(member)"), "The answer is to another request.")
+    throw MalformedReceipt(.invalidValue, at: .jsonPath("$.\(member)"), "The answer is to another request.")
   }
 }
 

@@ -83,7 +83,6 @@ extension LocalStore {
     }
   }
 
-  /// The receipt of a transaction, in the store's format.
   func receipt(of transaction: JWSTransaction, _ signed: String? = nil) throws(LocalStoreError) -> String {
     guard let receiptSigner else {
       if let signed { return signed }

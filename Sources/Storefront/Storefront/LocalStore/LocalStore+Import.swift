@@ -45,9 +45,7 @@ extension LocalStore {
   }
 
   /// Imports a purchase and its renewals, one month apart and with consecutive numbers as identifiers.
-  package func addHistory(
-    of first: JWSTransaction, count: Int, customer: String?
-  ) throws(LocalStoreError) {
+  package func addHistory(of first: JWSTransaction, count: Int, customer: String?) throws(LocalStoreError) {
     guard let start = first.transactionId.flatMap({ Int64($0) }) else {
       throw LocalStoreError(.refused, at: "transactionId", "A history begins with a number.")
     }
@@ -100,7 +98,6 @@ extension LocalStore {
 
   private static let collections = RecordCollection.ofStore + RecordCollection.ofPlay
 
-  /// All records of the store.
   package func allRecords() throws(LocalStoreError) -> [(RecordCollection, StoredRecord)] {
     var all: [(RecordCollection, StoredRecord)] = []
     for collection in Self.collections {
@@ -218,7 +215,6 @@ extension SubscriptionEngine {
     return subscription.isInBillingRetry ? nextDueInRetry(subscription) : subscription.expiresDate
   }
 
-  /// Sets the `appAccountToken` of a subscription and of its future renewals.
   mutating func setAppAccountToken(_ token: UUIDString, of original: String) {
     guard var subscription = self[original] else { return }
     subscription.applicationUsername = token.rawValue

@@ -6,7 +6,6 @@ internal import ReceiptCodec
 extension LocalStore {
   struct State {
     var engine: SubscriptionEngine
-    /// The date of the next due event.
     var nextDueDate: Timestamp?
   }
 
@@ -56,9 +55,7 @@ extension LocalStore {
 
   /// Upgrades the records of an earlier version. Records are committed in batches. If the process ends before the
   /// header is written, the upgrade starts again.
-  private static func upgrade(
-    _ stored: StoredRecords, _ header: inout StoreHeader
-  ) throws(LocalStoreError) {
+  private static func upgrade(_ stored: StoredRecords, _ header: inout StoreHeader) throws(LocalStoreError) {
     guard header.version < StoreHeader.currentVersion else { return }
     var changes: [RecordChange] = []
     func add(_ more: [RecordChange]) throws(LocalStoreError) {
@@ -86,8 +83,7 @@ extension LocalStore {
       // records of their own.
       try stored.forEach(in: .storeSubscriptions) { (record) throws(LocalStoreError) in
         let place = "store-subscriptions/\(record.key)"
-        try add(
-          SubscriptionEngine.index(try StoredRecords.decode(record.value, at: place), dueBefore: nil))
+        try add(SubscriptionEngine.index(try StoredRecords.decode(record.value, at: place), dueBefore: nil))
       }
       try add(takeFamilies(from: &header.ledger))
     }

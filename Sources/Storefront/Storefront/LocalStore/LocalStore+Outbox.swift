@@ -24,7 +24,6 @@ extension LocalStore {
     return found
   }
 
-  /// The notification with this number; `nil` if it does not exist.
   func notification(_ number: Int64) throws(LocalStoreError) -> SignedNotification? {
     let key = StoreKey.number(number)
     guard let record = try durable.value(of: key, in: .storeOutbox) else { return nil }
@@ -93,13 +92,10 @@ extension LocalStore {
 
   // MARK: Sending to the developer's server
 
-  /// Sets whether attempts are planned for new notifications.
   package func setSendsNotifications(_ sends: Bool) { sendsNotifications = sends }
 
   /// The first notification whose next attempt is due.
-  package func dueNotification(
-    at now: Timestamp
-  ) throws(LocalStoreError) -> SentNotification? {
+  package func dueNotification(at now: Timestamp) throws(LocalStoreError) -> SentNotification? {
     guard let due = try firstDue(), due.date <= now else { return nil }
     guard let notification = try notification(due.number) else {
       throw LocalStoreError(.corrupt, at: "store-outbox/\(due.number)", "The notification is not stored.")
@@ -108,7 +104,6 @@ extension LocalStore {
       dueDate: due.date, notification: notification, delivery: try delivery(of: due.number))
   }
 
-  /// The date of the next attempt to send a notification, if there is one.
   package func nextDeliveryDate() throws(LocalStoreError) -> Timestamp? { try firstDue()?.date }
 
   private func firstDue() throws(LocalStoreError) -> (date: Timestamp, number: Int64)? {
@@ -121,7 +116,6 @@ extension LocalStore {
     return (Timestamp(millisecondsSince1970: Double(parts[0])), parts[1])
   }
 
-  /// The attempts to send a notification so far.
   package func delivery(of number: Int64) throws(LocalStoreError) -> DeliveryRecord {
     try durable.row(StoreKey.number(number), in: .storeDeliveries) ?? DeliveryRecord()
   }
@@ -148,7 +142,6 @@ extension LocalStore {
     try commit(changes)
   }
 
-  /// A notification, and the attempts to send it.
   package struct SentNotification: Sendable {
     /// The date of the next attempt, if the notification is due.
     package var dueDate: Timestamp?

@@ -2,12 +2,10 @@
 
 internal import ReceiptCodec
 
-/// Reading and writing records.
 extension LocalStore {
   /// The changes of one operation, which are committed together.
   struct Change {
     var records: [RecordChange] = []
-    /// Transactions that are new or changed, by identifier.
     var sales: [String: StoreSaleRecord] = [:]
     var notifications: [SignedNotification] = []
     var texts: SharedTexts
@@ -61,14 +59,12 @@ extension LocalStore {
     for var sale in change.sales.values.sorted(by: { $0.identifier < $1.identifier }) {
       if !sale.isRestoration {
         if sale.modification > 0 {
-          change.records.append(
-            .remove(.storeHistory, key: Self.historyKey(sale.account, sale.modification)))
+          change.records.append(.remove(.storeHistory, key: Self.historyKey(sale.account, sale.modification)))
         }
         sale.modification = working.engine.nextModification()
         change.records.append(Self.place(sale))
       }
-      change.records.append(
-        .put(.storeSales, key: sale.identifier, value: sale.record(&change.texts)))
+      change.records.append(.put(.storeSales, key: sale.identifier, value: sale.record(&change.texts)))
     }
     change.records += working.engine.takeChanges() + change.texts.takeAdded()
     try working.engine.source?.check()
@@ -106,7 +102,6 @@ extension LocalStore {
     }
   }
 
-  /// Reads from the engine.
   func read<Result>(_ body: (SubscriptionEngine) -> Result) throws(LocalStoreError) -> Result {
     let engine = try loaded().engine
     try makeDurable()
@@ -115,7 +110,6 @@ extension LocalStore {
     return result
   }
 
-  /// The transaction with this identifier; `nil` if it does not exist.
   func sale(_ identifier: String, in change: Change? = nil) throws(LocalStoreError) -> StoreSaleRecord? {
     if let sale = change?.sales[identifier] { return sale }
     guard let record = try durable.value(of: identifier, in: .storeSales) else { return nil }
@@ -157,9 +151,7 @@ extension LocalStore {
     return found
   }
 
-  func unpack(
-    _ packed: [UInt8], known: [UInt8]? = nil, at place: String
-  ) throws(LocalStoreError) -> String {
+  func unpack(_ packed: [UInt8], known: [UInt8]? = nil, at place: String) throws(LocalStoreError) -> String {
     if texts == nil { _ = try loaded() }
     guard let texts, let text = PackedText.unpack(packed, texts, known: known) else {
       throw LocalStoreError(.corrupt, at: place, "Its signed text is damaged.")
@@ -171,7 +163,6 @@ extension LocalStore {
     try durable.value(of: key, in: collection)
   }
 
-  /// The records of a collection after a key, in the order of their keys.
   package func records(
     in collection: RecordCollection, after key: String? = nil, limit: Int = 1000
   ) throws(LocalStoreError) -> [StoredRecord] {

@@ -2,7 +2,6 @@
 
 public import ReceiptCodec
 
-/// Refunds.
 extension LocalStore {
   /// Refunds a purchase, given any of its transactions. For a subscription, the period of that transaction is
   /// refunded. For a one-time purchase, its restorations and the family's shares are revoked too.
@@ -106,7 +105,6 @@ extension LocalStore {
     }
   }
 
-  /// The transactions of a one-time purchase.
   func transactions(ofPurchase originalIdentifier: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var identifiers = [originalIdentifier]
     try durable.forEach(in: .storeLines, with: originalIdentifier) { line in

@@ -112,7 +112,6 @@ extension LocalStore {
     return nil
   }
 
-  /// The outcome of a request.
   private func outcome(_ record: StoreRequestRecord) throws(LocalStoreError) -> PurchaseOutcome {
     guard let identifier = record.transactionIdentifier else {
       return .failed(

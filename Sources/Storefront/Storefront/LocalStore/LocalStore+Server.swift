@@ -16,13 +16,10 @@ extension LocalStore {
     return try sale(identifier)
   }
 
-  /// A page of an account's history.
   package struct HistoryPage: Sendable {
     /// The transactions, without restorations.
     package var sales: [StoreSaleRecord] = []
-    /// The position of the last transaction.
     package var position: Int64?
-    /// `true` if more transactions follow.
     package var hasMore = false
   }
 
@@ -77,7 +74,6 @@ extension LocalStore {
     }
   }
 
-  /// The subscription with an original transaction.
   package func subscriptionState(_ original: String) throws(LocalStoreError) -> SubscriptionState? {
     try catchUp()
     return try read { engine in engine[original].map { Self.state($0, engine, at: clock()) } }
@@ -99,7 +95,6 @@ extension LocalStore {
     "W" + transactionIdentifier
   }
 
-  /// The transactions of an order.
   package func transactions(ofOrder order: String) throws(LocalStoreError) -> [JWSTransaction] {
     try catchUp()
     let identifiers = try durable.records(in: .storeOrders, with: order).map(\.key)
@@ -144,7 +139,6 @@ extension LocalStore {
     }
   }
 
-  /// Stores consumption information that the developer sent about a transaction.
   package func addConsumption(_ json: JSONValue, of transaction: String) throws(LocalStoreError) {
     let number = try consumption(of: transaction).count + 1
     try commit([
@@ -201,7 +195,6 @@ extension LocalStore {
     return found
   }
 
-  /// One transaction; `nil` if the store does not know it.
   package func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {
     try currentSale(transactionIdentifier).map { (sale) throws(LocalStoreError) in try recorded(sale) }
   }
@@ -222,7 +215,6 @@ extension LocalStore {
     return try sign(transaction)
   }
 
-  /// The current state of the subscription with an original transaction.
   package func subscription(
     _ originalTransactionIdentifier: String
   ) throws(LocalStoreError) -> Subscription? {

@@ -22,9 +22,7 @@ public import ReceiptSigning
 ///
 /// The rules of subscriptions are in <doc:Subscriptions>.
 public actor LocalStore {
-  /// The options of the store.
   package nonisolated let options: Options
-  /// The products to sell.
   package nonisolated let catalog: ProductCatalog
   let products: [String: CatalogProduct]
   let stored: StoredRecords

@@ -13,8 +13,7 @@ extension LocalStore.Options {
   func signInRefusal(of account: String) -> StoreError? {
     if account.isEmpty { return StoreError(.clientInvalid, "Nobody is signed in to the store.") }
     guard engine.environment.category == .production, testAccounts.contains(account) else { return nil }
-    return StoreError(
-      .clientInvalid, "\"\(account)\" is a test account: sign in with another in production.")
+    return StoreError(.clientInvalid, "\"\(account)\" is a test account: sign in with another in production.")
   }
 
   /// The reason that an account cannot pay; `nil` if it can.
@@ -71,11 +70,8 @@ extension LocalStore {
       case answerLost
     }
 
-    /// The call that fails.
     package var call: Call
-    /// The kind of failure.
     package var failure: Failure
-    /// The number of calls that fail.
     package var count: Int
 
     /// Creates a fault.
@@ -94,10 +90,8 @@ public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
   public let product: Product
   /// The quantity.
   public let quantity: Int
-  /// The environment of the purchase.
   package let environment: ReceiptEnvironment
 
-  /// Creates a prompt.
   package init(product: Product, quantity: Int = 1, environment: ReceiptEnvironment) {
     self.product = product
     self.quantity = quantity

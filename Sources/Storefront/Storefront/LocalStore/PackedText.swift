@@ -67,7 +67,6 @@ enum PackedText {
   /// A notification has the JWS of a transaction in its payload, and that JWS contains no further one.
   private static let greatestDepth = 2
 
-  /// Joins the JSON of a record and a packed text.
   static func joined(_ json: [UInt8], _ packed: [UInt8]) -> [UInt8] { json + [0] + packed }
 
   /// Splits a record into its parts. Earlier versions have the text in the JSON.

@@ -67,7 +67,6 @@ extension LocalStoreError: StorageFailure {
     self.init(error.code == .corrupt ? .corrupt : .storage, at: error.place, error.description)
   }
 
-  /// Calls the signer.
   static func signing<Value>(
     _ call: @autoclosure () throws(SigningError) -> Value
   ) throws(LocalStoreError) -> Value {
@@ -135,7 +134,6 @@ package enum StoreKey {
 
 extension StoreHeader {
   static let key = "store"
-  /// The version of the records' format.
   static let currentVersion: Int64 = 4
 }
 
@@ -162,7 +160,6 @@ extension SignedNotification: Identifiable {
   func record(_ texts: inout SharedTexts, receipt: String? = nil) -> [UInt8] {
     var fields = self
     fields.signedPayload = ""
-    return PackedText.joined(
-      fields.encodedJSON(), PackedText.pack(signedPayload, &texts, known: receipt))
+    return PackedText.joined(fields.encodedJSON(), PackedText.pack(signedPayload, &texts, known: receipt))
   }
 }

@@ -53,7 +53,6 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
   public let id: ID
   /// The payment (`payment`).
   public let payment: Payment
-  /// The state with its associated values.
   package internal(set) var outcome: Outcome
 }
 

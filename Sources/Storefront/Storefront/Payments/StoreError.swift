@@ -36,7 +36,6 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let ineligibleForOffer = Code(rawValue: 18)
   }
 
-  /// Creates an error to decode into.
   package init() { self.init(.unknown, "") }
 
   /// The domain of these error numbers (`SKErrorDomain`).

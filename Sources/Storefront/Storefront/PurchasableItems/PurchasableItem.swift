@@ -46,7 +46,6 @@ public actor PurchasableItem {
     self.items = items
   }
 
-  /// All product identifiers of the purchase.
   nonisolated var allProductIdentifiers: Set<String> {
     Set([productIdentifier].compactMap { $0 }).union(relatedProductIdentifiers ?? [])
   }
@@ -193,7 +192,6 @@ public struct PriceInformation: Sendable, Hashable {
 /// Fetches the content of an item (`CalStoreCalendarBundleRequest`) into memory. For large content, or to keep it on
 /// disk, start a ``Download``.
 public struct BundleRequest: Sendable {
-  /// The greatest size of a bundle, in bytes.
   package static let maximumByteCount = 64 << 20
   private static let partByteCount = 4 << 20
 
@@ -240,16 +238,13 @@ public struct BundleRequest: Sendable {
     guard Digest.hash(bytes, using: .sha256) == source.sha256 else {
       throw source.error(.checksumMismatch, "The content is not what the store says.")
     }
-    return ContentBundle(
-      identifier: content.contentIdentifier, version: content.contentVersion, bytes: bytes)
+    return ContentBundle(identifier: content.contentIdentifier, version: content.contentVersion, bytes: bytes)
   }
 }
 
 /// The complete content of an item, with a verified digest (`CalStoreCalendarBundle`).
 public struct ContentBundle: Sendable, Hashable {
-  /// The identifier of the content.
   package let identifier: String
-  /// Its version.
   package let version: String
   /// Its bytes.
   public let bytes: [UInt8]

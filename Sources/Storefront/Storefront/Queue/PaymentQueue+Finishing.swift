@@ -74,7 +74,6 @@ extension PaymentQueue {
     wake()
   }
 
-  /// Removes a finish that the store has accepted.
   func confirmFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
     try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.forgetFinish(number) }
     for confirmation in confirmations where confirmation.number == number {
@@ -90,7 +89,6 @@ extension PaymentQueue {
   /// Keeps purchased and restored transactions with their receipts when they are finished.
   nonisolated func keepPurchases() { keepsPurchases.withLock { $0 = true } }
 
-  /// The kept transactions, oldest first, with their receipts.
   nonisolated func kept(
     after id: PaymentTransaction.ID?, limit: Int
   ) throws(PaymentQueueError) -> [PaymentTransaction] {
@@ -113,7 +111,6 @@ extension PaymentQueue {
     return found
   }
 
-  /// Removes a kept transaction.
   static func forgetKept(_ id: PaymentTransaction.ID) -> [RecordChange] {
     [.remove(.queueKept, key: id.rawValue), .remove(.queueReceipts, key: id.rawValue)]
   }

@@ -17,9 +17,7 @@ extension PaymentQueue {
   ///   all.
   /// - Throws: ``StoreError`` of the store; `unknown` if the store could not be reached or the queue could not be
   ///   changed; `paymentCancelled` if the task was cancelled.
-  public func restoreCompletedTransactions(
-    applicationUsername: String? = nil
-  ) async throws(StoreError) {
+  public func restoreCompletedTransactions(applicationUsername: String? = nil) async throws(StoreError) {
     let request = RestoreRequest(id: options.makeIdentifier(), applicationUsername: applicationUsername)
     do {
       try await restore(request)
@@ -54,7 +52,6 @@ extension PaymentQueue {
     }
   }
 
-  /// Restores a page of purchases, and returns the position of the next page.
   private func restorePage(
     of request: RestoreRequest, after position: StorePosition?
   ) async throws(StoreError) -> StorePosition? {

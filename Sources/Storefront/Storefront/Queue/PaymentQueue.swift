@@ -24,7 +24,6 @@ internal import Synchronization
 /// An observed queue stays alive until ``close()``, or until it has no observers and the store has accepted all
 /// finishes. Create one queue per storage.
 public actor PaymentQueue {
-  /// The options of the queue.
   package nonisolated let options: Options
   /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
@@ -38,7 +37,6 @@ public actor PaymentQueue {
 
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
-  /// The result that a call waits for.
   typealias Answer<Value: Sendable> = FirstResult<Result<Value, any Error>>
   /// The pending calls of `purchase`, by transaction.
   var purchases: [SequenceNumber: Answer<PaymentTransaction>] = [:]
@@ -132,17 +130,14 @@ public actor PaymentQueue {
 }
 
 extension PaymentQueueError: StorageFailure {
-  /// Creates the error for a damaged record.
   init(damage: String, at place: String) {
     self.init(
       .corrupt, at: place,
       "A record is damaged, or of another build: \(damage). Restore it from a backup, or use that build.")
   }
 
-  /// Wraps an error of the storage.
   package init(_ fault: RecordStorageError) {
-    self.init(
-      .storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
+    self.init(.storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
   }
 
   /// `true` if the queue must stop: memory may differ from the storage, or the storage cannot be read.
@@ -156,7 +151,6 @@ extension PaymentQueueError: StorageFailure {
 }
 
 extension PaymentQueue.Options {
-  /// The delay after a number of failed attempts.
   package func delay(afterFailures failures: Int, asked: Duration?) -> Duration {
     let policy = RetryPolicy(firstDelay: retryDelays.lowerBound, maximumDelay: retryDelays.upperBound)
     // At least a tenth, so that small random values do not cause a retry storm.

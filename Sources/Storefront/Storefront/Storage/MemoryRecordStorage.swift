@@ -25,7 +25,6 @@ public final class MemoryRecordStorage: RecordStorage {
     /// The keys, sorted.
     var keys: [Key] = []
 
-    /// The number of keys that come before `key`.
     func count(before key: Key) -> Int {
       // Most keys are greater than all before them.
       guard let last = keys.last, key <= last else { return keys.count }
@@ -80,9 +79,7 @@ public final class MemoryRecordStorage: RecordStorage {
   }
 
   /// The value of a key; `nil` if the key does not exist.
-  public func value(
-    of key: String, in collection: RecordCollection
-  ) throws(RecordStorageError) -> [UInt8]? {
+  public func value(of key: String, in collection: RecordCollection) throws(RecordStorageError) -> [UInt8]? {
     try open { $0.collections[collection]?.values[Key(key)] }
   }
 

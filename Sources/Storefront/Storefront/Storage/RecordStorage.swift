@@ -17,9 +17,7 @@ public protocol RecordStorage: Sendable {
   ) throws(RecordStorageError) -> [StoredRecord]
 
   /// The value of a key; `nil` if the key does not exist.
-  func value(
-    of key: String, in collection: RecordCollection
-  ) throws(RecordStorageError) -> [UInt8]?
+  func value(of key: String, in collection: RecordCollection) throws(RecordStorageError) -> [UInt8]?
 
   /// Makes all of the changes, in order, or none. When this returns, they are on disk: written and synced.
   ///
@@ -51,7 +49,6 @@ extension RecordStorage {
 }
 
 extension RecordStorage {
-  /// Calls `body` with each record of a collection, in order.
   func forEachRecord<Failure: StorageFailure>(
     in collection: RecordCollection, limit: Int = 1000, _ body: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) {
@@ -71,7 +68,6 @@ protocol StorageFailure: Error {
 }
 
 extension StorageFailure {
-  /// Calls a storage.
   static func wrapping<Value>(
     _ call: @autoclosure () throws(RecordStorageError) -> Value
   ) throws(Self) -> Value {

@@ -22,7 +22,6 @@ final class EngineSource: Sendable {
     if let found { throw found }
   }
 
-  /// The row with a key; `nil` if the key does not exist.
   func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) -> Row? {
     keeping { () throws(LocalStoreError) -> Row? in try stored.row(key, in: collection) } ?? nil
   }
@@ -38,7 +37,6 @@ final class EngineSource: Sendable {
     return found
   }
 
-  /// All rows of a collection.
   func forEach<Row: JSONObject>(in collection: RecordCollection, _ body: (Row) -> Void) {
     keeping { () throws(LocalStoreError) in
       try stored.forEach(in: collection) { (record) throws(LocalStoreError) in
@@ -47,7 +45,6 @@ final class EngineSource: Sendable {
     }
   }
 
-  /// The first due date after a key.
   func firstDue(after key: String?) -> (key: String, entry: DueQueue.Entry)? {
     keeping { () throws(LocalStoreError) -> (key: String, entry: DueQueue.Entry)? in
       guard let record = try stored.records(in: .storeDue, after: key, limit: 1).first else { return nil }
@@ -55,8 +52,7 @@ final class EngineSource: Sendable {
         throw LocalStoreError(.corrupt, at: "store-due/\(record.key)", "Its key begins with no date.")
       }
       let identifier = String(decoding: record.value, as: UTF8.self)
-      let entry = DueQueue.Entry(
-        date: Timestamp(millisecondsSince1970: Double(date)), identifier: identifier)
+      let entry = DueQueue.Entry(date: Timestamp(millisecondsSince1970: Double(date)), identifier: identifier)
       return (record.key, entry)
     } ?? nil
   }
@@ -96,7 +92,6 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
     if source != nil { changes[key] = .some(row) }
   }
 
-  /// `true` if a row changed since the last ``takeChanges()``.
   var hasChanges: Bool { !changes.isEmpty }
 
   /// Takes the changes since the last call, to be stored. No row remains in memory.

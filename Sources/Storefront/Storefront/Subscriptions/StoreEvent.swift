@@ -10,18 +10,14 @@ package struct StoreEvent: Sendable, Hashable {
   package var number: Int64
   /// The account of the purchase.
   package var account: String
-  /// The application username of the payment for the subscription.
   package var applicationUsername: String?
   /// The date on which it happened and was signed. No two events of one original transaction share a millisecond, so
   /// the signed dates determine their order.
   package var signedDate: Timestamp
-  /// The event.
   package var type: NotificationType
-  /// The subtype of the event.
   package var subtype: NotificationSubtype?
   /// The identifier of the notification, the same for every attempt to deliver it.
   package var uuid: UUIDString
-  /// The transaction concerned.
   package var transaction: JWSTransaction
   /// The renewal information; subscriptions only.
   package var renewalInfo: JWSRenewalInfo?
@@ -37,13 +33,10 @@ package struct StoreEvent: Sendable, Hashable {
   /// it.
   package var replacedTransaction: JWSTransaction?
 
-  /// The original transaction of the purchase.
   package var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
 }
 
-/// A signed ``StoreEvent``.
 package struct SignedStoreEvent: Sendable, Hashable {
-  /// The signed transaction.
   package let transaction: String
   /// The signed renewal information; subscriptions only.
   package let renewalInfo: String?

@@ -23,7 +23,6 @@ extension Subscription: Identifiable {
   public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
   /// The ``originalTransactionIdentifier``.
   public var id: String { originalTransactionIdentifier }
-  /// The group.
   package var groupIdentifier: String { transaction.subscriptionGroupIdentifier ?? "" }
   /// The product of the current period.
   public var productIdentifier: String { transaction.productId ?? "" }

@@ -37,7 +37,6 @@ public enum SubscriptionChange: Sendable, Hashable {
   case setBillingIssue(Bool, of: String)
 }
 
-/// Changes of subscriptions by customers and the vendor.
 extension SubscriptionEngine {
   /// Performs everything that is due, and then a change. If this throws, only the due events have taken effect.
   package mutating func perform(
@@ -106,9 +105,7 @@ extension SubscriptionEngine {
     }
   }
 
-  private mutating func setAutoRenew(
-    _ isOn: Bool, of original: String
-  ) throws(SubscriptionError) {
+  private mutating func setAutoRenew(_ isOn: Bool, of original: String) throws(SubscriptionError) {
     var subscription = try current(original)
     if isOn {
       enableRenewal(of: &subscription)
@@ -162,9 +159,7 @@ extension SubscriptionEngine {
     }
   }
 
-  private mutating func answerPriceIncrease(
-    of original: String, consents: Bool
-  ) throws(SubscriptionError) {
+  private mutating func answerPriceIncrease(of original: String, consents: Bool) throws(SubscriptionError) {
     var subscription = try current(original)
     guard subscription.priceIncreaseStatus == .noResponse else {
       throw SubscriptionError(.notEligible, at: original, "No answer to a higher price is wanted.")
@@ -178,9 +173,7 @@ extension SubscriptionEngine {
     }
   }
 
-  private mutating func extend(
-    _ original: String, byDays days: Int
-  ) throws(SubscriptionError) {
+  private mutating func extend(_ original: String, byDays days: Int) throws(SubscriptionError) {
     var subscription = try paid(original)
     guard 1...90 ~= days else {
       throw SubscriptionError(.invalidValue, at: original, "A subscription is extended by 1 to 90 days.")
@@ -214,9 +207,7 @@ extension SubscriptionEngine {
     }
   }
 
-  private mutating func postpone(
-    _ original: String, to end: Timestamp
-  ) throws(SubscriptionError) {
+  private mutating func postpone(_ original: String, to end: Timestamp) throws(SubscriptionError) {
     var subscription = try paid(original)
     postpone(&subscription, to: max(end, now))
   }
@@ -257,9 +248,7 @@ extension SubscriptionEngine {
     }
   }
 
-  private mutating func setForSale(
-    _ isForSale: Bool, _ productIdentifier: String
-  ) throws(SubscriptionError) {
+  private mutating func setForSale(_ isForSale: Bool, _ productIdentifier: String) throws(SubscriptionError) {
     try requireProduct(productIdentifier)
     ledger.removedProducts.removeAll { $0 == productIdentifier }
     if !isForSale { ledger.removedProducts.append(productIdentifier) }

@@ -2,7 +2,6 @@
 
 internal import ReceiptCodec
 
-/// The engine's time, and the creation of events.
 extension SubscriptionEngine {
   /// The engine's time, in whole milliseconds. It never goes back, even if the clock does.
   var now: Timestamp { ledger.time }
@@ -65,8 +64,7 @@ extension SubscriptionEngine {
   /// A date that is later than a signed one, and not before `now`.
   static func later(than signedDate: Timestamp?, _ now: Timestamp) -> Timestamp {
     Timestamp(
-      millisecondsSince1970: max(
-        now.millisecondsSince1970, (signedDate?.millisecondsSince1970 ?? 0) + 1))
+      millisecondsSince1970: max(now.millisecondsSince1970, (signedDate?.millisecondsSince1970 ?? 0) + 1))
   }
 
   /// An unused signing date of this subscription.
@@ -119,7 +117,6 @@ extension SubscriptionEngine {
     followFamily(of: &subscription, type, subtype, isNewTransaction: true)
   }
 
-  /// The next position in the histories of transactions.
   mutating func nextModification() -> Int64 {
     ledger.modificationCount += 1
     return ledger.modificationCount
@@ -162,7 +159,6 @@ extension SubscriptionEngine {
     }
   }
 
-  /// The renewal information at an instant.
   func renewalInfo(of subscription: Subscription, at stamp: Timestamp) -> JWSRenewalInfo {
     let transaction = subscription.transaction
     var info = JWSRenewalInfo().with {

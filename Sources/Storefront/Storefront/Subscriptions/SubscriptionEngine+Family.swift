@@ -73,7 +73,6 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// The original transactions of all subscriptions of several accounts, in order.
   private func identifiers(of accounts: [String]) -> [String] {
     accounts.flatMap { subscriptions(of: $0) }.map(\.id).sorted()
   }
@@ -111,8 +110,7 @@ extension SubscriptionEngine {
       if var member = current, subscription.sharedTo.contains(member.id) {
         guard type != .subscribed || isNewTransaction else { continue }
         follow(subscription, &member, at: now, withTransaction: isNewTransaction)
-        emit(
-          type, subtype, of: &member, at: member.lastSignedDate, isNewTransaction: isNewTransaction)
+        emit(type, subtype, of: &member, at: member.lastSignedDate, isNewTransaction: isNewTransaction)
       } else if mayBegin {
         var member = current ?? Subscription()
         member.account = account

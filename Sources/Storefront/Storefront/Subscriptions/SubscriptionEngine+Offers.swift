@@ -3,7 +3,6 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Redemption of offers.
 extension SubscriptionEngine {
   /// The validity of a promotional offer's signature, in days.
   static let signatureDays: Double = 1
@@ -27,8 +26,7 @@ extension SubscriptionEngine {
           Redemption(offer: $0)
         }
     case .promotional(let redemption):
-      found = try promotional(
-        redemption, of: product, terms, applicationUsername: applicationUsername)
+      found = try promotional(redemption, of: product, terms, applicationUsername: applicationUsername)
       guard current != nil else {
         throw StoreError(.ineligibleForOffer, "Promotional offers are for current and former subscribers.")
       }

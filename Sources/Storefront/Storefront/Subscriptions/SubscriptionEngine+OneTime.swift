@@ -23,9 +23,7 @@ extension SubscriptionEngine {
   }
 
   /// Shares a one-time purchase with a family member: `ONE_TIME_CHARGE`, with the member's own transaction.
-  mutating func share(
-    _ shared: JWSTransaction, with account: String, at instant: Timestamp
-  ) -> [StoreEvent] {
+  mutating func share(_ shared: JWSTransaction, with account: String, at instant: Timestamp) -> [StoreEvent] {
     begin(at: instant)
     var transaction = sharedTransaction(of: shared, with: account, at: now)
     transaction.removeRevocation()
@@ -35,9 +33,7 @@ extension SubscriptionEngine {
   }
 
   /// Stops sharing a one-time purchase with a family member: `REVOKE`.
-  mutating func unshare(
-    _ shared: JWSTransaction, account: String, at instant: Timestamp
-  ) -> [StoreEvent] {
+  mutating func unshare(_ shared: JWSTransaction, account: String, at instant: Timestamp) -> [StoreEvent] {
     begin(at: instant)
     stopSharing(shared, account: account, at: now)
     return finish()
@@ -65,7 +61,6 @@ extension SubscriptionEngine {
         isNewTransaction: isNewTransaction, sharedFrom: sharedFrom))
   }
 
-  /// The app transaction identifier of an account.
   func appTransactionIdentifier(of account: String) -> String {
     // 18 digits; the first is not zero.
     let chance = KeyedRandomSource(seed: options.seed).chance("app-transaction/" + account, 0)

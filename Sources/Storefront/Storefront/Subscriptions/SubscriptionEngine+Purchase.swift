@@ -7,7 +7,6 @@ package struct SubscriptionPurchase: Sendable, Hashable {
   /// The transaction of the payment: a new one, or that of the current period if the payment only affects later
   /// periods.
   package let transaction: JWSTransaction
-  /// The events of the purchase.
   package let events: [StoreEvent]
 }
 
@@ -72,10 +71,7 @@ extension SubscriptionEngine {
     return SubscriptionPurchase(transaction: subscription.transaction, events: finish())
   }
 
-  /// Processes a payment for the current product.
-  private mutating func keep(
-    _ subscription: inout Subscription, redeeming redemption: Redemption?
-  ) {
+  private mutating func keep(_ subscription: inout Subscription, redeeming redemption: Redemption?) {
     enableRenewal(of: &subscription)
     if let redemption {
       subscription.autoRenewProductIdentifier = subscription.productIdentifier

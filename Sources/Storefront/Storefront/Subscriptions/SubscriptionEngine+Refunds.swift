@@ -121,7 +121,6 @@ extension SubscriptionEngine {
     emit(type, of: &subscription, at: stamp, reason: reason)
   }
 
-  /// The subscription of a transaction.
   func subscription(of transaction: JWSTransaction) -> Subscription? {
     transaction.originalTransactionId.flatMap { self[$0] }
   }

@@ -4,17 +4,12 @@ package import ReceiptCodec
 
 /// An attempt to charge for a renewal.
 package struct BillingAttempt: Sendable, Hashable {
-  /// The account of the subscription.
   package let account: String
-  /// The original transaction of the subscription.
   package let originalTransactionIdentifier: String
-  /// The product of the renewed period.
   package let productIdentifier: String
-  /// The price in thousandths.
   package let price: Int64
   /// The number of the attempt: 0 for the renewal itself, then the number of the billing retry.
   package let number: Int
-  /// The date of the attempt.
   package let date: Timestamp
   /// A random number from 0 up to, but not including, 1, derived from the seed.
   package let chance: Double
@@ -22,7 +17,6 @@ package struct BillingAttempt: Sendable, Hashable {
 
 /// Decides whether charges for renewals succeed.
 public struct BillingPolicy: Sendable {
-  /// Returns `true` if an attempt succeeds.
   package let accepts: @Sendable (BillingAttempt) -> Bool
 
   /// Creates a policy. It must give the same answer for the same attempt.
@@ -38,9 +32,7 @@ public struct BillingPolicy: Sendable {
   }
 }
 
-/// Renewal, billing retry and expiry.
 extension SubscriptionEngine {
-  /// The length of billing retry, in days.
   package static let billingRetryDays: Double = 60
 
   /// Advances the time: performs everything that is due, in order, each event at its own time.
@@ -125,7 +117,6 @@ extension SubscriptionEngine {
     ].compactMap(\.self).min() ?? subscription.expiresDate
   }
 
-  /// Returns `true` if the charge for the next period succeeds.
   private func isCharged(_ subscription: Subscription) -> Bool {
     let price = subscription.currentOffer?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }
@@ -144,8 +135,7 @@ extension SubscriptionEngine {
   mutating func recover(_ subscription: inout Subscription) {
     let isInGrace = subscription.status(at: now) == .inGracePeriod
     if !isInGrace { subscription.anchorDay = Int64(options.calendar.anchorDay(of: now)) }
-    renew(
-      &subscription, from: isInGrace ? subscription.expiresDate : now, subtype: .billingRecovery)
+    renew(&subscription, from: isInGrace ? subscription.expiresDate : now, subtype: .billingRecovery)
   }
 
   /// Begins the next period after a successful charge.

@@ -17,7 +17,6 @@ package import ReceiptCodec
 ///
 /// The rules are in <doc:Subscriptions>.
 public struct SubscriptionEngine: Sendable {
-  /// The app, the storefront and the billing rules.
   package let options: Options
   /// The state besides the subscriptions.
   package internal(set) var ledger = EngineLedger()
@@ -96,7 +95,6 @@ public struct SubscriptionEngine: Sendable {
     return found.sorted()
   }
 
-  /// The date of the next due event, if any.
   package var nextDueDate: Timestamp? {
     [due.first?.date, source?.firstDue(after: dueKey)?.entry.date].compactMap(\.self).min()
   }

@@ -48,7 +48,6 @@ extension ProductCatalog {
 }
 
 extension Locale {
-  /// The same locale with this currency.
   func withCurrency(_ code: String) -> Locale {
     guard currency?.identifier.uppercased() != code else { return self }
     var components = Locale.Components(locale: self)
@@ -65,7 +64,6 @@ struct LanguageTag: Hashable {
   /// The region, if the tag names one.
   let region: String?
 
-  /// Creates a tag; `nil` if the locale has no language.
   init?(_ locale: Locale) {
     guard let language = locale.language.languageCode?.identifier, !language.isEmpty else { return nil }
     self.language = language.lowercased()
@@ -120,13 +118,11 @@ extension Product {
 }
 
 extension PriceText {
-  /// The number of decimal places in a price.
   fileprivate static func decimalPlaces(_ price: Decimal) -> Int { decimalPlaces(price.description) }
 
   /// The usual number of decimal places in a currency.
   fileprivate static func decimalPlaces(ofCurrency currency: String) -> Int {
-    decimalPlaces(
-      Decimal(0).formatted(.currency(code: currency).locale(Locale(identifier: "en_US_POSIX"))))
+    decimalPlaces(Decimal(0).formatted(.currency(code: currency).locale(Locale(identifier: "en_US_POSIX"))))
   }
 
   private static func decimalPlaces(_ text: String) -> Int {

@@ -11,9 +11,7 @@ extension ProductCatalog {
   /// offer: that of `introductoryOffers` if there is one, else `introductoryOffer`. An offer for monthly billing
   /// within a commitment is left out, because a store here bills whole periods. An offer by code is redeemed by its
   /// identifier, or by its reference name if it has no identifier.
-  public init(
-    storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard
-  ) throws(CatalogError) {
+  public init(storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
     try self.init(
       storeKitConfiguration: try StoreKitConfiguration(parsing: storeKitConfiguration, limits: limits))
   }
@@ -158,7 +156,6 @@ private struct StoreKitReader {
 
   // MARK: Offers
 
-  /// The offers of a subscription, each with its path.
   private static func offers(
     of subscription: StoreKitProduct, at path: String
   ) throws(CatalogError) -> [(offer: SubscriptionOffer, path: String)] {

@@ -11,7 +11,6 @@ struct ContentFetcher: Sendable {
     caller = RemoteCaller(transport: transport, policy: retry, time: time)
   }
 
-  /// Some of the content, or all of it.
   enum Piece: Sendable {
     /// The requested range or the beginning of it, with the strong validator of the whole content.
     case part([UInt8], validator: String?)
@@ -51,9 +50,7 @@ struct ContentFetcher: Sendable {
         .rangesUnsupported, at: source.place,
         "The server gives all \(source.length) bytes at once. Host it where parts can be had.")
     }
-    let whole = try await send([], to: source, limit: Int(source.length)) {
-      classifyWhole($0, of: source)
-    }
+    let whole = try await send([], to: source, limit: Int(source.length)) { classifyWhole($0, of: source) }
     guard let whole else { throw source.lengthMismatch(nil) }
     return whole
   }
@@ -65,8 +62,7 @@ struct ContentFetcher: Sendable {
   ) async throws(DownloadError) -> Piece? {
     // Ranges and lengths are those of the unencoded content.
     let common = [HTTPHeader("Accept-Encoding", "identity"), UserAgent.header]
-    let request = RemoteRequest(
-      .get, source.url, headers: common + headers, maximumResponseByteCount: limit)
+    let request = RemoteRequest(.get, source.url, headers: common + headers, maximumResponseByteCount: limit)
     do {
       return try await caller.send(isIdempotent: true, { request }, classify: classify)
     } catch RemoteCaller.Failure.transport(let error) where error.code == .tooLarge {

@@ -143,17 +143,13 @@ package protocol DownloadFiles: Sendable {
   /// this returns, the bytes and the name survive a crash.
   func complete(_ name: String) throws(DownloadError)
 
-  /// Removes a file if it exists.
   func remove(_ file: DownloadFile) throws(DownloadError)
 
-  /// The names of the partial files.
   func partialNames() throws(DownloadError) -> [String]
 
-  /// The path of a file.
   func path(of file: DownloadFile) -> String
 }
 
-/// One of the two files of a download.
 package enum DownloadFile: Sendable, Hashable {
   case partial(String)
   case complete(String)

@@ -3,7 +3,6 @@
 internal import ReceiptHTTP
 
 extension DownloadQueue {
-  /// The content of a transaction, started or not.
   package func downloads(of transaction: PaymentTransaction.ID) async throws(DownloadError) -> [Download] {
     let contents = try await purchasedContent(of: transaction)
     return contents.enumerated().map { index, content in
@@ -12,7 +11,6 @@ extension DownloadQueue {
     }
   }
 
-  /// Starts all of the downloads or none. Those that are waiting, active, paused or finished are not changed.
   package func start(_ downloads: [Download]) async throws(DownloadError) {
     for download in downloads {
       let contents = try await purchasedContent(of: download.transaction)
@@ -30,7 +28,6 @@ extension DownloadQueue {
     try enqueue(started)
   }
 
-  /// Pauses downloads and keeps received bytes. Those that are neither waiting nor active are not changed.
   package func pause(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
     let paused = records(of: ids, in: [.waiting]) { $0.state = .paused }
@@ -44,7 +41,6 @@ extension DownloadQueue {
     schedule()
   }
 
-  /// Resumes downloads that were paused or failed, from the point at which they stopped. Others are not changed.
   package func resume(_ ids: [Download.ID]) async throws(DownloadError) {
     try requireKnown(ids)
     for id in ids {
@@ -58,7 +54,6 @@ extension DownloadQueue {
       })
   }
 
-  /// The changed records of those downloads that are in one of the states.
   private func records(
     of ids: [Download.ID], in states: Set<SavedState>, _ change: (inout DownloadRecord) -> Void
   ) -> [(id: Download.ID, record: DownloadRecord?)] {
@@ -69,7 +64,6 @@ extension DownloadQueue {
     }
   }
 
-  /// Cancels downloads: removes received bytes and removes them from the list. Finished ones are not changed.
   package func cancel(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
     let cancelled = Set(ids).filter { entries[$0]?.record.state != .finished }

@@ -6,7 +6,6 @@ internal import ReceiptHTTP
 extension DownloadQueue {
   /// The number of bytes that are read at once to digest a file.
   private static let digestStep = 1 << 20
-  /// The number of restarts after which the download fails.
   private static let maximumRestartCount = 3
 
   /// Begins work on waiting downloads, oldest transactions first, until the maximum number is active.
@@ -109,9 +108,7 @@ extension DownloadQueue {
     try update(work) { $0.validator = validator }
   }
 
-  private func update(
-    _ work: DownloadWork, _ change: (inout DownloadRecord) -> Void
-  ) throws(DownloadError) {
+  private func update(_ work: DownloadWork, _ change: (inout DownloadRecord) -> Void) throws(DownloadError) {
     let old = try entry(work).record
     var record = old
     change(&record)

@@ -14,7 +14,6 @@ package actor DownloadQueue {
   let storage: any RecordStorage
   let files: any DownloadFiles
   let fetcher: ContentFetcher
-  /// Returns the content of a transaction that is purchased or restored, and not finished; otherwise `nil`.
   let content: Content
   private let observer: Observer
 
@@ -72,7 +71,6 @@ package actor DownloadQueue {
 
   // MARK: Reading
 
-  /// The started downloads, in the order of their transactions.
   package var downloads: [Download] {
     entries.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { snapshot($0) }
   }
@@ -100,7 +98,6 @@ package actor DownloadQueue {
     if isClosed { throw DownloadError(.closed, "The queue was closed.") }
   }
 
-  /// Cancels the work on a download.
   func stopWork(_ id: Download.ID) {
     entries[id]?.active?.task.cancel()
     entries[id]?.active = nil
@@ -108,7 +105,6 @@ package actor DownloadQueue {
 
   // MARK: Notifying
 
-  /// Reports the current state of downloads.
   func report(_ ids: [Download.ID]) { notify(ids.compactMap { snapshot($0) }) }
 
   /// Reports states of downloads. A slow observer receives only the latest state.
@@ -145,7 +141,6 @@ struct DownloadEntry {
   var record: DownloadRecord
   /// The length of its partial file.
   var receivedByteCount: Int64 = 0
-  /// The work on the download, if it is active.
   var active: Active?
   /// The number of restarts since the download was started, because its content or its file changed.
   var restartCount = 0
@@ -212,7 +207,6 @@ extension DownloadRecord {
       state: .waiting)
   }
 
-  /// Reads a record.
   init(_ stored: StoredRecord) throws(DownloadError) {
     do throws(MalformedReceipt) {
       try self.init(json: stored.value, part: "download record", limits: .standard)

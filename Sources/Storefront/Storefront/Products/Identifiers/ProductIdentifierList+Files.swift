@@ -11,9 +11,7 @@ extension ProductIdentifierList {
   ///   - directory: The directory of the app's resources, such as `Bundle.main.resourceURL`.
   /// - Throws: ``ProductIdentifierError`` with `not-found` if there is neither `name.plist` nor `name.json`, and the
   ///   errors of ``init(contentsOf:)``.
-  public init(
-    resource name: String = "product_ids", in directory: URL
-  ) throws(ProductIdentifierError) {
+  public init(resource name: String = "product_ids", in directory: URL) throws(ProductIdentifierError) {
     for file in ["\(name).plist", "\(name).json"].map({ directory.appending(path: $0) })
     where FileManager.default.fileExists(atPath: file.path) {
       try self.init(contentsOf: file)
@@ -49,7 +47,6 @@ struct SmallFile {
 
   var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// Reads a regular file.
   func read(limit: Int) throws(ProductIdentifierError) -> [UInt8] {
     let status: File.Status?
     let bytes: [UInt8]?

@@ -11,9 +11,7 @@ public struct ProductIdentifierList: Sendable, Hashable {
   /// Identifiers that occur more than once in the list, which is a harmless error.
   package let duplicates: [String]
 
-  /// The greatest number of identifiers: 100,000.
   package static let maximumCount = 100_000
-  /// The greatest size of a list, in bytes: 4 MiB.
   package static let maximumByteCount = 4 << 20
 
   /// Creates a list.

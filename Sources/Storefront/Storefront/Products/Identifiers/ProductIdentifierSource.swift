@@ -19,7 +19,6 @@ public import ReceiptHTTP
 /// if case .stale(let reason) = result.freshness { print("The list may be old: \(reason)") }
 /// ```
 public struct ProductIdentifierSource: Sendable {
-  /// The address of the list.
   package let url: RemoteURL
 
   private let cache: SmallFile?
@@ -259,7 +258,6 @@ extension CachedIdentifierList {
     return copy.encodedJSON()
   }
 
-  /// `true` if a conditional request is possible.
   var isConditional: Bool { etag != nil || lastModified != nil }
 
   private var checksum: String {

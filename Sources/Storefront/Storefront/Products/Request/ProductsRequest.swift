@@ -13,7 +13,6 @@ internal import Synchronization
 /// To use a delegate as in StoreKit, set ``delegate`` and call ``start()``; ``cancel()`` cancels the request. A
 /// started request retains itself until it is done. It does not retain its delegate.
 public final class ProductsRequest: Sendable {
-  /// The identifiers of the requested products.
   package let productIdentifiers: Set<String>
   /// The languages that the customer reads, best first.
   package let preferredLocales: [Locale]
@@ -193,7 +192,6 @@ public struct InvalidProductIdentifiers: Error, Sendable, Hashable, CustomString
   /// The identifiers, sorted; at least one.
   public let identifiers: [String]
 
-  /// Creates an error; `nil` if there are no identifiers.
   package init?(_ identifiers: [String]) {
     guard !identifiers.isEmpty else { return nil }
     self.identifiers = identifiers.sorted()

@@ -163,9 +163,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   // MARK: Finished transactions
 
   /// Verifies newly finished transactions, and returns all remembered purchases.
-  private func verifyFinished(
-    _ productIdentifiers: Set<String>
-  ) async throws -> [String: OwnedPurchase] {
+  private func verifyFinished(_ productIdentifiers: Set<String>) async throws -> [String: OwnedPurchase] {
     var last: PaymentTransaction.ID?
     while true {
       let page = try queue.kept(after: last, limit: 64)

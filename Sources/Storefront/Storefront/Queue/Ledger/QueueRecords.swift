@@ -103,7 +103,6 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
 
   init(value: Int64) { self.value = value }
 
-  /// The number of a key; `nil` for any other text.
   init?(key: String) {
     guard key.utf8.count == Self.digits, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let value = Int64(key)
@@ -111,7 +110,6 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
     self.value = value
   }
 
-  /// The key of its records.
   var key: String {
     var digits = [UInt8](repeating: UInt8(ascii: "0"), count: Self.digits)
     var rest = value

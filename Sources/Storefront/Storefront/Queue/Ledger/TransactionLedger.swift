@@ -20,7 +20,6 @@ struct TransactionLedger {
   private var sales: [String: Int] = [:]
   /// The number of restored transactions per original sale, by the store's identifier.
   private var originals: [String: Int] = [:]
-  /// The number of the next transaction.
   private var next = SequenceNumber(value: 1)
   /// Numbers below this one can be assigned without a write to the storage.
   private var reserved = SequenceNumber(value: 0)
@@ -42,7 +41,6 @@ struct TransactionLedger {
   /// Returns `true` if a purchase is already in the queue, restored and not finished.
   func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }
 
-  /// The transaction of a request, if it is in the state `purchasing`.
   func transaction(purchasing request: String) -> SequenceNumber? { purchasing[request] }
 
   // MARK: Changing
@@ -254,7 +252,6 @@ struct LedgerChanges {
 
   var isEmpty: Bool { added.isEmpty && outcomes.isEmpty }
 
-  /// Adds a payment.
   mutating func add(_ payment: Payment, request: String) { added.append((payment, .purchasing, request)) }
 
   /// Applies the store's answer to a payment, unless the payment already has an outcome.

@@ -63,12 +63,9 @@ extension PaymentQueue {
 
     func next() async -> PaymentQueueUpdate? { await queue.nextUpdate(for: mailbox) }
 
-    func end() {
-      Task { [queue, mailbox] in await queue.removeMailbox(mailbox) }
-    }
+    func end() { Task { [queue, mailbox] in await queue.removeMailbox(mailbox) } }
   }
 
-  /// Notifies all observers.
   package func notify(_ update: PaymentQueueUpdate) {
     for id in mailboxes.keys { mailboxes[id]?.post(update) }
   }
@@ -153,10 +150,8 @@ struct ObserverMailbox {
     case other(PaymentQueueUpdate)
   }
 
-  /// The identifier of a mailbox in its queue.
   typealias ID = UInt64
 
-  /// The greatest number of transactions in one call.
   static let pageLimit = 256
 
   /// The observer; `nil` for a sequence of updates.
@@ -190,7 +185,6 @@ struct ObserverMailbox {
   /// The next items, which stay in the mailbox.
   var next: [Item] { Array(items.prefix(Self.pageLimit)) }
 
-  /// Removes delivered items.
   mutating func take(_ count: Int) {
     for case .transaction(let number) in items.prefix(count) { waiting.remove(number) }
     items.removeFirst(count)

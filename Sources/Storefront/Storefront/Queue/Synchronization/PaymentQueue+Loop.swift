@@ -3,13 +3,11 @@
 internal import ReceiptHTTP
 
 extension PaymentQueue {
-  /// `true` if the queue is observed.
   package var isWatched: Bool { fault == nil && (!mailboxes.isEmpty || !purchases.isEmpty) }
 
   /// `true` if the loop has work. If the queue is not observed, the loop only sends finishes.
   private var isLoopNeeded: Bool { isWatched || fault == nil && !synchronization.toFinish.isEmpty }
 
-  /// Starts the synchronization loop, if it is needed.
   func startSynchronizing() {
     guard isLoopNeeded else { return }
     if synchronization.loop == nil {
@@ -98,18 +96,14 @@ extension PaymentQueue {
   private func endPause() { synchronization.pause?.isOver.deliver(false) }
 }
 
-/// The pending synchronization with the store.
 struct SynchronizationState {
-  /// Payments to send.
   var toSend: ArraySlice<SequenceNumber> = []
   /// Payments that wait for approval. They are sent again periodically, because only the answer reports a refusal.
   var awaitingApproval: Set<SequenceNumber> = []
-  /// Finishes to send.
   var toFinish: ArraySlice<SequenceNumber> = []
 
   /// The synchronization loop, which runs while the queue is observed or has finishes to send.
   var loop: Task<Void, Never>?
-  /// The current pause of the loop.
   var pause: Pause?
 
   struct Pause {
@@ -126,9 +120,7 @@ struct SynchronizationState {
   /// `true` if the store has signalled a change that was not fetched yet.
   var isStale = false
 
-  /// The number of requests that the store answered.
   var progress = 0
-  /// The delay that the store asked for when it was last unavailable.
   var retryAfter: Duration?
 
   /// The number of lists of sales that are being fetched.
@@ -145,7 +137,6 @@ struct StoreRequestLock {
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// Takes the lock if it is free.
   mutating func takeIfFree() -> Bool {
     defer { isTaken = true }
     return !isTaken
@@ -164,7 +155,6 @@ struct StoreRequestLock {
 }
 
 extension PaymentQueue {
-  /// Sends one request and applies its answer while holding the lock.
   func withRequestLock<Result, Failure>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
