@@ -31,27 +31,22 @@ struct CatalogChecker {
     _ identifier: String, _ what: String, isNotIn known: inout Set<String>, at path: String
   ) throws(CatalogError) {
     try checkIdentifier(identifier, what, at: path)
-    guard known.insert(identifier).inserted else {
-      throw CatalogError(
-        .duplicateIdentifier, at: path, "There is another \(what) \"\(identifier)\"; identifiers are unique.")
-    }
+    try CatalogError.require(
+      known.insert(identifier).inserted, .duplicateIdentifier, at: path,
+      "There is another \(what) \"\(identifier)\"; identifiers are unique.")
   }
 
   private func check(_ product: CatalogProduct, at path: String) throws(CatalogError) {
-    guard ProductType.known.contains(product.type) else {
-      throw CatalogError(
-        .unknownType, at: "\(path).type",
-        "There is no product type \"\(product.type.rawValue)\"; the types are "
-          + quoted(ProductType.known.map(\.rawValue)))
-    }
+    try CatalogError.require(
+      ProductType.known.contains(product.type), .unknownType, at: "\(path).type",
+      "There is no product type \"\(product.type.rawValue)\"; the types are "
+        + quoted(ProductType.known.map(\.rawValue)))
     try checkPrice(product.price, at: "\(path).price")
     let currency = product.currency
-    guard currency.utf8.count == 3, currency.utf8.allSatisfy({ UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 })
-    else {
-      throw CatalogError(
-        .invalidCurrency, at: "\(path).currency",
-        "\"\(currency)\" is not a currency; write the three capital letters of ISO 4217, such as \"EUR\".")
-    }
+    try CatalogError.require(
+      currency.utf8.count == 3 && currency.utf8.allSatisfy({ UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }),
+      .invalidCurrency, at: "\(path).currency",
+      "\"\(currency)\" is not a currency; write the three capital letters of ISO 4217, such as \"EUR\".")
     for (index, localization) in product.localizations.enumerated() where localization.locale.isEmpty {
       throw CatalogError(
         .invalidValue, at: "\(path).localizations[\(index)].locale",
@@ -71,11 +66,9 @@ struct CatalogChecker {
       guard content.contentLength >= 0 else {
         throw CatalogError(.invalidDownload, at: "\(path).contentLength", "A length is not negative.")
       }
-      guard content.sha256.count == 32 else {
-        throw CatalogError(
-          .invalidDownload, at: "\(path).sha256",
-          "A SHA-256 has 32 bytes, not \(content.sha256.count); write 64 hexadecimal digits.")
-      }
+      try CatalogError.require(
+        content.sha256.count == 32, .invalidDownload, at: "\(path).sha256",
+        "A SHA-256 has 32 bytes, not \(content.sha256.count); write 64 hexadecimal digits.")
     }
   }
 
@@ -83,39 +76,30 @@ struct CatalogChecker {
     of product: CatalogProduct, at path: String, groups: Set<String>
   ) throws(CatalogError) {
     guard let subscription = product.subscription else {
-      guard product.type != .autoRenewableSubscription else {
-        throw CatalogError(
-          .missingSubscription, at: path,
-          "\"\(product.productIdentifier)\" renews itself, so it needs a group and a period.")
-      }
+      try CatalogError.require(
+        product.type != .autoRenewableSubscription, .missingSubscription, at: path,
+        "\"\(product.productIdentifier)\" renews itself, so it needs a group and a period.")
       return
     }
-    guard product.type == .autoRenewableSubscription else {
-      throw CatalogError(
-        .unexpectedSubscription, at: path,
-        "A product of the type \"\(product.type.rawValue)\" does not renew itself and has no such terms.")
-    }
-    guard groups.contains(subscription.groupIdentifier) else {
-      throw CatalogError(
-        .unknownGroup, at: "\(path).groupIdentifier",
-        "There is no subscription group \"\(subscription.groupIdentifier)\"; add it to the groups.")
-    }
-    guard subscription.level >= 1 else {
-      throw CatalogError(
-        .invalidLevel, at: "\(path).level",
-        "The level \(subscription.level) is below 1, the highest service.")
-    }
+    try CatalogError.require(
+      product.type == .autoRenewableSubscription, .unexpectedSubscription, at: path,
+      "A product of the type \"\(product.type.rawValue)\" does not renew itself and has no such terms.")
+    try CatalogError.require(
+      groups.contains(subscription.groupIdentifier), .unknownGroup, at: "\(path).groupIdentifier",
+      "There is no subscription group \"\(subscription.groupIdentifier)\"; add it to the groups.")
+    try CatalogError.require(
+      subscription.level >= 1, .invalidLevel, at: "\(path).level",
+      "The level \(subscription.level) is below 1, the highest service.")
     var identities: Set<OfferIdentity> = []
     var codes: Set<String> = []
     for (index, offer) in subscription.offers.enumerated() {
       let path = "\(path).offers[\(index)]"
       try checkOfferIdentifier(of: offer, at: path)
-      guard identities.insert(OfferIdentity(type: offer.type, identifier: offer.identifier)).inserted else {
-        throw CatalogError(
-          .duplicateOffer, at: path,
-          offer.identifier.map { "There is another offer \"\($0)\" of this type." }
-            ?? "There is another introductory offer; a subscription has one.")
-      }
+      try CatalogError.require(
+        identities.insert(OfferIdentity(type: offer.type, identifier: offer.identifier)).inserted,
+        .duplicateOffer, at: path,
+        offer.identifier.map { "There is another offer \"\($0)\" of this type." }
+          ?? "There is another introductory offer; a subscription has one.")
       try checkTerms(of: offer, at: path)
       for (number, code) in offer.codes.sorted().enumerated() {
         guard offer.type == .offerCode else {
@@ -127,10 +111,9 @@ struct CatalogChecker {
   }
 
   private func checkOfferIdentifier(of offer: SubscriptionOffer, at path: String) throws(CatalogError) {
-    guard OfferTypeName.known.contains(where: { $0.type == offer.type }) else {
-      throw CatalogError(
-        .unknownType, at: "\(path).type", "There is no type of offer \(offer.type.rawValue).")
-    }
+    try CatalogError.require(
+      OfferTypeName.known.contains(where: { $0.type == offer.type }), .unknownType, at: "\(path).type",
+      "There is no type of offer \(offer.type.rawValue).")
     let path = "\(path).identifier"
     switch (offer.type, offer.identifier) {
     case (.introductory, nil): break
@@ -146,17 +129,13 @@ struct CatalogChecker {
 
   private func checkTerms(of offer: SubscriptionOffer, at path: String) throws(CatalogError) {
     let modes: [OfferDiscountType] = [.freeTrial, .payAsYouGo, .payUpFront]
-    guard modes.contains(offer.paymentMode) else {
-      throw CatalogError(
-        .unknownType, at: "\(path).paymentMode",
-        "There is no payment mode \"\(offer.paymentMode.rawValue)\"; the modes are "
-          + quoted(modes.map(\.rawValue)))
-    }
-    guard 1...999 ~= offer.periodCount else {
-      throw CatalogError(
-        .invalidQuantity, at: "\(path).periodCount",
-        "An offer lasts for 1 to 999 periods, not \(offer.periodCount).")
-    }
+    try CatalogError.require(
+      modes.contains(offer.paymentMode), .unknownType, at: "\(path).paymentMode",
+      "There is no payment mode \"\(offer.paymentMode.rawValue)\"; the modes are "
+        + quoted(modes.map(\.rawValue)))
+    try CatalogError.require(
+      1...999 ~= offer.periodCount, .invalidQuantity, at: "\(path).periodCount",
+      "An offer lasts for 1 to 999 periods, not \(offer.periodCount).")
     let pricePath = "\(path).price"
     try checkPrice(offer.price, at: pricePath)
     switch (offer.paymentMode == .freeTrial, offer.price == 0) {
@@ -177,10 +156,9 @@ struct CatalogChecker {
 
 /// Checks an identifier: at most 255 bytes without control characters, because it is shown, logged and compared.
 func checkIdentifier(_ identifier: String, _ what: String, at path: String) throws(CatalogError) {
-  guard 1...255 ~= identifier.utf8.count, identifier.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-    throw CatalogError(
-      .invalidValue, at: path, "The identifier of a \(what) has 1 to 255 bytes and no control characters.")
-  }
+  try CatalogError.require(
+    1...255 ~= identifier.utf8.count && identifier.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+    .invalidValue, at: path, "The identifier of a \(what) has 1 to 255 bytes and no control characters.")
 }
 
 /// The end of a sentence that lists names.

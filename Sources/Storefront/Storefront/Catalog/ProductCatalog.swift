@@ -108,15 +108,11 @@ extension ProductCatalog {
   package func validate() throws(CatalogError) { try CatalogChecker(catalog: self).check() }
 
   private static func check(format: String, version: Int64) throws(CatalogError) {
-    guard format == Self.format else {
-      throw CatalogError(
-        .unsupportedVersion, at: "$.format",
-        "\"\(format)\" is not \"\(Self.format)\", the format of catalogues.")
-    }
-    guard version == Self.version else {
-      throw CatalogError(
-        .unsupportedVersion, at: "$.version",
-        "This is version \(version) of the format; this build reads version \(Self.version).")
-    }
+    try CatalogError.require(
+      format == Self.format, .unsupportedVersion, at: "$.format",
+      "\"\(format)\" is not \"\(Self.format)\", the format of catalogues.")
+    try CatalogError.require(
+      version == Self.version, .unsupportedVersion, at: "$.version",
+      "This is version \(version) of the format; this build reads version \(Self.version).")
   }
 }

@@ -58,10 +58,9 @@ extension LocalStore {
   public func revoke(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(transactionIdentifier)
     return try operate { engine, now throws(SubscriptionError) in
-      guard sale.transaction.inAppOwnershipType == .familyShared, sale.transaction.revocationDate == nil
-      else {
-        throw SubscriptionError(.notEligible, at: transactionIdentifier, "It is not shared by the family.")
-      }
+      try SubscriptionError.require(
+        sale.transaction.inAppOwnershipType == .familyShared && sale.transaction.revocationDate == nil,
+        .notEligible, at: transactionIdentifier, "It is not shared by the family.")
       return sale.transaction.type == .autoRenewableSubscription
         ? try engine.revokeSharing(sale.originalIdentifier, at: now)
         : engine.unshare(sale.transaction, account: sale.account, at: now)

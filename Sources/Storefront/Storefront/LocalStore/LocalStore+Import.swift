@@ -189,11 +189,9 @@ extension SubscriptionEngine {
     // A renewal that is due now is performed before the next call is answered, so the subscription counts as active.
     let isRenewing = subscription.dueDate == subscription.expiresDate && subscription.autoRenews
     let found = isRenewing ? .active : subscription.statusCode(at: instant)
-    guard status == nil || status == found else {
-      throw SubscriptionError(
-        .invalidValue, at: identifier,
-        "The status \(status?.rawValue ?? 0) contradicts the dates, by which it is \(found.rawValue) now.")
-    }
+    try SubscriptionError.require(
+      status == nil || status == found, .invalidValue, at: identifier,
+      "The status \(status?.rawValue ?? 0) contradicts the dates, by which it is \(found.rawValue) now.")
     store(subscription)
   }
 

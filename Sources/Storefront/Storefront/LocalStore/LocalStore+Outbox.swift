@@ -110,9 +110,8 @@ extension LocalStore {
     guard let key = try durable.records(in: .storeDueDeliveries, after: nil, limit: 1).first?.key
     else { return nil }
     let parts = key.split(separator: "/").compactMap { Int64($0) }
-    guard parts.count == 2 else {
-      throw LocalStoreError(.corrupt, at: "store-due-deliveries/\(key)", "It is no date and number.")
-    }
+    try LocalStoreError.require(
+      parts.count == 2, .corrupt, at: "store-due-deliveries/\(key)", "It is no date and number.")
     return (Timestamp(millisecondsSince1970: Double(parts[0])), parts[1])
   }
 

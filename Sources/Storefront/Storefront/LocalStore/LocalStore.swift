@@ -61,9 +61,8 @@ public actor LocalStore {
     catalog: ProductCatalog, identity: SigningIdentity, storage: any RecordStorage, options: Options,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(LocalStoreError) {
-    guard options.maximumQuantity > 0 else {
-      throw LocalStoreError(.invalidOption, at: "maximumQuantity", "It must be at least 1.")
-    }
+    try LocalStoreError.require(
+      options.maximumQuantity > 0, .invalidOption, at: "maximumQuantity", "It must be at least 1.")
     do throws(SigningError) {
       signer = try StoreEventSigner(identity: identity, appAppleId: options.appAppleId)
       switch options.receipts {

@@ -117,9 +117,8 @@ public actor PurchasableItem {
   ///   `not-purchasable`, `unknown-product`, `not-fetched` or `cancelled`.
   @discardableResult
   public func fetchPriceInformation() async throws(PurchasableItemError) -> PriceInformation {
-    guard fetch == nil else {
-      throw PurchasableItemError(.alreadyFetching, at: identifier, "Wait for the fetch that goes on.")
-    }
+    try PurchasableItemError.require(
+      fetch == nil, .alreadyFetching, at: identifier, "Wait for the fetch that goes on.")
     guard canBePurchased, let productIdentifier else {
       throw PurchasableItemError(.notPurchasable, at: identifier, "It is not for sale by itself.")
     }
@@ -219,11 +218,9 @@ public struct BundleRequest: Sendable {
         "It has no content of its own, and no transaction in the queue has: buy or restore it first.")
     }
     let source = try ContentSource(content)
-    guard source.length <= Int64(Self.maximumByteCount) else {
-      throw DownloadError(
-        .invalidContent, at: content.contentIdentifier,
-        "A bundle has at most \(Self.maximumByteCount) bytes. Download it instead.")
-    }
+    try DownloadError.require(
+      source.length <= Int64(Self.maximumByteCount), .invalidContent, at: content.contentIdentifier,
+      "A bundle has at most \(Self.maximumByteCount) bytes. Download it instead.")
     var bytes: [UInt8] = []
     while bytes.count < source.length {
       let piece = try await items.fetcher.piece(

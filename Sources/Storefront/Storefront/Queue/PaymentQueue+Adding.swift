@@ -65,23 +65,19 @@ extension PaymentQueue {
 
   private func check(_ payment: Payment) throws(PaymentQueueError) {
     let product = payment.productIdentifier
-    guard payment.quantity > 0 else {
-      throw PaymentQueueError(
-        .invalidQuantity, at: product, "The quantity is \(payment.quantity); it must be 1 or more.")
-    }
+    try PaymentQueueError.require(
+      payment.quantity > 0, .invalidQuantity, at: product,
+      "The quantity is \(payment.quantity); it must be 1 or more.")
     guard payment.requestData == nil else {
       throw PaymentQueueError(.requestDataReserved, at: product, "requestData is reserved: leave it nil.")
     }
-    guard !product.isEmpty, options.registeredProductIdentifiers?.contains(product) ?? true,
-      !options.checksRegistration || store.isRegistered(product)
-    else {
-      throw PaymentQueueError(
-        .unknownProduct, at: product, "The product is not registered with the store: check its identifier.")
-    }
-    guard canMakePayments else {
-      throw PaymentQueueError(
-        .paymentsNotAllowed, at: product, "The user may not authorise payments: offer nothing for sale.")
-    }
+    try PaymentQueueError.require(
+      !product.isEmpty && options.registeredProductIdentifiers?.contains(product) ?? true
+        && (!options.checksRegistration || store.isRegistered(product)), .unknownProduct, at: product,
+      "The product is not registered with the store: check its identifier.")
+    try PaymentQueueError.require(
+      canMakePayments, .paymentsNotAllowed, at: product,
+      "The user may not authorise payments: offer nothing for sale.")
   }
 
   /// Stores changes, and notifies all observers.

@@ -54,11 +54,9 @@ extension PaymentQueue {
         throw PaymentQueueError(
           .unknownTransaction, at: id.rawValue, "The queue never had it: finish what the queue delivered.")
       }
-      guard ledger.transactions[number]?.transactionState != .purchasing else {
-        throw PaymentQueueError(
-          .stillPurchasing, at: id.rawValue,
-          "The store has not decided: wait until it is purchased or failed.")
-      }
+      try PaymentQueueError.require(
+        ledger.transactions[number]?.transactionState != .purchasing, .stillPurchasing, at: id.rawValue,
+        "The store has not decided: wait until it is purchased or failed.")
       numbers.append(number)
     }
     let isKept = keepsPurchases.withLock { $0 }

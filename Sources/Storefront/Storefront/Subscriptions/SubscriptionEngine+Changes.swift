@@ -77,16 +77,12 @@ extension SubscriptionEngine {
   /// The subscription, if it is the customer's own and current.
   private func current(_ original: String) throws(SubscriptionError) -> Subscription {
     let subscription = try known(original)
-    guard !subscription.isFamilyShared else {
-      throw SubscriptionError(
-        .familyShared, at: original,
-        "Another member of the family pays for it: change that one's, \(subscription.sharedFrom ?? "").")
-    }
-    guard subscription.isCurrent(at: now) else {
-      throw SubscriptionError(
-        .notActive, at: original,
-        "It is \(subscription.status(at: now).rawValue). The customer must subscribe again.")
-    }
+    try SubscriptionError.require(
+      !subscription.isFamilyShared, .familyShared, at: original,
+      "Another member of the family pays for it: change that one's, \(subscription.sharedFrom ?? "").")
+    try SubscriptionError.require(
+      subscription.isCurrent(at: now), .notActive, at: original,
+      "It is \(subscription.status(at: now).rawValue). The customer must subscribe again.")
     return subscription
   }
 
@@ -175,9 +171,8 @@ extension SubscriptionEngine {
 
   private mutating func extend(_ original: String, byDays days: Int) throws(SubscriptionError) {
     var subscription = try paid(original)
-    guard 1...90 ~= days else {
-      throw SubscriptionError(.invalidValue, at: original, "A subscription is extended by 1 to 90 days.")
-    }
+    try SubscriptionError.require(
+      1...90 ~= days, .invalidValue, at: original, "A subscription is extended by 1 to 90 days.")
     guard subscription.hasPaid, subscription.transaction.offerDiscountType != .freeTrial else {
       throw SubscriptionError(.notEligible, at: original, "What was never paid for cannot be extended.")
     }
@@ -234,13 +229,10 @@ extension SubscriptionEngine {
 
   private mutating func renewNow(_ original: String) throws(SubscriptionError) {
     var subscription = try current(original)
-    guard subscription.autoRenews, product(subscription.autoRenewProductIdentifier)?.isForSale == true,
-      subscription.priceIncreaseStatus != .noResponse
-    else {
-      throw SubscriptionError(
-        .notEligible, at: original,
-        "Renewal is off, the product is not for sale, or an answer to a higher price is wanted.")
-    }
+    try SubscriptionError.require(
+      subscription.autoRenews && product(subscription.autoRenewProductIdentifier)?.isForSale == true
+        && subscription.priceIncreaseStatus != .noResponse, .notEligible, at: original,
+      "Renewal is off, the product is not for sale, or an answer to a higher price is wanted.")
     if subscription.isInBillingRetry {
       recover(&subscription)
     } else {

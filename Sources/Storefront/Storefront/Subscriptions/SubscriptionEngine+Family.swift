@@ -27,9 +27,8 @@ extension SubscriptionEngine {
       throw SubscriptionError(.notEligible, at: account, "The account is in a family already.")
     }
     let others = members(of: organizer).isEmpty ? [organizer] : members(of: organizer)
-    guard others.count < 6 else {
-      throw SubscriptionError(.notEligible, at: organizer, "A family has at most six members.")
-    }
+    try SubscriptionError.require(
+      others.count < 6, .notEligible, at: organizer, "A family has at most six members.")
     setFamily(others + [account])
     for id in identifiers(of: others + [account]) {
       guard var subscription = self[id], !subscription.isFamilyShared, isShared(subscription, at: now)
@@ -45,9 +44,7 @@ extension SubscriptionEngine {
   ) throws(SubscriptionError) -> [StoreEvent] {
     begin(at: instant)
     let members = members(of: account)
-    guard !members.isEmpty else {
-      throw SubscriptionError(.notEligible, at: account, "The account is in no family.")
-    }
+    try SubscriptionError.require(!members.isEmpty, .notEligible, at: account, "The account is in no family.")
     setFamily([account])
     setFamily(members.filter { $0 != account })
     for id in identifiers(of: members) {

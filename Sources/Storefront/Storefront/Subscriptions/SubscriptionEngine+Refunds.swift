@@ -41,10 +41,9 @@ extension SubscriptionEngine {
     case .full:
       revoke(transaction, account: account, .refundFull, reason: reason, percentage: 100_000, at: now)
     case .prorated(let part):
-      guard 1...99_999 ~= part else {
-        throw SubscriptionError(
-          .invalidValue, at: identifier, "Part of a price is 1 to 99,999 thousandths of a per cent.")
-      }
+      try SubscriptionError.require(
+        1...99_999 ~= part, .invalidValue, at: identifier,
+        "Part of a price is 1 to 99,999 thousandths of a per cent.")
       revoke(transaction, account: account, .refundProrated, reason: reason, percentage: part, at: now)
     }
     if var subscription = presentSubscription(of: transaction) { stopSharing(&subscription, at: now) }

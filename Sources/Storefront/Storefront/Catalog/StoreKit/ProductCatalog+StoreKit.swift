@@ -132,11 +132,9 @@ private struct StoreKitReader {
     guard let identifier = product.subscriptionGroupID ?? group else {
       throw CatalogError(.missing, at: path, "The subscription is in no group.")
     }
-    guard group == nil || group == identifier else {
-      throw CatalogError(
-        .unknownGroup, at: path,
-        "The subscription stands in another group than the \"\(identifier)\" it names.")
-    }
+    try CatalogError.require(
+      group == nil || group == identifier, .unknownGroup, at: path,
+      "The subscription stands in another group than the \"\(identifier)\" it names.")
     return identifier
   }
 

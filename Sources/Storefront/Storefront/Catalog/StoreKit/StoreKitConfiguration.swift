@@ -14,17 +14,13 @@ extension StoreKitConfiguration {
     } catch {
       throw CatalogError(error, in: json)
     }
-    guard version.major >= 1, version.minor >= 0 else {
-      throw CatalogError(
-        .unsupportedVersion, at: "$.version",
-        "There is no version \(version.major).\(version.minor) of .storekit files; they begin with 1.0.")
-    }
-    guard identifier != nil || version.major == 1 && version.minor == 0 else {
-      throw CatalogError(
-        .missing, at: "$.identifier",
-        "A file of version \(version.major).\(version.minor) has an identifier; only those of version 1.0 have none."
-      )
-    }
+    try CatalogError.require(
+      version.major >= 1 && version.minor >= 0, .unsupportedVersion, at: "$.version",
+      "There is no version \(version.major).\(version.minor) of .storekit files; they begin with 1.0.")
+    try CatalogError.require(
+      identifier != nil || version.major == 1 && version.minor == 0, .missing, at: "$.identifier",
+      "A file of version \(version.major).\(version.minor) has an identifier; only those of version 1.0 have none."
+    )
   }
 
   /// The country of the store: the settings' storefront, else their locale's region, else the United States.

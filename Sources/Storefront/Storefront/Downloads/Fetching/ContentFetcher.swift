@@ -45,11 +45,9 @@ struct ContentFetcher: Sendable {
       }
     }
     if let piece { return piece }
-    guard source.length <= Int64(maximumWholeByteCount) else {
-      throw DownloadError(
-        .rangesUnsupported, at: source.place,
-        "The server gives all \(source.length) bytes at once. Host it where parts can be had.")
-    }
+    try DownloadError.require(
+      source.length <= Int64(maximumWholeByteCount), .rangesUnsupported, at: source.place,
+      "The server gives all \(source.length) bytes at once. Host it where parts can be had.")
     let whole = try await send([], to: source, limit: Int(source.length)) { classifyWhole($0, of: source) }
     guard let whole else { throw source.lengthMismatch(nil) }
     return whole
@@ -191,13 +189,11 @@ struct ContentSource: Sendable, Hashable {
     } catch {
       throw DownloadError(.invalidContent, at: place, error.description)
     }
-    guard content.contentLength >= 0, content.contentLength <= 1 << 50 else {
-      throw DownloadError(
-        .invalidContent, at: place, "A length of \(content.contentLength) bytes cannot be right.")
-    }
-    guard content.sha256.count == 32 else {
-      throw DownloadError(.invalidContent, at: place, "The SHA-256 has not 32 bytes.")
-    }
+    try DownloadError.require(
+      content.contentLength >= 0 && content.contentLength <= 1 << 50, .invalidContent, at: place,
+      "A length of \(content.contentLength) bytes cannot be right.")
+    try DownloadError.require(
+      content.sha256.count == 32, .invalidContent, at: place, "The SHA-256 has not 32 bytes.")
     length = content.contentLength
     sha256 = content.sha256
   }

@@ -39,9 +39,8 @@ package struct DownloadFolder: DownloadFiles {
       try FileSystem.linkStatus(path)
     }
     guard let status else { return nil }
-    guard status.isRegularFile else {
-      throw DownloadError(.inputOutput, at: path, "This is no regular file. Remove it.")
-    }
+    try DownloadError.require(
+      status.isRegularFile, .inputOutput, at: path, "This is no regular file. Remove it.")
     return Int64(clamping: status.byteCount)
   }
 

@@ -139,10 +139,9 @@ extension DownloadQueue {
 
   private func countRestart(_ work: DownloadWork, at place: String) throws(DownloadError) {
     let count = try entry(work).restartCount + 1
-    guard count <= Self.maximumRestartCount else {
-      throw DownloadError(
-        .contentChanged, at: place, "The content changes while it is fetched. Try again later.")
-    }
+    try DownloadError.require(
+      count <= Self.maximumRestartCount, .contentChanged, at: place,
+      "The content changes while it is fetched. Try again later.")
     entries[work.id]?.restartCount = count
   }
 

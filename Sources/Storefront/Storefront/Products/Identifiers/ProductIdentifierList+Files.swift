@@ -57,9 +57,7 @@ struct SmallFile {
       throw ProductIdentifierError(.unreadable, at: "", "The file cannot be read: \(error.reason)")
     }
     guard let status else { throw ProductIdentifierError(.notFound, at: "", "There is no such file.") }
-    guard status.isRegularFile else {
-      throw ProductIdentifierError(.unreadable, at: "", "It is not a regular file.")
-    }
+    try ProductIdentifierError.require(status.isRegularFile, .unreadable, at: "", "It is not a regular file.")
     guard let bytes else {
       throw ProductIdentifierError(.tooLarge, at: "", "The file has more than \(limit) bytes.")
     }

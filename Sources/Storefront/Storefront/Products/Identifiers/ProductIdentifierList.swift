@@ -20,10 +20,9 @@ public struct ProductIdentifierList: Sendable, Hashable {
   /// - Throws: ``ProductIdentifierError`` with `invalid-identifier` if one is empty, is longer than 255 bytes, or
   ///   contains control characters, and `too-large` if there are too many.
   public init(_ identifiers: [String]) throws(ProductIdentifierError) {
-    guard identifiers.count <= Self.maximumCount else {
-      throw ProductIdentifierError(
-        .tooLarge, at: "$", "The list has more than \(Self.maximumCount) identifiers.")
-    }
+    try ProductIdentifierError.require(
+      identifiers.count <= Self.maximumCount, .tooLarge, at: "$",
+      "The list has more than \(Self.maximumCount) identifiers.")
     var seen: Set<String> = []
     var unique: [String] = []
     var repeated: [String] = []
@@ -72,11 +71,9 @@ public struct ProductIdentifierList: Sendable, Hashable {
   /// - Parameter propertyList: The whole file.
   /// - Throws: ``ProductIdentifierError`` with a path or byte offset.
   package init(propertyList: [UInt8]) throws(ProductIdentifierError) {
-    guard propertyList.count <= Self.maximumByteCount else {
-      throw ProductIdentifierError(
-        .tooLarge, at: "byte \(Self.maximumByteCount)",
-        "The property list has \(propertyList.count) bytes; the limit is \(Self.maximumByteCount).")
-    }
+    try ProductIdentifierError.require(
+      propertyList.count <= Self.maximumByteCount, .tooLarge, at: "byte \(Self.maximumByteCount)",
+      "The property list has \(propertyList.count) bytes; the limit is \(Self.maximumByteCount).")
     try self.init(try PropertyListStrings.read(propertyList))
   }
 }

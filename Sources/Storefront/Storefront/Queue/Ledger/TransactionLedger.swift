@@ -55,11 +55,9 @@ struct TransactionLedger {
     var reserved = reserved
     if last > reserved.value {
       reserved = SequenceNumber(value: min(last + Self.reservation, SequenceNumber.greatest.value))
-      guard last <= reserved.value else {
-        throw PaymentQueueError(
-          .unsupported, at: "\(RecordCollection.queueTransactions)",
-          "All numbers of transactions are used up.")
-      }
+      try PaymentQueueError.require(
+        last <= reserved.value, .unsupported, at: "\(RecordCollection.queueTransactions)",
+        "All numbers of transactions are used up.")
       records.append(
         .put(.queue, key: QueueRecord.key, value: QueueRecord(reserved: reserved.value).encodedJSON()))
     }
