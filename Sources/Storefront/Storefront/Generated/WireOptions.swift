@@ -232,3 +232,113 @@ extension PaymentQueue {
     }
   }
 }
+
+/// The options of a queue's downloads.
+public struct DownloadOptions: Sendable {
+  /// The directory for the files. It is created if it does not exist, and must hold nothing else.
+  package var directory: String
+  /// Sends the requests. The caller owns it and shuts it down.
+  package var transport: any HTTPTransport
+  /// The size of one range request, which bounds the part of a download that is in memory; 4 MiB, at least 1
+  /// KiB and at most 64 MiB.
+  package var chunkByteCount: Int
+  /// The longest content that is read into memory as a whole, from servers without support for range
+  /// requests; 64 MiB.
+  package var maximumWholeByteCount: Int
+  /// The number of active downloads; two.
+  package var maximumActiveCount: Int
+  /// The retry policy of each request; six attempts within five minutes.
+  package var retry: RetryPolicy
+  /// The clocks.
+  package var time: RemoteTime
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory for the files. It is created if it does not exist, and must hold nothing
+  ///     else.
+  ///   - transport: Sends the requests. The caller owns it and shuts it down.
+  ///   - chunkByteCount: The size of one range request, which bounds the part of a download that is in
+  ///     memory; 4 MiB, at least 1 KiB and at most 64 MiB.
+  ///   - maximumWholeByteCount: The longest content that is read into memory as a whole, from servers without
+  ///     support for range requests; 64 MiB.
+  ///   - maximumActiveCount: The number of active downloads; two.
+  ///   - retry: The retry policy of each request; six attempts within five minutes.
+  ///   - time: The clocks.
+  public init(
+    directory: String, transport: any HTTPTransport, chunkByteCount: Int = 4 << 20,
+    maximumWholeByteCount: Int = 64 << 20, maximumActiveCount: Int = 2,
+    retry: RetryPolicy = RetryPolicy(
+      maximumAttempts: 6, maximumDelay: .seconds(30), deadline: .seconds(300), attemptTimeout: .seconds(120)),
+    time: RemoteTime = .system
+  ) {
+    self.directory = directory
+    self.transport = transport
+    self.chunkByteCount = min(max(chunkByteCount, 1024), 67_108_864)
+    self.maximumWholeByteCount = max(maximumWholeByteCount, 0)
+    self.maximumActiveCount = max(maximumActiveCount, 1)
+    self.retry = retry
+    self.time = time
+  }
+}
+
+extension LocalStore {
+  /// A failure of calls, for tests.
+  public struct Fault: Sendable, Hashable {
+    /// The call that fails.
+    package var call: Call
+    /// The kind of failure.
+    package var failure: Failure
+    /// The number of calls that fail.
+    package var count: Int
+
+    /// Creates one from its fields.
+    ///
+    /// - Parameters:
+    ///   - call: The call that fails.
+    ///   - failure: The kind of failure.
+    ///   - count: The number of calls that fail.
+    public init(_ call: Call, _ failure: Failure, count: Int = 1) {
+      self.call = call
+      self.failure = failure
+      self.count = count
+    }
+  }
+}
+
+/// The error if the store does not answer. The outcome is unknown: repeat the request with the same
+/// identifier.
+public struct StoreUnavailable: Sendable, Error, Hashable {
+  /// A sentence that describes the error.
+  public var message: String
+  /// The delay before the next request, if the store asked for one.
+  public var retryAfter: Duration?
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameters:
+  ///   - message: A sentence that describes the error.
+  ///   - retryAfter: The delay before the next request, if the store asked for one.
+  public init(_ message: String, retryAfter: Duration? = nil) {
+    self.message = message
+    self.retryAfter = retryAfter
+  }
+}
+
+/// A record: a key that is unique in its collection, and a value.
+public struct StoredRecord: Sendable, Hashable {
+  /// The key.
+  public var key: String
+  /// The value.
+  public var value: [UInt8]
+
+  /// Creates one from its fields.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - value: The value.
+  public init(key: String, value: [UInt8]) {
+    self.key = key
+    self.value = value
+  }
+}

@@ -42,44 +42,32 @@ extension LocalStore {
     /// The property list of a transaction receipt, signed by an RSA identity of 2048 bits.
     case transactionReceipt(SigningIdentity)
   }
+}
 
-  /// A failure of calls, for tests.
-  public struct Fault: Sendable, Hashable {
-    /// A call to the store.
-    public enum Call: String, Sendable, Hashable, CaseIterable {
-      /// ``Store/products(for:preferredLocales:)``.
-      case products
-      /// ``Store/purchase(_:)``.
-      case purchase
-      /// ``Store/unfinishedTransactions(after:limit:)``.
-      case unfinished
-      /// ``Store/finish(transactionIdentifier:)``.
-      case finish
-      /// ``Store/restore(_:after:limit:)``.
-      case restore
-    }
+extension LocalStore.Fault {
+  /// A call to the store.
+  public enum Call: String, Sendable, Hashable, CaseIterable {
+    /// ``Store/products(for:preferredLocales:)``.
+    case products
+    /// ``Store/purchase(_:)``.
+    case purchase
+    /// ``Store/unfinishedTransactions(after:limit:)``.
+    case unfinished
+    /// ``Store/finish(transactionIdentifier:)``.
+    case finish
+    /// ``Store/restore(_:after:limit:)``.
+    case restore
+  }
 
-    /// The kind of failure.
-    public enum Failure: Sendable, Hashable {
-      /// The store refuses: the payment fails permanently. A call without such a result reports the store as
-      /// unavailable.
-      case error(StoreError)
-      /// The store does nothing and does not answer.
-      case unavailable(retryAfter: Duration?)
-      /// The store performs the call, and its answer is lost.
-      case answerLost
-    }
-
-    package var call: Call
-    package var failure: Failure
-    package var count: Int
-
-    /// Creates a fault.
-    public init(_ call: Call, _ failure: Failure, count: Int = 1) {
-      self.call = call
-      self.failure = failure
-      self.count = count
-    }
+  /// The kind of failure.
+  public enum Failure: Sendable, Hashable {
+    /// The store refuses: the payment fails permanently. A call without such a result reports the store as
+    /// unavailable.
+    case error(StoreError)
+    /// The store does nothing and does not answer.
+    case unavailable(retryAfter: Duration?)
+    /// The store performs the call, and its answer is lost.
+    case answerLost
   }
 }
 

@@ -56,19 +56,7 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(Self.domain) \(code.rawValue): \(message)" }
 }
 
-/// The error if the store does not answer. The outcome is unknown: repeat the request with the same identifier.
-public struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A sentence that describes the error.
-  public let message: String
-  /// The delay before the next request, if the store asked for one.
-  public let retryAfter: Duration?
-
-  /// Creates an error.
-  public init(_ message: String, retryAfter: Duration? = nil) {
-    self.message = message
-    self.retryAfter = retryAfter
-  }
-
+extension StoreUnavailable: CustomStringConvertible {
   /// The message.
   public var description: String { "store unavailable: \(message)" }
 }

@@ -89,20 +89,6 @@ extension RecordCollection: CustomStringConvertible {
   public var description: String { rawValue }
 }
 
-/// A record: a key that is unique in its collection, and a value.
-public struct StoredRecord: Sendable, Hashable {
-  /// The key.
-  public let key: String
-  /// The value.
-  public let value: [UInt8]
-
-  /// Creates a record.
-  public init(key: String, value: [UInt8]) {
-    self.key = key
-    self.value = value
-  }
-}
-
 /// A change to a record.
 public enum RecordChange: Sendable, Hashable {
   /// Sets the value of a key.
