@@ -21,15 +21,7 @@ struct ContentFetcher: Sendable {
   }
 
   /// Requests a range. A server that ignores ranges sends the whole content.
-  ///
-  /// - Parameters:
-  ///   - source: The content.
-  ///   - offset: The first byte.
-  ///   - count: The greatest number of bytes, at least 1. The server may send fewer.
-  ///   - validator: The validator of the bytes received before. If it has changed, the server sends the whole content.
-  ///   - maximumWholeByteCount: The longest content that is fetched as a whole.
-  /// - Returns: A piece of content of the stated length.
-  /// - Throws: ``DownloadError`` if there is no usable response.
+  /// If the validator of the bytes received before has changed, the server sends the whole content, too.
   func piece(
     of source: ContentSource, at offset: Int64, count: Int, validator: String?, maximumWholeByteCount: Int
   ) async throws(DownloadError) -> Piece {
@@ -120,17 +112,14 @@ struct ContentFetcher: Sendable {
   private static func failure(_ error: any Error, at place: String) -> DownloadError {
     switch error {
     case let error as DownloadError: error
-    case let failure as RemoteCaller.Failure: DownloadError(code(of: failure), at: place, failure.description)
+    case let failure as RemoteCaller.Failure:
+      switch failure {
+      case .transport, .deadlineExceeded: DownloadError(.unreachable, at: place, failure.description)
+      case .redirected: DownloadError(.refused, at: place, failure.description)
+      case .cancelled: DownloadError(.cancelled, at: place, failure.description)
+      }
     // The only other error is cancellation.
     default: DownloadError(.cancelled, at: place, "The task was cancelled.")
-    }
-  }
-
-  private static func code(of failure: RemoteCaller.Failure) -> DownloadError.Code {
-    switch failure {
-    case .transport, .deadlineExceeded: .unreachable
-    case .redirected: .refused
-    case .cancelled: .cancelled
     }
   }
 }
@@ -142,9 +131,7 @@ struct ContentRange: Sendable, Hashable {
   /// The length of the whole content; `nil` for `*`, which means unknown.
   let total: Int64?
 
-  /// Reads a range. A range that ends before it begins or exceeds the length is invalid.
-  ///
-  /// - Returns: `nil` for an invalid range, for `*/1234`, which has no range, and for any other text.
+  /// Reads a range; `nil` if it ends before it begins or exceeds the length, and for `*/1234`, which has no range.
   init?(_ header: String) {
     let form = #/(?i:bytes) ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)/#
     guard let match = header.wholeMatch(of: form), let first = Int64(match.1), let last = Int64(match.2),
@@ -184,9 +171,7 @@ struct ContentSource: Sendable, Hashable {
 
   init(_ content: DownloadableContent) throws(DownloadError) {
     let place = content.contentIdentifier
-    do throws(RemoteURL.Failure) {
-      url = try RemoteURL(content.url)
-    } catch {
+    do { url = try RemoteURL(content.url) } catch {
       throw DownloadError(.invalidContent, at: place, error.description)
     }
     try DownloadError.require(

@@ -6,7 +6,6 @@ internal import ReceiptBytes
 /// owner may read them, and links are not followed.
 package struct DownloadFolder: DownloadFiles {
   private static let partialSuffix = ".part"
-  private static let completeSuffix = ".content"
 
   private let directory: String
 
@@ -29,7 +28,7 @@ package struct DownloadFolder: DownloadFiles {
   package func path(of file: DownloadFile) -> String {
     switch file {
     case .partial(let name): "\(directory)/\(name)\(Self.partialSuffix)"
-    case .complete(let name): "\(directory)/\(name)\(Self.completeSuffix)"
+    case .complete(let name): "\(directory)/\(name).content"
     }
   }
 
@@ -125,14 +124,8 @@ package protocol DownloadFiles: Sendable {
   /// The length of a file; `nil` if the file does not exist.
   func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64?
 
-  /// Appends to a partial file, which is created if it does not exist.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bytes to append.
-  ///   - name: The name of the file.
-  ///   - offset: The length that the file must have.
-  /// - Returns: `true` if it has that length. If not, nothing is written.
-  /// - Throws: ``DownloadError`` with `disk-full` or `input-output`; the file's length is then unchanged.
+  /// Appends to a partial file, which is created if it does not exist. If its length is not `offset`, this writes
+  /// nothing and returns `false`. After an error the length is unchanged.
   func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool
 
   /// Reads at most `count` bytes from an offset. The result is empty at the end.

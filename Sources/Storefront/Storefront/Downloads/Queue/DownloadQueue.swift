@@ -18,8 +18,7 @@ package actor DownloadQueue {
   private let observer: Observer
 
   package typealias Content =
-    @Sendable (PaymentTransaction.ID) async throws(DownloadError)
-    -> [DownloadableContent]?
+    @Sendable (PaymentTransaction.ID) async throws(DownloadError) -> [DownloadableContent]?
   /// Receives the current state of downloads. Calls do not overlap.
   package typealias Observer = @Sendable ([Download]) async -> Void
 
@@ -41,8 +40,7 @@ package actor DownloadQueue {
     self.observer = observer
     fetcher = ContentFetcher(transport: options.transport, retry: options.retry, time: options.time)
     var found: [Download.ID: DownloadEntry] = [:]
-    try storage.forEachRecord(in: .downloads, limit: 256) {
-      (stored) throws(DownloadError) in
+    try storage.forEachRecord(in: .downloads, limit: 256) { (stored) throws(DownloadError) in
       var entry = DownloadEntry(try DownloadRecord(stored))
       // An error here is ignored, because it is reported when the file is written.
       let byteCount = (try? files.byteCount(of: .partial(entry.fileName))) ?? nil
@@ -81,16 +79,13 @@ package actor DownloadQueue {
 
   // MARK: Storing
 
-  /// Stores records. A `nil` record removes the stored one.
-  func commit(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
+  func commit(
+    _ records: [DownloadRecord], removing ids: Set<Download.ID> = []
+  ) throws(DownloadError) {
     try requireOpen()
-    let changes: [RecordChange] = records.map { id, record in
-      if let record {
-        .put(.downloads, key: id.rawValue, value: record.encodedJSON())
-      } else {
-        .remove(.downloads, key: id.rawValue)
-      }
-    }
+    let changes =
+      records.map { RecordChange.put(.downloads, key: $0.id.rawValue, value: $0.encodedJSON()) }
+      + ids.map { RecordChange.remove(.downloads, key: $0.rawValue) }
     try DownloadError.wrapping(try storage.commit(changes))
   }
 
@@ -118,9 +113,7 @@ package actor DownloadQueue {
     }
     guard !isNotifying, !pendingUpdates.isEmpty else { return }
     isNotifying = true
-    Task {
-      while let news = takePendingUpdates() { await observer(news) }
-    }
+    Task { while let news = takePendingUpdates() { await observer(news) } }
   }
 
   private func takePendingUpdates() -> [Download]? {
