@@ -102,9 +102,7 @@ extension ProductCatalog {
     ).encodedJSON()
   }
 
-  /// Validates identifiers, types, prices, periods, groups, offers and content.
-  ///
-  /// - Throws: ``CatalogError`` with the first fault and its path in our own format.
+  /// Validates identifiers, types, prices, periods, groups, offers and content. The first fault is thrown.
   package func validate() throws(CatalogError) { try CatalogChecker(catalog: self).check() }
 
   private static func check(format: String, version: Int64) throws(CatalogError) {

@@ -45,10 +45,7 @@ struct PageLimit: JSONFieldValue, Sendable, Hashable {
 // MARK: Answers
 
 extension ProductsAnswer {
-  /// The response, or the store's refusal.
-  ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the answer has neither, or does not cover exactly the requested
-  ///   identifiers.
+  /// The response, or the store's refusal. The answer must cover exactly the requested identifiers.
   func value(
     askedFor identifiers: Set<String>
   ) throws(MalformedReceipt) -> Result<ProductsResponse, StoreError> {
@@ -77,9 +74,6 @@ extension PurchaseAnswer {
   }
 
   /// The outcome of the payment.
-  ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the outcome is unknown, its transaction or error is missing, or
-  ///   the answer is to another request.
   func value(to request: PurchaseRequest) throws(MalformedReceipt) -> PurchaseOutcome {
     try checkAnswer(requestIdentifier, to: request.id)
     switch outcome {
@@ -95,8 +89,6 @@ extension PurchaseAnswer {
 
 extension RestoreAnswer {
   /// The page, or the store's refusal.
-  ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the answer has neither, or is to another request.
   func value(
     to message: RestoreMessage
   ) throws(MalformedReceipt) -> Result<RestoredTransactionPage, StoreError> {

@@ -27,8 +27,6 @@ extension LocalStore {
   }
 
   /// Finishes a transaction for its customer.
-  ///
-  /// - Throws: ``LocalStoreError`` with `not-found`.
   package func finish(_ identifier: String) throws(LocalStoreError) {
     var sale = try knownSale(identifier)
     guard !sale.isFinished else { return }

@@ -4,11 +4,8 @@ internal import ReceiptCodec
 
 /// Family Sharing of one-time purchases. The engine shares subscriptions.
 extension LocalStore {
-  /// Adds an account to the family of another account. Members share all purchases of products that allow Family
-  /// Sharing.
-  ///
-  /// - Returns: `SUBSCRIBED` or `ONE_TIME_CHARGE` for each shared purchase.
-  /// - Throws: ``LocalStoreError`` with `refused` if the account is in a family, or the family has six members.
+  /// Adds an account to the family of another account: `SUBSCRIBED` or `ONE_TIME_CHARGE` for each purchase of a product
+  /// that allows Family Sharing. It is refused if the account is in a family, or the family has six members.
   @discardableResult
   package func addToFamily(
     _ account: String, of organizer: String
@@ -27,10 +24,7 @@ extension LocalStore {
     }
   }
 
-  /// Removes an account from its family, which ends sharing in both directions.
-  ///
-  /// - Returns: `REVOKE` for each purchase that is no longer shared.
-  /// - Throws: ``LocalStoreError`` with `refused` if the account is in no family.
+  /// Removes an account from its family. Sharing ends in both directions: `REVOKE` for each purchase.
   @discardableResult
   package func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
     try catchUp()

@@ -67,8 +67,6 @@ extension LocalStore {
   }
 
   /// Changes the current state of a transaction, without an event.
-  ///
-  /// - Throws: ``LocalStoreError`` with `not-found`.
   package func amend(
     _ identifier: String, _ amendment: @Sendable (inout JWSTransaction) -> Void
   ) throws(LocalStoreError) {
@@ -106,10 +104,8 @@ extension LocalStore {
     return all
   }
 
-  /// Removes all records of the store, and imports records of ``allRecords()``, in one commit.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`, or with `refused` or `corrupt` if the records are not those of a
-  ///   store. In the latter case nothing was changed.
+  /// Removes all records of the store, and imports records of ``allRecords()``, in one commit. If the records are not
+  /// those of a store, this throws `refused` or `corrupt`, and nothing is changed.
   package func replaceAll(with records: [RecordChange]) throws(LocalStoreError) {
     let trial = StoredRecords(storage: MemoryRecordStorage())
     for case .put(let collection, _, _) in records where !Self.collections.contains(collection) {

@@ -33,10 +33,8 @@ extension LocalStore {
     .put(.storeOutboxDates, key: StoreKey.dated(notification.signedDate, notification.number), value: [])
   }
 
-  /// Runs an operation and commits all of its changes, or none.
-  ///
-  /// - Throws: ``LocalStoreError``. Nothing is changed then. The state is read from the storage again, unless the
-  ///   operation was refused before its first change.
+  /// Runs an operation and commits all of its changes, or none. After an error the state is read from the storage
+  /// again, unless the operation was refused before its first change.
   func change<Result>(
     _ body: (inout SubscriptionEngine, inout Change) throws(LocalStoreError) -> Result
   ) throws(LocalStoreError) -> Result {
@@ -84,10 +82,7 @@ extension LocalStore {
     return result
   }
 
-  /// Performs all events that are due, in several commits.
-  ///
-  /// - Returns: The instant up to which events were performed, which is now by default.
-  /// - Throws: ``LocalStoreError``.
+  /// Performs all events that are due, in several commits, and returns the instant up to which it did, now by default.
   @discardableResult
   func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) -> Timestamp {
     let now = instant ?? clock()

@@ -28,10 +28,7 @@ extension LocalStore {
     }
   }
 
-  /// Reverses a refund.
-  ///
-  /// - Returns: `REFUND_REVERSED`, and the notifications of sharing the purchase again.
-  /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
+  /// Reverses a refund: `REFUND_REVERSED`, and the notifications of sharing the purchase again.
   @discardableResult
   package func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification]
   {
@@ -49,20 +46,14 @@ extension LocalStore {
     }
   }
 
-  /// Declines a requested refund.
-  ///
-  /// - Returns: `REFUND_DECLINED`.
-  /// - Throws: ``LocalStoreError`` with `not-found`.
+  /// Declines a requested refund: `REFUND_DECLINED`.
   @discardableResult
   package func declineRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification]
   {
     try notify(.refundDeclined, about: transactionIdentifier)
   }
 
-  /// Records that the customer requested a refund, and requests consumption information.
-  ///
-  /// - Returns: `CONSUMPTION_REQUEST`.
-  /// - Throws: ``LocalStoreError`` with `not-found`.
+  /// Records that the customer requested a refund, and requests consumption information: `CONSUMPTION_REQUEST`.
   @discardableResult
   package func requestConsumption(
     _ transactionIdentifier: String, reason: ConsumptionRequestReason = .other

@@ -125,8 +125,6 @@ extension LocalStore {
   }
 
   /// Sets the `appAccountToken` of all transactions with an original transaction, and of their future renewals.
-  ///
-  /// - Throws: ``LocalStoreError`` with `not-found`.
   package func setAppAccountToken(_ token: UUIDString, of original: String) throws(LocalStoreError) {
     let account = try knownSale(original).account
     let sales = try history(of: account) { $0.originalIdentifier == original }.sales
@@ -205,10 +203,7 @@ extension LocalStore {
       isRestoration: sale.isRestoration)
   }
 
-  /// The current state of a transaction, newly signed, as servers receive it.
-  ///
-  /// - Returns: The compact JWS.
-  /// - Throws: ``LocalStoreError`` with `not-found`.
+  /// The current state of a transaction, newly signed as a compact JWS, as servers receive it.
   package func signedTransaction(_ transactionIdentifier: String) throws(LocalStoreError) -> String {
     var transaction = try knownSale(transactionIdentifier).transaction
     transaction.signedDate = SubscriptionEngine.later(than: transaction.signedDate, clock())

@@ -80,9 +80,7 @@ extension PaymentQueue {
       "The user may not authorise payments: offer nothing for sale.")
   }
 
-  /// Stores changes, and notifies all observers.
-  ///
-  /// - Returns: The new and changed transactions.
+  /// Stores changes, and notifies all observers. Returns the new and changed transactions.
   @discardableResult
   func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
     let changed = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.commit(changes) }

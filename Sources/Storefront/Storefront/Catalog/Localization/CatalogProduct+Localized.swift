@@ -4,20 +4,10 @@ public import FoundationEssentials
 internal import FoundationInternationalization
 
 extension CatalogProduct {
-  /// The product as a customer sees it.
-  ///
-  /// The title and description are in the first preferred language that has them. A localisation in exactly that
-  /// language and region is best, then one in that language and script, then one in that language. If no preferred
-  /// language has them, they are in `en_US`, otherwise in the first language of the catalogue. A product without
-  /// localisations has its reference name, or its identifier.
-  ///
-  /// The price is the catalogue's, in the catalogue's currency, and is never converted. Its format depends on the
-  /// storefront, not on the customer's language.
-  ///
-  /// - Parameters:
-  ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - storefrontLocale: The locale in which the customer's store writes prices; see ``StorefrontRegion/locale``.
-  /// - Returns: The product.
+  /// The product as a customer sees it. Its title and description are in the first preferred language that has them,
+  /// otherwise in `en_US`, otherwise in the first language of the catalogue; ``LanguageMatch`` chooses. A product
+  /// without localisations has its reference name, or its identifier. The price is the catalogue's, in its currency,
+  /// and is never converted; its format is that of the storefront's locale (``StorefrontRegion/locale``).
   package func localized(preferredLocales: [Locale], storefrontLocale: Locale) -> Product {
     let languages = preferredLocales.compactMap { LanguageTag($0) }
     let best = LanguageMatch.index(of: languages, among: localizations.map { LanguageTag($0.locale) })

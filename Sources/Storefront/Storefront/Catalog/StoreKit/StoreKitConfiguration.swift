@@ -6,8 +6,6 @@ internal import ReceiptCrypto
 
 extension StoreKitConfiguration {
   /// Reads a `.storekit` file. Unknown members are kept; known ones must have the right type.
-  ///
-  /// - Throws: ``CatalogError`` with the place of the first fault.
   init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
     do throws(MalformedReceipt) {
       try self.init(json: json, part: ".storekit file", limits: limits)
@@ -24,8 +22,6 @@ extension StoreKitConfiguration {
   }
 
   /// The country of the store: the settings' storefront, else their locale's region, else the United States.
-  ///
-  /// - Throws: ``CatalogError`` if the settings name a storefront that does not exist.
   func storefront() throws(CatalogError) -> StorefrontRegion {
     guard let code = settings?.storefront, !code.isEmpty else {
       return settings?.locale.flatMap(StorefrontRegion.init(localeIdentifier:)) ?? .unitedStates
@@ -49,9 +45,7 @@ extension StoreKitConfiguration: CustomStringConvertible, CustomReflectable {
 }
 
 extension StoreKitKeyPair: CustomStringConvertible, CustomReflectable {
-  /// The private key that signs promotional offers; its public key verifies them.
-  ///
-  /// - Throws: ``CatalogError`` if it is not a P-256 key in PKCS#8 and base64.
+  /// The private key that signs promotional offers: P-256, in PKCS#8 and base64.
   func signingKey() throws(CatalogError) -> PrivateKey {
     let path = "$.subscriptionOffersKeyPair.privateKey"
     let key: PrivateKey

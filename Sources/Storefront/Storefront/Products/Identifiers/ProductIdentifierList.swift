@@ -42,10 +42,7 @@ public struct ProductIdentifierList: Sendable, Hashable {
     duplicates = repeated
   }
 
-  /// Reads a JSON array of strings.
-  ///
-  /// - Parameter json: The whole file.
-  /// - Throws: ``ProductIdentifierError`` with a JSON path or byte offset.
+  /// Reads a JSON array of strings. The error has a JSON path or byte offset.
   package init(json: [UInt8]) throws(ProductIdentifierError) {
     let value: JSONValue
     do throws(MalformedReceipt) {
@@ -66,10 +63,7 @@ public struct ProductIdentifierList: Sendable, Hashable {
     try self.init(identifiers)
   }
 
-  /// Reads a property list in XML or binary: an array of strings.
-  ///
-  /// - Parameter propertyList: The whole file.
-  /// - Throws: ``ProductIdentifierError`` with a path or byte offset.
+  /// Reads a property list in XML or binary: an array of strings. The error has a path or byte offset.
   package init(propertyList: [UInt8]) throws(ProductIdentifierError) {
     try ProductIdentifierError.require(
       propertyList.count <= Self.maximumByteCount, .tooLarge, at: "byte \(Self.maximumByteCount)",

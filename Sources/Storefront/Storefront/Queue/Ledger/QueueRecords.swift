@@ -3,9 +3,7 @@
 internal import ReceiptCodec
 
 extension JSONRecord {
-  /// Reads a record of a queue.
-  ///
-  /// - Throws: ``PaymentQueueError`` with `corrupt` and the JSON path.
+  /// Reads a record of a queue. If it is `corrupt`, the error has the JSON path.
   init(record value: [UInt8], at place: @autoclosure () -> String) throws(PaymentQueueError) {
     // Our own records need no limits.
     let limits = ReceiptLimits(maximumByteCount: .max, maximumDepth: 32, maximumElementCount: .max)

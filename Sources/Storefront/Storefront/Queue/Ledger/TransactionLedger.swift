@@ -45,9 +45,8 @@ struct TransactionLedger {
 
   // MARK: Changing
 
-  /// Assigns numbers to new transactions, stores the changes, and then applies them in memory.
-  ///
-  /// - Returns: The new and changed transactions.
+  /// Assigns numbers to new transactions, stores the changes, and then applies them in memory. Returns the new and
+  /// changed transactions.
   mutating func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
     guard !changes.isEmpty else { return [] }
     var records: [RecordChange] = []
@@ -102,13 +101,9 @@ struct TransactionLedger {
     }
   }
 
-  /// Removes transactions, and records that their finishes must be reported to the store.
-  ///
-  /// - Parameters:
-  ///   - numbers: The numbers of the transactions.
-  ///   - isKept: `true` to keep sales and their receipts for a ``QueuePurchaseRecord``.
-  /// - Returns: The transactions that were in the queue, oldest first and without receipts.
-  /// - Throws: ``PaymentQueueError`` with `storage`; then nothing was changed.
+  /// Removes transactions, and records that their finishes must be reported to the store. `isKept` keeps sales and
+  /// their receipts for a ``QueuePurchaseRecord``. Returns the transactions that were in the queue, oldest first and
+  /// without receipts.
   mutating func finish(
     _ numbers: [SequenceNumber], isKept: Bool = false
   ) throws(PaymentQueueError) -> [(SequenceNumber, PaymentTransaction)] {
