@@ -100,8 +100,7 @@ public struct HTTPStore: Store {
 
   /// Sends a message, with retries, and decodes the answer. Every call is idempotent.
   private func ask<Answer: JSONObject, Value: Sendable>(
-    _ call: StoreCall, _ message: some JSONObject,
-    _ read: (Answer) throws(MalformedReceipt) -> Value
+    _ call: StoreCall, _ message: some JSONObject, _ read: (Answer) throws(MalformedReceipt) -> Value
   ) async throws(StoreUnavailable) -> Value {
     var headers = [
       HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json"),

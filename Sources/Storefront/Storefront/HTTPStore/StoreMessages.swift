@@ -68,8 +68,7 @@ extension PurchaseAnswer {
     case .purchased(let transaction):
       self.init(requestIdentifier: requestIdentifier, outcome: "purchased", transaction: transaction)
     case .pending: self.init(requestIdentifier: requestIdentifier, outcome: "pending")
-    case .failed(let error):
-      self.init(requestIdentifier: requestIdentifier, outcome: "failed", error: error)
+    case .failed(let error): self.init(requestIdentifier: requestIdentifier, outcome: "failed", error: error)
     }
   }
 

@@ -61,8 +61,7 @@ extension LocalStore {
     change.records += [
       .put(
         .storeOutbox, key: StoreKey.number(notification.number),
-        value: notification.record(&change.texts, receipt: receipt)),
-      Self.date(notification),
+        value: notification.record(&change.texts, receipt: receipt)), Self.date(notification),
     ]
   }
 

@@ -44,8 +44,7 @@ struct StoredRecords: Sendable {
 
   /// Calls `body` with each record whose key begins with a part. The part is removed from the keys.
   func forEach(
-    in collection: RecordCollection, with part: String,
-    _ body: (StoredRecord) throws(LocalStoreError) -> Void
+    in collection: RecordCollection, with part: String, _ body: (StoredRecord) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
     var page: [StoredRecord] = []
     repeat {

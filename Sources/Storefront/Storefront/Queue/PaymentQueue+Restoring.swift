@@ -45,9 +45,7 @@ extension PaymentQueue {
         try await restorePage(of: request, after: position)
       }
       guard let next else { return }
-      guard next != position else {
-        throw StoreError(.unknown, "The store's list of purchases has no end.")
-      }
+      guard next != position else { throw StoreError(.unknown, "The store's list of purchases has no end.") }
       position = next
     }
   }

@@ -57,8 +57,7 @@ extension SubscriptionEngine {
           .invalidValue, at: product, "The price is negative, or too great to be stated.")
       }
       try changePrice(of: product, to: milliunits, needsConsent: needsConsent)
-    case .answerPriceIncrease(let id, let consents):
-      try answerPriceIncrease(of: id, consents: consents)
+    case .answerPriceIncrease(let id, let consents): try answerPriceIncrease(of: id, consents: consents)
     case .setForSale(let isForSale, let product): try setForSale(isForSale, product)
     case .setBillingIssue(let isPresent, let account):
       declined.set(isPresent ? FamilyRecord() : nil, at: account)

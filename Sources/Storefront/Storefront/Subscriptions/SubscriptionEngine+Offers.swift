@@ -36,8 +36,7 @@ extension SubscriptionEngine {
       }
       found = coded
       token = "code:" + code
-      let kind: OfferEligibility =
-        current.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
+      let kind: OfferEligibility = current.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
       guard found.eligibility.contains(kind), current?.redeemedOffers.contains("code:" + code) != true else {
         throw StoreError(.ineligibleForOffer, "The code was redeemed already, or is not for this customer.")
       }

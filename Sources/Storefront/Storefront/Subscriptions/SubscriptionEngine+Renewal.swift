@@ -140,8 +140,7 @@ extension SubscriptionEngine {
 
   /// Begins the next period after a successful charge.
   mutating func renew(
-    _ subscription: inout Subscription, from start: Timestamp,
-    subtype: NotificationSubtype? = nil
+    _ subscription: inout Subscription, from start: Timestamp, subtype: NotificationSubtype? = nil
   ) {
     guard let product = product(subscription.autoRenewProductIdentifier), let terms = product.subscription
     else { return expire(&subscription, .productUnavailable, .productNotForSale) }

@@ -103,8 +103,7 @@ struct ContentFetcher: Sendable {
   /// The entity tag, if it is a strong validator (RFC 9110 section 8.8.3).
   private static func strongValidator(_ response: RemoteResponse) -> String? {
     guard let tag = response.header("ETag"), 2...256 ~= tag.utf8.count, tag.hasPrefix("\""),
-      tag.hasSuffix("\""),
-      tag.utf8.allSatisfy({ 0x21..<0x7F ~= $0 })
+      tag.hasSuffix("\""), tag.utf8.allSatisfy({ 0x21..<0x7F ~= $0 })
     else { return nil }
     return tag
   }

@@ -79,9 +79,7 @@ package actor DownloadQueue {
 
   // MARK: Storing
 
-  func commit(
-    _ records: [DownloadRecord], removing ids: Set<Download.ID> = []
-  ) throws(DownloadError) {
+  func commit(_ records: [DownloadRecord], removing ids: Set<Download.ID> = []) throws(DownloadError) {
     try requireOpen()
     let changes =
       records.map { RecordChange.put(.downloads, key: $0.id.rawValue, value: $0.encodedJSON()) }

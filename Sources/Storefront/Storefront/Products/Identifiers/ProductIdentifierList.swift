@@ -55,9 +55,7 @@ public struct ProductIdentifierList: Sendable, Hashable {
     guard let elements = value.array else { throw ProductIdentifierError(wrongTypeAt: "$") }
     var identifiers: [String] = []
     for (index, element) in elements.enumerated() {
-      guard let identifier = element.string else {
-        throw ProductIdentifierError(wrongTypeAt: "$[\(index)]")
-      }
+      guard let identifier = element.string else { throw ProductIdentifierError(wrongTypeAt: "$[\(index)]") }
       identifiers.append(identifier)
     }
     try self.init(identifiers)

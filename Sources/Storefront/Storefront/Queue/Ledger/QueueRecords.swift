@@ -50,8 +50,7 @@ extension TransactionRecord {
     switch transaction.outcome {
     case .purchasing: self.init(state: "purchasing", payment: payment, request: request)
     case .failed(let error): self.init(state: "failed", payment: payment, error: error)
-    case .purchased(let sale):
-      self.init(state: "purchased", payment: payment, sale: Self.storable(sale))
+    case .purchased(let sale): self.init(state: "purchased", payment: payment, sale: Self.storable(sale))
     case .restored(let sale, let original):
       self.init(
         state: "restored", payment: payment, sale: Self.storable(sale), original: Self.storable(original))
