@@ -82,13 +82,10 @@ extension LocalStore {
       var restoration = restoration
       for identifier in restoration.originals[restoration.made.count..<end] {
         let original = try storedSale(identifier)
-        var restored = StoreSaleRecord()
-        restored.account = account
-        restored.payment = original.payment
-        restored.transaction = engine.restoration(of: original.transaction, at: now)
-        restored.receipt = try receipt(of: restored.transaction)
-        restored.isRestoration = true
-        restored.isFinished = true
+        let transaction = engine.restoration(of: original.transaction, at: now)
+        let restored = StoreSaleRecord(
+          account: account, payment: original.payment, transaction: transaction,
+          receipt: try receipt(of: transaction), isFinished: true, isRestoration: true)
         add(restored, to: &change)
         restoration.made.append(restored.identifier)
       }

@@ -15,10 +15,8 @@ extension LocalStore {
       let signed = try LocalStoreError.signing(try signer.sign(event))
       var receipt: String?
       if event.isNewTransaction {
-        var sale = StoreSaleRecord()
-        sale.account = event.account
-        sale.transaction = event.transaction
-        sale.sharedFrom = event.sharedFrom
+        var sale = StoreSaleRecord(
+          account: event.account, transaction: event.transaction, sharedFrom: event.sharedFrom)
         if let request, event.account == account {
           sale.payment = request.payment
           sale.requestIdentifier = request.id
@@ -33,7 +31,13 @@ extension LocalStore {
         try replace(event.transaction, in: &change)
       }
       if let replaced = event.replacedTransaction { try replace(replaced, in: &change) }
-      post(SignedNotification(event, signed.notification), receipt: receipt, in: &change)
+      let notification = SignedNotification(
+        number: event.number, account: event.account, type: event.type, subtype: event.subtype,
+        uuid: event.uuid, signedDate: event.signedDate,
+        transactionIdentifier: event.transaction.transactionId ?? "",
+        originalTransactionIdentifier: event.originalTransactionIdentifier,
+        signedPayload: signed.notification)
+      post(notification, receipt: receipt, in: &change)
     }
   }
 
@@ -108,21 +112,6 @@ extension LocalStore {
       transactionDate: sale.transaction.purchaseDate ?? Timestamp(millisecondsSince1970: 0),
       payment: sale.payment, requestIdentifier: sale.requestIdentifier, receipt: Array(issued.utf8),
       downloads: products[sale.transaction.productId ?? ""]?.downloads ?? [])
-  }
-}
-
-extension SignedNotification {
-  fileprivate init(_ event: StoreEvent, _ payload: String) {
-    self.init()
-    number = event.number
-    account = event.account
-    type = event.type
-    subtype = event.subtype
-    uuid = event.uuid
-    signedDate = event.signedDate
-    transactionIdentifier = event.transaction.transactionId ?? ""
-    originalTransactionIdentifier = event.originalTransactionIdentifier
-    signedPayload = payload
   }
 }
 

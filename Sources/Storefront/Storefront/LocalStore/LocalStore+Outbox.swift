@@ -126,10 +126,7 @@ extension LocalStore {
   ) throws(LocalStoreError) {
     let number = due.notification.number
     var delivery = due.delivery
-    var attempt = DeliveryRecord.Attempt()
-    attempt.attemptDate = date
-    attempt.sendAttemptResult = result
-    delivery.attempts.append(attempt)
+    delivery.attempts.append(DeliveryRecord.Attempt(attemptDate: date, sendAttemptResult: result))
     delivery.nextAttempt = next
     var changes: [RecordChange] = [
       .put(.storeDeliveries, key: StoreKey.number(number), value: delivery.encodedJSON()),
@@ -209,8 +206,7 @@ extension LocalStore {
       let added = try signed(
         notification, number: engine.ledger.eventCount, about: transactions.first ?? "",
         original: transactions.dropFirst().first ?? transactions.first ?? "")
-      var delivery = DeliveryRecord()
-      delivery.attempts = attempts
+      let delivery = DeliveryRecord(attempts: attempts)
       put(added, in: &change)
       change.records.append(
         .put(.storeDeliveries, key: StoreKey.number(added.number), value: delivery.encodedJSON()))
@@ -220,15 +216,11 @@ extension LocalStore {
   private func signed(
     _ notification: Notification, number: Int64, about transaction: String, original: String? = nil
   ) throws(LocalStoreError) -> SignedNotification {
-    var signed = SignedNotification()
-    signed.number = number
-    signed.type = notification.notificationType ?? NotificationType(rawValue: "")
-    signed.subtype = notification.subtype
-    signed.uuid = notification.notificationUUID ?? UUIDString(rawValue: "")
-    signed.signedDate = notification.signedDate ?? clock()
-    signed.transactionIdentifier = transaction
-    signed.originalTransactionIdentifier = original ?? transaction
-    signed.signedPayload = try LocalStoreError.signing(try signer.sign(notification))
-    return signed
+    SignedNotification(
+      number: number, type: notification.notificationType ?? NotificationType(rawValue: ""),
+      subtype: notification.subtype, uuid: notification.notificationUUID ?? UUIDString(rawValue: ""),
+      signedDate: notification.signedDate ?? clock(), transactionIdentifier: transaction,
+      originalTransactionIdentifier: original ?? transaction,
+      signedPayload: try LocalStoreError.signing(try signer.sign(notification)))
   }
 }

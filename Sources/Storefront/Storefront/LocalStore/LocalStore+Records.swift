@@ -12,10 +12,9 @@ extension LocalStore {
   }
 
   static func header(of state: State) -> RecordChange {
-    var header = StoreHeader()
-    header.version = StoreHeader.currentVersion
-    header.seed = String(state.engine.options.seed)
-    header.ledger = state.engine.ledger
+    let header = StoreHeader(
+      version: StoreHeader.currentVersion, seed: String(state.engine.options.seed),
+      ledger: state.engine.ledger)
     return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
   }
 

@@ -77,11 +77,8 @@ extension LocalStore {
     case .approve: return try sell(request, account: account, at: now)
     case .decline(let error): return try fail(request, account: account, error)
     case .ask:
-      var pending = PendingPurchase()
-      pending.account = account
-      pending.requestIdentifier = request.id
-      pending.payment = request.payment
-      pending.date = now
+      let pending = PendingPurchase(
+        account: account, requestIdentifier: request.id, payment: request.payment, date: now)
       try commit([.put(.storePending, key: key, value: pending.encodedJSON())])
       return .pending
     }

@@ -98,20 +98,14 @@ extension Subscription.RenewalOffer {
   /// period. `nil` if the price or the length cannot be represented.
   init?(_ offer: SubscriptionOffer, of productIdentifier: String) {
     guard let price = Milliunits.of(offer.price), offer.periodCount > 0 else { return nil }
-    self.init()
-    self.productIdentifier = productIdentifier
-    type = offer.type
-    identifier = offer.identifier
-    paymentMode = offer.paymentMode
-    self.price = offer.paymentMode == .freeTrial ? 0 : price
-    if offer.paymentMode == .payAsYouGo {
-      period = offer.period
-      remaining = Int64(offer.periodCount)
-    } else {
-      guard let whole = SubscriptionPeriod(offer.period.count * offer.periodCount, offer.period.unit) else {
-        return nil
-      }
-      period = whole
-    }
+    let isRepeated = offer.paymentMode == .payAsYouGo
+    let whole =
+      isRepeated
+      ? offer.period : SubscriptionPeriod(offer.period.count * offer.periodCount, offer.period.unit)
+    guard let whole else { return nil }
+    self.init(
+      productIdentifier: productIdentifier, type: offer.type, identifier: offer.identifier,
+      paymentMode: offer.paymentMode, period: whole, price: offer.paymentMode == .freeTrial ? 0 : price,
+      remaining: isRepeated ? Int64(offer.periodCount) : 1)
   }
 }

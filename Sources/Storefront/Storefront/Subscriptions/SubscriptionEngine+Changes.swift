@@ -133,10 +133,7 @@ extension SubscriptionEngine {
   ) throws(SubscriptionError) {
     try requireProduct(productIdentifier)
     ledger.prices.removeAll { $0.productIdentifier == productIdentifier }
-    var changed = EngineLedger.ProductPrice()
-    changed.productIdentifier = productIdentifier
-    changed.price = price
-    ledger.prices.append(changed)
+    ledger.prices.append(EngineLedger.ProductPrice(productIdentifier: productIdentifier, price: price))
     let meant = identifiers {
       $0.autoRenewProductIdentifier == productIdentifier && !$0.isFamilyShared && $0.autoRenews
         && $0.isCurrent(at: now)

@@ -12,9 +12,8 @@ extension SubscriptionEngine {
   private func members(of account: String) -> [String] { families[account]?.members ?? [] }
 
   private mutating func setFamily(_ members: [String]) {
-    var family = FamilyRecord()
-    family.members = members
-    for member in members { families.set(members.count > 1 ? family : nil, at: member) }
+    let family = members.count > 1 ? FamilyRecord(members: members) : nil
+    for member in members { families.set(family, at: member) }
   }
 
   /// Adds an account to the family of another account. From now on, members share each other's subscriptions:

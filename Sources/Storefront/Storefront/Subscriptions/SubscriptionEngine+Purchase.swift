@@ -42,9 +42,7 @@ extension SubscriptionEngine {
       offer, of: product, terms, price: price, by: current, applicationUsername: applicationUsername)
     recordNonce(of: offer)
     guard var subscription = current else {
-      var subscription = Subscription()
-      subscription.account = account
-      subscription.applicationUsername = applicationUsername
+      var subscription = Subscription(account: account, applicationUsername: applicationUsername)
       let stamp = Self.stamp(&subscription, at: now)
       subscription.recentStartDate = stamp
       buy(product, terms, price: price, redeeming: redemption, for: &subscription, at: stamp)
