@@ -45,11 +45,10 @@ public struct HTTPStore: Store {
         productIdentifiers: Array(wanted[start..<min(start + step, wanted.count)]),
         preferredLocales: Array(preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)))
       let asked = Set(message.productIdentifiers)
-      let response = try await orUnknown { () async throws(StoreUnavailable) in
+      let response = try await orUnknown(
         try await ask(.products, message) { (answer: ProductsAnswer) throws(MalformedReceipt) in
           try answer.value(askedFor: asked)
-        }
-      }
+        })
       products += response.products
       invalid += response.invalidProductIdentifiers
     }
@@ -89,11 +88,10 @@ public struct HTTPStore: Store {
     let message = RestoreMessage(
       requestIdentifier: request.id, applicationUsername: request.applicationUsername, after: position,
       limit: PageLimit(limit))
-    return try await orUnknown { () async throws(StoreUnavailable) in
+    return try await orUnknown(
       try await ask(.restore, message) { (answer: RestoreAnswer) throws(MalformedReceipt) in
         try answer.value(to: message)
-      }
-    }
+      })
   }
 
   // MARK: Calling
@@ -127,10 +125,10 @@ public struct HTTPStore: Store {
 
   /// The store's value or refusal. If there is no answer, the error is `unknown`.
   private func orUnknown<Value>(
-    _ body: () async throws(StoreUnavailable) -> Result<Value, StoreError>
+    _ call: @autoclosure () async throws(StoreUnavailable) -> Result<Value, StoreError>
   ) async throws(StoreError) -> Value {
     let result: Result<Value, StoreError>
-    do { result = try await body() } catch { throw StoreError(.unknown, error.message) }
+    do { result = try await call() } catch { throw StoreError(.unknown, error.message) }
     return try result.get()
   }
 }

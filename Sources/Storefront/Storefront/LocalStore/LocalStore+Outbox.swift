@@ -17,8 +17,8 @@ extension LocalStore {
 
   private func outbox(after number: Int64, limit: Int) throws(LocalStoreError) -> [SignedNotification] {
     var found: [SignedNotification] = []
-    for record in try durable.records(in: .storeOutbox, after: StoreKey.number(max(0, number)), limit: limit)
-    {
+    let key = StoreKey.number(max(0, number))
+    for record in try durable.records(in: .storeOutbox, after: key, limit: limit) {
       found.append(try notification(record.value, at: "store-outbox/\(record.key)"))
     }
     return found

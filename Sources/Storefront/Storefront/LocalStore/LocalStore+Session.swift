@@ -93,9 +93,7 @@ extension LocalStore {
   private func nextFault(of call: Fault.Call) -> Fault.Failure? {
     guard let index = faults.firstIndex(where: { $0.call == call && $0.count > 0 }) else { return nil }
     faults[index].count -= 1
-    let failure = faults[index].failure
-    if faults[index].count == 0 { faults.remove(at: index) }
-    return failure
+    return faults[index].count == 0 ? faults.remove(at: index).failure : faults[index].failure
   }
 }
 

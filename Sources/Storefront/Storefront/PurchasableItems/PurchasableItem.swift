@@ -146,13 +146,12 @@ public actor PurchasableItem {
     completion: @escaping @MainActor @Sendable (Result<PriceInformation, PurchasableItemError>) -> Void
   ) {
     Task {
-      let result: Result<PriceInformation, PurchasableItemError>
       do throws(PurchasableItemError) {
-        result = .success(try await fetchPriceInformation())
+        let price = try await fetchPriceInformation()
+        await completion(.success(price))
       } catch {
-        result = .failure(error)
+        await completion(.failure(error))
       }
-      await completion(result)
     }
   }
 

@@ -83,7 +83,7 @@ extension PaymentQueue {
   /// Stores changes, and notifies all observers. Returns the new and changed transactions.
   @discardableResult
   func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
-    let changed = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.commit(changes) }
+    let changed = try usingLedger(try ledger.commit(changes))
     for id in mailboxes.keys {
       for number in changed { mailboxes[id]?.post(number) }
     }

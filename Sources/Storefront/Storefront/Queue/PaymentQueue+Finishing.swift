@@ -60,9 +60,7 @@ extension PaymentQueue {
       numbers.append(number)
     }
     let isKept = keepsPurchases.withLock { $0 }
-    let finished = try usingLedger { (ledger) throws(PaymentQueueError) in
-      try ledger.finish(numbers, isKept: isKept)
-    }
+    let finished = try usingLedger(try ledger.finish(numbers, isKept: isKept))
     for (number, transaction) in finished {
       notify(.removed([transaction]))
       endDownloads(of: transaction.id)
@@ -73,7 +71,7 @@ extension PaymentQueue {
   }
 
   func confirmFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
-    try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.forgetFinish(number) }
+    try usingLedger(try ledger.forgetFinish(number))
     for confirmation in confirmations where confirmation.number == number {
       confirmation.answer.deliver(.success(()))
     }

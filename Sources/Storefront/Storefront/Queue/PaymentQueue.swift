@@ -85,7 +85,7 @@ public actor PaymentQueue {
   public func transaction(_ id: PaymentTransaction.ID) throws(PaymentQueueError) -> PaymentTransaction? {
     try requireOpen()
     guard let number = SequenceNumber(key: id.rawValue) else { return nil }
-    return try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.withReceipts(number) }
+    return try usingLedger(try ledger.withReceipts(number))
   }
 
   // MARK: Closing
@@ -106,11 +106,9 @@ public actor PaymentQueue {
 
   /// Uses the ledger, and stops the queue after a fatal error.
   func usingLedger<Result>(
-    _ body: (inout TransactionLedger) throws(PaymentQueueError) -> Result
+    _ call: @autoclosure () throws(PaymentQueueError) -> Result
   ) throws(PaymentQueueError) -> Result {
-    do {
-      return try body(&ledger)
-    } catch {
+    do { return try call() } catch {
       if error.isFatal { stop(error) }
       throw error
     }

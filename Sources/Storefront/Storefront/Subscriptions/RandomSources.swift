@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// A random source whose values depend only on the seed, a purpose and a number, and not on earlier values. So the
@@ -9,15 +10,7 @@ struct KeyedRandomSource: Sendable {
 
   /// The first 16 bytes of SHA-256 over the seed, the purpose and a number.
   private func bytes(_ purpose: String, _ number: UInt64) -> ArraySlice<UInt8> {
-    var message: [UInt8] = []
-    message.reserveCapacity(48)
-    for value in [seed, number] {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        message.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
-      }
-    }
-    message += purpose.utf8
-    return Digest.hash(message, using: .sha256).prefix(16)
+    Digest.hash(seed.bigEndianBytes + number.bigEndianBytes + Array(purpose.utf8), using: .sha256).prefix(16)
   }
 
   /// A number from 0 up to, but not including, 1.
@@ -28,16 +21,12 @@ struct KeyedRandomSource: Sendable {
 
   /// A UUID of version 8 (RFC 9562): all bits but version and variant are free.
   func uuid(_ purpose: String, _ number: UInt64) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity(36)
-    for (index, byte) in bytes(purpose, number).enumerated() {
-      let byte = index == 6 ? byte & 0x0F | 0x80 : index == 8 ? byte & 0x3F | 0x80 : byte
-      if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
+    var bytes = Array(bytes(purpose, number))
+    bytes[6] = bytes[6] & 0x0F | 0x80
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    var text = Hexadecimal.encode(bytes)
+    for place in [20, 16, 12, 8] { text.insert("-", at: text.index(text.startIndex, offsetBy: place)) }
+    return text
   }
 }
 

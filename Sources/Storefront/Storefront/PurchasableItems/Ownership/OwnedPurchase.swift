@@ -17,11 +17,9 @@ extension OwnedPurchase {
   ///
   /// - Parameter transaction: A transaction from a verified receipt, and from no other source.
   public init?(verified transaction: JWSTransaction) {
-    guard let product = transaction.productId, let identifier = transaction.transactionId else { return nil }
-    self.init(
-      productIdentifier: product, transactionIdentifier: identifier, expiresAt: transaction.expiresDate,
-      revokedAt: transaction.revocationDate, isUpgraded: transaction.isUpgraded ?? false,
-      isConsumable: transaction.type == .consumable)
+    self.init(verified: transaction.transaction)
+    isUpgraded = transaction.isUpgraded ?? false
+    isConsumable = transaction.type == .consumable
   }
 
   /// Returns `true` if the customer is entitled to it at an instant: it is not revoked, not upgraded, and paid for or

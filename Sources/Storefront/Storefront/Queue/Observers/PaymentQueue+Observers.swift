@@ -126,7 +126,7 @@ extension PaymentQueue {
       for item in items {
         guard case .transaction(let number) = item, size < Self.receiptLimit else { break }
         // The transaction may have been finished meanwhile.
-        let whole = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.withReceipts(number) }
+        let whole = try usingLedger(try ledger.withReceipts(number))
         if let whole {
           page.append(whole)
           size += whole.outcome.sales.reduce(0) { $0 + $1.receipt.count }
