@@ -43,9 +43,7 @@ extension LocalStore {
     var change = Change(texts: texts ?? SharedTexts())
     let ledger = working.engine.ledger
     let result: Result
-    do throws(LocalStoreError) {
-      result = try body(&working.engine, &change)
-    } catch {
+    do throws(LocalStoreError) { result = try body(&working.engine, &change) } catch {
       // The engine treats a record that it could not read as absent. Report the read error first.
       try working.engine.source?.check()
       // If one of several purchases is refused, others may have been imported before.

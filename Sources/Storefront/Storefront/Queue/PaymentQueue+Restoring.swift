@@ -19,9 +19,7 @@ extension PaymentQueue {
   ///   changed; `paymentCancelled` if the task was cancelled.
   public func restoreCompletedTransactions(applicationUsername: String? = nil) async throws(StoreError) {
     let request = RestoreRequest(id: options.makeIdentifier(), applicationUsername: applicationUsername)
-    do {
-      try await restore(request)
-    } catch {
+    do { try await restore(request) } catch {
       notify(.restoreFailed(error))
       throw error
     }

@@ -190,9 +190,7 @@ extension SubscriptionEngine {
         && storefronts?.contains($0.transaction.storefront ?? "") ?? true
     }
     for id in meant {
-      do throws(SubscriptionError) {
-        try extend(id, byDays: days)
-      } catch {
+      do throws(SubscriptionError) { try extend(id, byDays: days) } catch {
         if var subscription = self[id] { notify(.renewalExtension, .failure, of: &subscription) }
       }
     }

@@ -7,9 +7,7 @@ internal import ReceiptCrypto
 extension StoreKitConfiguration {
   /// Reads a `.storekit` file. Unknown members are kept; known ones must have the right type.
   init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
-    do throws(MalformedReceipt) {
-      try self.init(json: json, part: ".storekit file", limits: limits)
-    } catch {
+    do throws(MalformedReceipt) { try self.init(json: json, part: ".storekit file", limits: limits) } catch {
       throw CatalogError(error, in: json)
     }
     try CatalogError.require(

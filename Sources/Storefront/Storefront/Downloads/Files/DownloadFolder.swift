@@ -16,9 +16,7 @@ package struct DownloadFolder: DownloadFiles {
     }
     self.directory = directory
     try Self.perform("The directory cannot be made", at: directory) { () throws(SystemError) in
-      do throws(SystemError) {
-        try FileSystem.makeDirectory(directory, permissions: 0o700)
-      } catch {
+      do throws(SystemError) { try FileSystem.makeDirectory(directory, permissions: 0o700) } catch {
         guard error.isExisting else { throw error }
         try File(directory, .directory).close()
       }
@@ -50,9 +48,7 @@ package struct DownloadFolder: DownloadFiles {
     }
     guard (try? file.seekToEnd()) == offset else { return false }
     try Self.perform("The file cannot be written", at: path) { () throws(SystemError) in
-      do throws(SystemError) {
-        try file.write(bytes)
-      } catch {
+      do throws(SystemError) { try file.write(bytes) } catch {
         // Restores the length that callers rely on after an error, and frees the space if the disk is full.
         file.truncate(to: offset)
         throw error
@@ -107,9 +103,7 @@ package struct DownloadFolder: DownloadFiles {
   private static func perform<Result: ~Copyable>(
     _ what: String, at path: String, _ body: () throws(SystemError) -> Result
   ) throws(DownloadError) -> Result {
-    do {
-      return try body()
-    } catch {
+    do { return try body() } catch {
       if error.isFull {
         throw DownloadError(.diskFull, at: path, "\(what): \(error.reason). Make space, then resume.")
       }

@@ -66,9 +66,7 @@ struct SmallFile {
 
   /// Replaces the file atomically. A reader sees the old file or the new one.
   func replace(with bytes: [UInt8]) throws(ProductIdentifierError) {
-    do {
-      try Data(bytes).write(to: URL(filePath: path), options: .atomic)
-    } catch {
+    do { try Data(bytes).write(to: URL(filePath: path), options: .atomic) } catch {
       throw ProductIdentifierError(.unreadable, at: "", "The file cannot be written: \(error)")
     }
   }

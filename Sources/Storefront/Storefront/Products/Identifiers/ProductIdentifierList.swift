@@ -27,9 +27,7 @@ public struct ProductIdentifierList: Sendable, Hashable {
     var unique: [String] = []
     var repeated: [String] = []
     for (index, identifier) in identifiers.enumerated() {
-      do throws(CatalogError) {
-        try checkIdentifier(identifier, "product", at: "$[\(index)]")
-      } catch {
+      do throws(CatalogError) { try checkIdentifier(identifier, "product", at: "$[\(index)]") } catch {
         throw ProductIdentifierError(.invalidIdentifier, at: error.path, error.message)
       }
       if seen.insert(identifier).inserted {

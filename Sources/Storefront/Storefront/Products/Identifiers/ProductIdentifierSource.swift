@@ -57,9 +57,7 @@ public struct ProductIdentifierSource: Sendable {
     var notices: [ProductIdentifierError] = []
     let cached = readCache(&notices)
     let answer: Answer
-    do throws(ProductIdentifierError) {
-      answer = try await ask(cached)
-    } catch {
+    do throws(ProductIdentifierError) { answer = try await ask(cached) } catch {
       guard error.code != .cancelled, let cached else { throw error }
       log("The list of product identifiers may be old: \(error)")
       return ProductIdentifierResult(
@@ -123,9 +121,7 @@ public struct ProductIdentifierSource: Sendable {
 
   private func writeCache(_ file: CachedIdentifierList, _ notices: inout [ProductIdentifierError]) {
     guard let cache else { return }
-    do throws(ProductIdentifierError) {
-      try cache.replace(with: file.encodedFile)
-    } catch {
+    do throws(ProductIdentifierError) { try cache.replace(with: file.encodedFile) } catch {
       notice(error.inside(cache.path), "The cache of product identifiers could not be kept", &notices)
     }
   }

@@ -75,9 +75,7 @@ struct PropertyListStrings: Decodable {
     while !elements.isAtEnd {
       let path = "$[\(strings.count)]"
       let identifier = try elements.decode(String.self)
-      do throws(CatalogError) {
-        try checkIdentifier(identifier, "product", at: path)
-      } catch {
+      do throws(CatalogError) { try checkIdentifier(identifier, "product", at: path) } catch {
         throw ProductIdentifierError(.invalidIdentifier, at: path, error.message)
       }
       strings.append(identifier)

@@ -167,9 +167,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
       let page = try queue.kept(after: last, limit: 64)
       for transaction in page {
         let purchase: OwnedPurchase?
-        do {
-          purchase = try await self.purchase(in: transaction)
-        } catch {
+        do { purchase = try await self.purchase(in: transaction) } catch {
           // The transaction of another product is verified later.
           if productIdentifiers.contains(transaction.payment.productIdentifier) { throw error }
           continue
