@@ -122,11 +122,9 @@ func checkPage(
 }
 
 private func required<Value>(_ value: Value?, _ member: String) throws(MalformedReceipt) -> Value {
-  guard let value else {
-    throw MalformedReceipt(
-      .missing, at: .jsonPath("$.\(member)"), "The answer has neither this member nor an error.")
-  }
-  return value
+  if let value { return value }
+  throw MalformedReceipt(
+    .missing, at: .jsonPath("$.\(member)"), "The answer has neither this member nor an error.")
 }
 
 // MARK: Problems

@@ -166,17 +166,11 @@ enum PackedText {
       case .known:
         guard let known else { return nil }
         text += known
-      case .encoded:
-        guard let content = popContent(of: &rest) else { return nil }
-        text += Base64URL.encode(Array(content))
-      case .nested:
+      case .literal, .encoded, .nested:
         guard let content = popContent(of: &rest),
-          let inner = unpack(content, shared, known, depth: depth + 1)
+          let inner = part == .nested ? unpack(content, shared, known, depth: depth + 1) : Array(content)
         else { return nil }
-        text += Base64URL.encode(inner)
-      case .literal:
-        guard let content = popContent(of: &rest) else { return nil }
-        text += content
+        text += part == .literal ? inner : Array(Base64URL.encode(inner))
       }
     }
     return text

@@ -73,11 +73,8 @@ struct PropertyListStrings: Decodable {
       elements.count ?? 0 <= ProductIdentifierList.maximumCount, .tooLarge, at: "$",
       "The list has more than \(ProductIdentifierList.maximumCount) identifiers.")
     while !elements.isAtEnd {
-      let path = "$[\(strings.count)]"
       let identifier = try elements.decode(String.self)
-      do throws(CatalogError) { try checkIdentifier(identifier, "product", at: path) } catch {
-        throw ProductIdentifierError(.invalidIdentifier, at: path, error.message)
-      }
+      try ProductIdentifierError.check(identifier, at: "$[\(strings.count)]")
       strings.append(identifier)
     }
   }
