@@ -50,11 +50,8 @@ extension LocalStore {
     after purchase: PendingPurchase? = nil, limit: Int = 256
   ) throws(LocalStoreError) -> [PendingPurchase] {
     let key = purchase.map { StoreKey.joined($0.account, $0.requestIdentifier) }
-    var found: [PendingPurchase] = []
-    for record in try durable.records(in: .storePending, after: key, limit: max(1, limit)) {
-      found.append(try StoredRecords.decode(record.value, at: "store-pending/\(record.key)"))
-    }
-    return found
+    return try durable.records(in: .storePending, after: key, limit: max(1, limit))
+      .map { (record) throws(LocalStoreError) in try StoredRecords.decode(record, in: .storePending) }
   }
 
   /// Approves a pending payment. The product is sold now, and delivered with the unfinished transactions.

@@ -12,10 +12,8 @@ extension LocalStore {
     let keys = try durable.records(
       in: .storeUnfinished, with: account, after: position?.rawValue, limit: limit
     ).map(\.key)
-    var transactions: [StoreTransaction] = []
-    for sale in try sales(keys) { transactions.append(try storeTransaction(sale)) }
     return StoreTransactionPage(
-      transactions: transactions,
+      transactions: try sales(keys).map { (sale) throws(LocalStoreError) in try storeTransaction(sale) },
       next: keys.count < limit ? nil : keys.last.map { StorePosition(rawValue: $0) })
   }
 
@@ -47,10 +45,9 @@ extension LocalStore {
   ) throws(LocalStoreError) -> RestoredTransactionPage {
     let now = try catchUp()
     let key = StoreKey.joined(account, request.id)
-    var restoration = StoreRestorationRecord()
-    if let known: StoreRestorationRecord = try durable.row(key, in: .storeRestorations) {
-      restoration = known
-    } else {
+    let known: StoreRestorationRecord? = try durable.row(key, in: .storeRestorations)
+    var restoration = known ?? StoreRestorationRecord()
+    if known == nil {
       restoration.originals = try restorablePurchases(
         of: account, applicationUsername: request.applicationUsername)
     }
@@ -62,12 +59,10 @@ extension LocalStore {
     if end > restoration.made.count {
       restoration = try make(upTo: end, of: restoration, account: account, key: key, at: now)
     }
-    var transactions: [RestoredTransaction] = []
-    for index in start..<end {
-      transactions.append(
-        RestoredTransaction(
-          transaction: try storeTransaction(storedSale(restoration.made[index])),
-          original: try storeTransaction(storedSale(restoration.originals[index]))))
+    let transactions = try (start..<end).map { (index) throws(LocalStoreError) in
+      RestoredTransaction(
+        transaction: try storeTransaction(storedSale(restoration.made[index])),
+        original: try storeTransaction(storedSale(restoration.originals[index])))
     }
     return RestoredTransactionPage(
       transactions: transactions,

@@ -73,11 +73,9 @@ extension LocalStore {
 
   /// The one-time purchases of an account that it can share with its family: its own, if they are not revoked.
   private func shareablePurchases(of account: String) throws(LocalStoreError) -> [StoreSaleRecord] {
-    var found: [StoreSaleRecord] = []
-    for product in products.values.sorted(by: { $0.id < $1.id }) where product.isShareable {
-      if let sale = try ownedPurchase(of: product.id, by: account) { found.append(sale) }
-    }
-    return found
+    try products.values.filter(\.isShareable).map(\.id).sorted()
+      .map { (product) throws(LocalStoreError) in try ownedPurchase(of: product, by: account) }
+      .compactMap(\.self)
   }
 
   /// The account's purchase of a non-consumable, if it is not revoked.

@@ -68,22 +68,22 @@ extension LocalStore {
       // Version 2 adds the places of transactions in histories, in the order of their identifiers, and the dates of
       // notifications.
       try stored.forEach(in: .storeSales) { (record) throws(LocalStoreError) in
-        var sale: StoreSaleRecord = try StoredRecords.decode(record.value, at: "store-sales/\(record.key)")
+        var sale: StoreSaleRecord = try StoredRecords.decode(record, in: .storeSales)
         guard !sale.isRestoration else { return }
         header.ledger.modificationCount += 1
         sale.modification = header.ledger.modificationCount
         try add([place(sale), .put(.storeSales, key: record.key, value: sale.encodedJSON())])
       }
       try stored.forEach(in: .storeOutbox) { (record) throws(LocalStoreError) in
-        try add([date(try StoredRecords.decode(record.value, at: "store-outbox/\(record.key)"))])
+        try add([date(try StoredRecords.decode(record, in: .storeOutbox))])
       }
     }
     if header.version < 3 {
       // Version 3 indexes subscriptions by account and by due date. Families, and accounts whose charges fail, have
       // records of their own.
       try stored.forEach(in: .storeSubscriptions) { (record) throws(LocalStoreError) in
-        let place = "store-subscriptions/\(record.key)"
-        try add(SubscriptionEngine.index(try StoredRecords.decode(record.value, at: place), dueBefore: nil))
+        let subscription: Subscription = try StoredRecords.decode(record, in: .storeSubscriptions)
+        try add(SubscriptionEngine.index(subscription, dueBefore: nil))
       }
       try add(takeFamilies(from: &header.ledger))
     }

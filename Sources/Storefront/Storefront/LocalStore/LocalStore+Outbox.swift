@@ -16,12 +16,11 @@ extension LocalStore {
   }
 
   private func outbox(after number: Int64, limit: Int) throws(LocalStoreError) -> [SignedNotification] {
-    var found: [SignedNotification] = []
     let key = StoreKey.number(max(0, number))
-    for record in try durable.records(in: .storeOutbox, after: key, limit: limit) {
-      found.append(try notification(record.value, at: "store-outbox/\(record.key)"))
-    }
-    return found
+    return try durable.records(in: .storeOutbox, after: key, limit: limit)
+      .map { (record) throws(LocalStoreError) in
+        try notification(record.value, at: "store-outbox/\(record.key)")
+      }
   }
 
   func notification(_ number: Int64) throws(LocalStoreError) -> SignedNotification? {

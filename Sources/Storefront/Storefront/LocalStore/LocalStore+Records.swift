@@ -138,9 +138,7 @@ extension LocalStore {
   }
 
   func sales(_ identifiers: [String]) throws(LocalStoreError) -> [StoreSaleRecord] {
-    var found: [StoreSaleRecord] = []
-    for identifier in identifiers { if let sale = try sale(identifier) { found.append(sale) } }
-    return found
+    try identifiers.map { (identifier) throws(LocalStoreError) in try sale(identifier) }.compactMap(\.self)
   }
 
   func unpack(_ packed: [UInt8], known: [UInt8]? = nil, at place: String) throws(LocalStoreError) -> String {

@@ -9,16 +9,9 @@ extension LocalStore {
     for identifiers: Set<String>, preferredLocales: [Locale]
   ) throws(LocalStoreError) -> ProductsResponse {
     try catchUp()
-    var found: [Product] = []
-    var invalid: [String] = []
-    for identifier in identifiers.sorted() {
-      if let product = product(identifier, preferredLocales: preferredLocales) {
-        found.append(product)
-      } else {
-        invalid.append(identifier)
-      }
-    }
-    return ProductsResponse(products: found, invalidProductIdentifiers: invalid)
+    let found = identifiers.sorted().compactMap { product($0, preferredLocales: preferredLocales) }
+    return ProductsResponse(
+      products: found, invalidProductIdentifiers: identifiers.subtracting(found.map(\.id)).sorted())
   }
 
   /// A product with its present price, if it is for sale; otherwise `nil`.
@@ -155,10 +148,9 @@ extension LocalStore {
         if owned == nil { events += share(transaction, of: account, &engine, at: now) }
         try self.record(events, in: &change, answering: request, of: account)
         if transaction.type == .nonConsumable, owned == nil {
-          change.records.append(
-            .put(
-              .storeOwned, key: StoreKey.joined(account, request.payment.productIdentifier),
-              value: Array((transaction.transactionId ?? "").utf8)))
+          let key = StoreKey.joined(account, request.payment.productIdentifier)
+          let identifier = Array((transaction.transactionId ?? "").utf8)
+          change.records.append(.put(.storeOwned, key: key, value: identifier))
         }
       }
       change.records += Self.completion(of: request, account: account, as: record)

@@ -188,9 +188,7 @@ extension LocalStore {
       in: .storeAccounts, with: account, after: transactionIdentifier,
       limit: min(max(1, limit), StoredRecords.pageSize)
     ).map(\.key)
-    var found: [RecordedPurchase] = []
-    for sale in try sales(keys) { found.append(try recorded(sale)) }
-    return found
+    return try sales(keys).map { (sale) throws(LocalStoreError) in try recorded(sale) }
   }
 
   package func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {

@@ -53,6 +53,12 @@ struct StoredRecords: Sendable {
     } while page.count == Self.pageSize
   }
 
+  static func decode<Record: JSONObject>(
+    _ record: StoredRecord, in collection: RecordCollection
+  ) throws(LocalStoreError) -> Record {
+    try decode(record.value, at: "\(collection.rawValue)/\(record.key)")
+  }
+
   static func decode<Record: JSONObject>(_ bytes: [UInt8], at place: String) throws(LocalStoreError) -> Record
   {
     do { return try Record(json: bytes, part: "record", limits: .standard) } catch {

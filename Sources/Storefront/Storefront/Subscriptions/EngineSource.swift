@@ -39,7 +39,7 @@ final class EngineSource: Sendable {
   func forEach<Row: JSONObject>(in collection: RecordCollection, _ body: (Row) -> Void) {
     keeping(
       try stored.forEach(in: collection) { (record) throws(LocalStoreError) in
-        body(try StoredRecords.decode(record.value, at: "\(collection.rawValue)/\(record.key)"))
+        body(try StoredRecords.decode(record, in: collection))
       })
   }
 
