@@ -137,13 +137,6 @@ extension LocalStore {
     try commit(changes)
   }
 
-  package struct SentNotification: Sendable {
-    /// The date of the next attempt, if the notification is due.
-    package var dueDate: Timestamp?
-    package let notification: SignedNotification
-    package let delivery: DeliveryRecord
-  }
-
   /// The notifications that were signed in a range of dates, with the attempts to send them, and a flag that indicates
   /// whether more follow. For a later page, `last` is the last notification of the page before.
   package func notifications(

@@ -16,13 +16,6 @@ extension LocalStore {
     return try sale(identifier)
   }
 
-  package struct HistoryPage: Sendable {
-    /// The transactions, without restorations.
-    package var sales: [StoreSaleRecord] = []
-    package var position: Int64?
-    package var hasMore = false
-  }
-
   /// The next page of an account's transactions, in the order of their last modification. The page begins after
   /// `position`.
   package func history(
@@ -57,13 +50,6 @@ extension LocalStore {
       }
       if records.count < size { return page }
     }
-  }
-
-  /// The state of a subscription, for the answers to a server.
-  package struct SubscriptionState: Sendable {
-    package let subscription: Subscription
-    package let status: SubscriptionStatus
-    package let renewalInfo: JWSRenewalInfo
   }
 
   /// The subscriptions of an account, in the order in which they began.

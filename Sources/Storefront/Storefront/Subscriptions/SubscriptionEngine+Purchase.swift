@@ -2,14 +2,6 @@
 
 package import ReceiptCodec
 
-/// The result of a payment for an auto-renewable subscription.
-package struct SubscriptionPurchase: Sendable, Hashable {
-  /// The transaction of the payment: a new one, or that of the current period if the payment only affects later
-  /// periods.
-  package let transaction: JWSTransaction
-  package let events: [StoreEvent]
-}
-
 extension SubscriptionEngine {
   /// Processes a payment for a subscription. A username that is a UUID becomes the `appAccountToken`. Introductory
   /// offers are applied automatically. If this throws, the payment changed nothing.

@@ -2,19 +2,6 @@
 
 package import ReceiptCodec
 
-/// An attempt to charge for a renewal.
-package struct BillingAttempt: Sendable, Hashable {
-  package let account: String
-  package let originalTransactionIdentifier: String
-  package let productIdentifier: String
-  package let price: Int64
-  /// The number of the attempt: 0 for the renewal itself, then the number of the billing retry.
-  package let number: Int
-  package let date: Timestamp
-  /// A random number from 0 up to, but not including, 1, derived from the seed.
-  package let chance: Double
-}
-
 /// Decides whether charges for renewals succeed.
 public struct BillingPolicy: Sendable {
   package let accepts: @Sendable (BillingAttempt) -> Bool
