@@ -138,15 +138,12 @@ struct CatalogChecker {
       "An offer lasts for 1 to 999 periods, not \(offer.periodCount).")
     let pricePath = "\(path).price"
     try checkPrice(offer.price, at: pricePath)
-    switch (offer.paymentMode == .freeTrial, offer.price == 0) {
-    case (true, false):
-      throw CatalogError(
-        .invalidPrice, at: pricePath,
-        "A free trial costs nothing; remove the price, or change the payment mode.")
-    case (false, true):
-      throw CatalogError(.missing, at: pricePath, "An offer that is no free trial needs a price.")
-    default: break
-    }
+    let isFree = offer.paymentMode == .freeTrial
+    try CatalogError.require(
+      !isFree || offer.price == 0, .invalidPrice, at: pricePath,
+      "A free trial costs nothing; remove the price, or change the payment mode.")
+    try CatalogError.require(
+      isFree || offer.price != 0, .missing, at: pricePath, "An offer that is no free trial needs a price.")
   }
 
   private func checkPrice(_ price: Decimal, at path: String) throws(CatalogError) {

@@ -193,9 +193,7 @@ extension SubscriptionEngine {
 
   /// Replaces the latest transaction of a subscription.
   mutating func replace(_ transaction: JWSTransaction) {
-    guard var subscription = subscription(of: transaction),
-      subscription.transaction.transactionId == transaction.transactionId
-    else { return }
+    guard var subscription = presentSubscription(of: transaction) else { return }
     subscription.transaction = transaction
     if transaction.revocationDate != nil { subscription.autoRenews = false }
     subscription.dueDate = dueDate(of: subscription)

@@ -58,11 +58,8 @@ public final class MemoryRecordStorage: RecordStorage {
   ) throws(RecordStorageError) -> [StoredRecord] {
     try open { state in
       guard let records = state.collections[collection] else { return [] }
-      var start = 0
-      if let key = key.map({ Key($0) }) {
-        start = records.count(before: key)
-        if records.values[key] != nil { start += 1 }
-      }
+      let key = key.map { Key($0) }
+      let start = key.map { records.count(before: $0) + (records.values[$0] == nil ? 0 : 1) } ?? 0
       return records.records(records.keys[start...].prefix(max(0, limit)))
     }
   }

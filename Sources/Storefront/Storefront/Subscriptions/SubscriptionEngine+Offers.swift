@@ -113,9 +113,10 @@ extension SubscriptionEngine {
       other.subscription?.groupIdentifier == subscription.groupIdentifier && other.productIdentifier != own
         && product(other.productIdentifier)?.isForSale == true
     }
-    let sorted = others.sorted { left, right in
-      let levels = (left.subscription?.level ?? 0, right.subscription?.level ?? 0)
-      return levels.0 == levels.1 ? left.productIdentifier < right.productIdentifier : levels.0 < levels.1
+    let sorted = others.sorted {
+      ($0.subscription?.level ?? 0, $0.productIdentifier) < (
+        $1.subscription?.level ?? 0, $1.productIdentifier
+      )
     }
     var found: [String] = []
     for product in [products[own]].compactMap(\.self) + sorted {

@@ -108,10 +108,8 @@ public struct SubscriptionEngine: Sendable {
 
   /// The price of a product for new customers, in thousandths.
   func price(of productIdentifier: String) -> Int64? {
-    if let increased = ledger.prices.first(where: { $0.productIdentifier == productIdentifier }) {
-      return increased.price
-    }
-    return products[productIdentifier].flatMap { Milliunits.of($0.price) }
+    ledger.prices.first { $0.productIdentifier == productIdentifier }?.price
+      ?? products[productIdentifier].flatMap { Milliunits.of($0.price) }
   }
 }
 
