@@ -105,10 +105,10 @@ package enum StoreKey {
   /// The prefix of all keys with this first part.
   package static func prefix(_ part: String) -> String { escaped(part) + "/" }
 
-  /// A number as 16 digits, so that keys sort by number.
-  package static func number(_ number: Int64) -> String {
+  /// A number with leading zeros, so that keys sort by number.
+  package static func number(_ number: Int64, digits count: Int = 16) -> String {
     let digits = String(number)
-    return String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits
+    return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
   }
 
   /// A key that sorts by date, in milliseconds, and then by number.

@@ -9,7 +9,6 @@ extension PaymentQueue {
   /// The same payment may be added repeatedly; each time is a separate purchase. The queue needs an observer; see
   /// ``addObserver(_:)``.
   ///
-  /// - Parameter payment: The payment.
   /// - Returns: The identifier of its transaction.
   /// - Throws: ``PaymentQueueError`` with `invalid-quantity`, `request-data-reserved`, `payments-not-allowed`,
   ///   `storage`, `closed`, or `unknown-product` if the identifier is empty or not registered. Nothing was added then,
@@ -21,7 +20,6 @@ extension PaymentQueue {
 
   /// Adds several payments, all of them or none, with one sync.
   ///
-  /// - Parameter payments: The payments.
   /// - Returns: The identifiers of their transactions, in the same order.
   /// - Throws: As ``add(_:)``.
   @discardableResult
@@ -36,7 +34,6 @@ extension PaymentQueue {
   /// payment that needs approval may take days. Cancelling the task only ends the wait. The payment stays in the
   /// queue, and observers receive its outcome.
   ///
-  /// - Parameter payment: The payment.
   /// - Returns: The transaction, with its receipt.
   /// - Throws: ``PaymentQueueError`` as ``add(_:)``; `CancellationError` if the task is cancelled.
   public func purchase(_ payment: Payment) async throws -> PaymentTransaction {

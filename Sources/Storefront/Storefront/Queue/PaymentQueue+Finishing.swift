@@ -22,7 +22,6 @@ extension PaymentQueue {
 
   /// Removes several transactions from the queue, all of them or none, with one sync.
   ///
-  /// - Parameter transactions: The transactions.
   /// - Throws: As ``finish(_:)``.
   public func finish(contentsOf transactions: [PaymentTransaction]) throws(PaymentQueueError) {
     try finish(transactions.map(\.id))

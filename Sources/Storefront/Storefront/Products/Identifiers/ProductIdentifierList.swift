@@ -116,7 +116,6 @@ extension ProductIdentifierList {
 
   /// Reads a list from a file: a property list in XML or binary, or JSON. The first bytes determine the format.
   ///
-  /// - Parameter file: The file.
   /// - Throws: ``ProductIdentifierError`` with the place in the file.
   public init(contentsOf file: URL) throws(ProductIdentifierError) {
     do throws(ProductIdentifierError) {

@@ -107,16 +107,7 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
     self.value = value
   }
 
-  var key: String {
-    var digits = [UInt8](repeating: UInt8(ascii: "0"), count: Self.digits)
-    var rest = value
-    for index in digits.indices.reversed() where rest > 0 {
-      digits[index] += UInt8(rest % 10)
-      rest /= 10
-    }
-    return String(decoding: digits, as: UTF8.self)
-  }
-
+  var key: String { StoreKey.number(value, digits: Self.digits) }
   /// The keys of the receipts of its sale and of the original.
   var receiptKeys: [String] { [key, "\(key)-original"] }
 
