@@ -32,13 +32,11 @@ public struct Download: Sendable, Hashable, Identifiable {
 
   /// The transaction of the download (`transaction`).
   public let transaction: PaymentTransaction.ID
-  /// The index among the transaction's contents.
   package let index: Int
   /// The content, with its address, length and digest.
   public let content: DownloadableContent
   /// The state (`state`, `downloadState`).
   public internal(set) var state = State.waiting
-  /// The number of received bytes.
   package internal(set) var receivedByteCount: Int64 = 0
   /// The estimated time to completion at the rate so far (`timeRemaining`); `nil` if it is unknown.
   public internal(set) var timeRemaining: Duration?

@@ -26,9 +26,7 @@ extension PaymentQueue {
       },
       observer: { [weak self] in await self?.notify(.updatedDownloads($0)) })
     downloadQueue = downloads
-    do throws(DownloadError) {
-      try await downloads.begin()
-    } catch {
+    do throws(DownloadError) { try await downloads.begin() } catch {
       downloadQueue = nil
       await downloads.close()
       throw error

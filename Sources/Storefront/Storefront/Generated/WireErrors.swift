@@ -61,6 +61,16 @@ public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStrin
   public var description: String { line }
 }
 
+extension DownloadError {
+  /// Throws an error unless a condition holds.
+  static func require(
+    _ condition: Bool, _ code: Code, at place: @autoclosure () -> String = "",
+    _ message: @autoclosure () -> String
+  ) throws(DownloadError) {
+    guard condition else { throw DownloadError(code, at: place(), message()) }
+  }
+}
+
 /// Why there is no list of product identifiers.
 public struct ProductIdentifierError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable identifier of the kind of fault.
@@ -107,6 +117,16 @@ public struct ProductIdentifierError: PlacedError, Error, Sendable, Hashable, Cu
   public var description: String { line }
 }
 
+extension ProductIdentifierError {
+  /// Throws an error unless a condition holds.
+  static func require(
+    _ condition: Bool, _ code: Code, at place: @autoclosure () -> String = "",
+    _ message: @autoclosure () -> String
+  ) throws(ProductIdentifierError) {
+    guard condition else { throw ProductIdentifierError(code, at: place(), message()) }
+  }
+}
+
 /// Why an item was not purchased, or its price not fetched.
 public struct PurchasableItemError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable identifier of the kind of fault.
@@ -148,6 +168,16 @@ public struct PurchasableItemError: PlacedError, Error, Sendable, Hashable, Cust
 
   /// The code, the place and the message, on one line.
   public var description: String { line }
+}
+
+extension PurchasableItemError {
+  /// Throws an error unless a condition holds.
+  static func require(
+    _ condition: Bool, _ code: Code, at place: @autoclosure () -> String = "",
+    _ message: @autoclosure () -> String
+  ) throws(PurchasableItemError) {
+    guard condition else { throw PurchasableItemError(code, at: place(), message()) }
+  }
 }
 
 /// Why an operation of a queue failed. Nothing was changed, unless the code says otherwise.
@@ -200,6 +230,16 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
 
   /// The code, the place and the message, on one line.
   public var description: String { line }
+}
+
+extension PaymentQueueError {
+  /// Throws an error unless a condition holds.
+  static func require(
+    _ condition: Bool, _ code: Code, at place: @autoclosure () -> String = "",
+    _ message: @autoclosure () -> String
+  ) throws(PaymentQueueError) {
+    guard condition else { throw PaymentQueueError(code, at: place(), message()) }
+  }
 }
 
 /// What is wrong with a catalogue: a word that stays stable, the place, and what to do.
@@ -272,6 +312,16 @@ public struct CatalogError: PlacedError, Error, Sendable, Hashable, CustomString
   public var description: String { line }
 }
 
+extension CatalogError {
+  /// Throws an error unless a condition holds.
+  static func require(
+    _ condition: Bool, _ code: Code, at place: @autoclosure () -> String = "",
+    _ message: @autoclosure () -> String
+  ) throws(CatalogError) {
+    guard condition else { throw CatalogError(code, at: place(), message()) }
+  }
+}
+
 /// Why a local store did not perform an operation.
 public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable identifier of the kind of fault.
@@ -306,6 +356,16 @@ public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStr
 
   /// The code, the place and the message, on one line.
   public var description: String { line }
+}
+
+extension LocalStoreError {
+  /// Throws an error unless a condition holds.
+  static func require(
+    _ condition: Bool, _ code: Code, at place: @autoclosure () -> String = "",
+    _ message: @autoclosure () -> String
+  ) throws(LocalStoreError) {
+    guard condition else { throw LocalStoreError(code, at: place(), message()) }
+  }
 }
 
 /// Why an operation on a subscription or purchase failed.
@@ -348,6 +408,16 @@ public struct SubscriptionError: PlacedError, Error, Sendable, Hashable, CustomS
 
   /// The code, the place and the message, on one line.
   public var description: String { line }
+}
+
+extension SubscriptionError {
+  /// Throws an error unless a condition holds.
+  static func require(
+    _ condition: Bool, _ code: Code, at place: @autoclosure () -> String = "",
+    _ message: @autoclosure () -> String
+  ) throws(SubscriptionError) {
+    guard condition else { throw SubscriptionError(code, at: place(), message()) }
+  }
 }
 
 /// Why an operation of a storage failed.

@@ -306,3 +306,26 @@ extension CachedIdentifierList: JSONRecord {
     }
   }
 }
+
+extension RecordCollection {
+  /// One ``QueueRecord``.
+  static let queue = RecordCollection(rawValue: "queue")
+  /// A ``TransactionRecord`` for each unfinished transaction, by number.
+  static let queueTransactions = RecordCollection(rawValue: "queue-transactions")
+  /// The receipts of transactions, and of their originals.
+  static let queueReceipts = RecordCollection(rawValue: "queue-receipts")
+  /// The store's identifiers of finished sales that were not reported yet, by number.
+  static let queueFinishes = RecordCollection(rawValue: "queue-finishes")
+  /// A ``TransactionRecord`` in the state `purchased` for each finished sale that a ``QueuePurchaseRecord``
+  /// has yet to verify. Its receipt is still among the receipts.
+  static let queueKept = RecordCollection(rawValue: "queue-kept")
+  /// The purchases that a ``QueuePurchaseRecord`` remembers, by the store's transaction identifier.
+  static let ownedPurchases = RecordCollection(rawValue: "owned-purchases")
+  /// A ``DownloadRecord`` for each started download, by its identifier.
+  static let downloads = RecordCollection(rawValue: "downloads")
+
+  /// The collections of a payment queue.
+  static let ofQueue: [RecordCollection] = [
+    .queue, .queueTransactions, .queueReceipts, .queueFinishes, .queueKept, .ownedPurchases, .downloads,
+  ]
+}

@@ -53,6 +53,18 @@ package struct EngineLedger: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(
+    time: Timestamp = Timestamp(millisecondsSince1970: 0), transactionCount: Int64 = 0, eventCount: Int64 = 0,
+    modificationCount: Int64 = 0, prices: [EngineLedger.ProductPrice] = [], removedProducts: [String] = []
+  ) {
+    self.time = time
+    self.transactionCount = transactionCount
+    self.eventCount = eventCount
+    self.modificationCount = modificationCount
+    self.prices = prices
+    self.removedProducts = removedProducts
+  }
 }
 
 extension EngineLedger: JSONObject {
@@ -92,6 +104,11 @@ extension EngineLedger {
     package var unknownFields: [JSONMember] = []
 
     package init() {}
+
+    init(productIdentifier: String = "", price: Int64 = 0) {
+      self.productIdentifier = productIdentifier
+      self.price = price
+    }
   }
 }
 
@@ -119,6 +136,10 @@ package struct FamilyRecord: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(members: [String] = []) {
+    self.members = members
+  }
 }
 
 extension FamilyRecord: JSONObject {
@@ -161,6 +182,23 @@ package struct StoreSaleRecord: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(
+    account: String = "", payment: Payment = Payment(), requestIdentifier: String? = nil,
+    transaction: JWSTransaction = JWSTransaction(), receipt: String? = nil, isFinished: Bool = false,
+    isImported: Bool? = nil, isRestoration: Bool = false, sharedFrom: String? = nil, modification: Int64 = 0
+  ) {
+    self.account = account
+    self.payment = payment
+    self.requestIdentifier = requestIdentifier
+    self.transaction = transaction
+    self.receipt = receipt
+    self.isFinished = isFinished
+    self.isImported = isImported
+    self.isRestoration = isRestoration
+    self.sharedFrom = sharedFrom
+    self.modification = modification
+  }
 }
 
 extension StoreSaleRecord: JSONObject {
@@ -207,6 +245,11 @@ package struct DeliveryRecord: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(attempts: [DeliveryRecord.Attempt] = [], nextAttempt: Timestamp? = nil) {
+    self.attempts = attempts
+    self.nextAttempt = nextAttempt
+  }
 }
 
 extension DeliveryRecord: JSONObject {
@@ -238,6 +281,11 @@ extension DeliveryRecord {
     package var unknownFields: [JSONMember] = []
 
     package init() {}
+
+    init(attemptDate: Timestamp = Timestamp(millisecondsSince1970: 0), sendAttemptResult: String = "") {
+      self.attemptDate = attemptDate
+      self.sendAttemptResult = sendAttemptResult
+    }
   }
 }
 
@@ -303,6 +351,16 @@ public struct PendingPurchase: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(
+    account: String = "", requestIdentifier: String = "", payment: Payment = Payment(),
+    date: Timestamp = Timestamp(millisecondsSince1970: 0)
+  ) {
+    self.account = account
+    self.requestIdentifier = requestIdentifier
+    self.payment = payment
+    self.date = date
+  }
 }
 
 extension PendingPurchase: JSONObject {
@@ -379,6 +437,23 @@ public struct SignedNotification: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(
+    number: Int64 = 0, account: String = "", type: NotificationType = .unknown(""),
+    subtype: NotificationSubtype? = nil, uuid: UUIDString = UUIDString(rawValue: ""),
+    signedDate: Timestamp = Timestamp(millisecondsSince1970: 0), transactionIdentifier: String = "",
+    originalTransactionIdentifier: String = "", signedPayload: String = ""
+  ) {
+    self.number = number
+    self.account = account
+    self.type = type
+    self.subtype = subtype
+    self.uuid = uuid
+    self.signedDate = signedDate
+    self.transactionIdentifier = transactionIdentifier
+    self.originalTransactionIdentifier = originalTransactionIdentifier
+    self.signedPayload = signedPayload
+  }
 }
 
 extension SignedNotification: JSONObject {
@@ -470,6 +545,46 @@ public struct Subscription: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(
+    account: String = "", applicationUsername: String? = nil, transaction: JWSTransaction = JWSTransaction(),
+    autoRenewProductIdentifier: String = "", autoRenews: Bool = true,
+    expirationIntent: ExpirationIntent? = nil, isInBillingRetry: Bool = false,
+    gracePeriodExpiresDate: Timestamp? = nil, priceIncreaseStatus: PriceIncreaseStatus? = nil,
+    renewalPrice: Int64 = 0, renewalOffer: Subscription.RenewalOffer? = nil,
+    recentStartDate: Timestamp = Timestamp(millisecondsSince1970: 0), dueDate: Timestamp? = nil,
+    sharedFrom: String? = nil, sharedTo: [String] = [],
+    lastSignedDate: Timestamp = Timestamp(millisecondsSince1970: 0), productPrice: Int64 = 0,
+    increasedPrice: Int64? = nil, hasRefusedPrice: Bool = false, anchorDay: Int64 = 1, retryCount: Int64 = 0,
+    hasHadIntroductoryOffer: Bool = false, hasPaid: Bool = false, redeemedOffers: [String] = [],
+    extensionDates: [Timestamp] = []
+  ) {
+    self.account = account
+    self.applicationUsername = applicationUsername
+    self.transaction = transaction
+    self.autoRenewProductIdentifier = autoRenewProductIdentifier
+    self.autoRenews = autoRenews
+    self.expirationIntent = expirationIntent
+    self.isInBillingRetry = isInBillingRetry
+    self.gracePeriodExpiresDate = gracePeriodExpiresDate
+    self.priceIncreaseStatus = priceIncreaseStatus
+    self.renewalPrice = renewalPrice
+    self.renewalOffer = renewalOffer
+    self.recentStartDate = recentStartDate
+    self.dueDate = dueDate
+    self.sharedFrom = sharedFrom
+    self.sharedTo = sharedTo
+    self.lastSignedDate = lastSignedDate
+    self.productPrice = productPrice
+    self.increasedPrice = increasedPrice
+    self.hasRefusedPrice = hasRefusedPrice
+    self.anchorDay = anchorDay
+    self.retryCount = retryCount
+    self.hasHadIntroductoryOffer = hasHadIntroductoryOffer
+    self.hasPaid = hasPaid
+    self.redeemedOffers = redeemedOffers
+    self.extensionDates = extensionDates
+  }
 }
 
 extension Subscription: JSONObject {
@@ -557,6 +672,20 @@ extension Subscription {
     package var unknownFields: [JSONMember] = []
 
     package init() {}
+
+    init(
+      productIdentifier: String = "", type: OfferType = .introductory, identifier: String? = nil,
+      paymentMode: OfferDiscountType = .freeTrial, period: SubscriptionPeriod = .unread, price: Int64 = 0,
+      remaining: Int64 = 1
+    ) {
+      self.productIdentifier = productIdentifier
+      self.type = type
+      self.identifier = identifier
+      self.paymentMode = paymentMode
+      self.period = period
+      self.price = price
+      self.remaining = remaining
+    }
   }
 }
 

@@ -45,11 +45,10 @@ public struct HTTPStore: Store {
         productIdentifiers: Array(wanted[start..<min(start + step, wanted.count)]),
         preferredLocales: Array(preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)))
       let asked = Set(message.productIdentifiers)
-      let response = try await orUnknown { () async throws(StoreUnavailable) in
+      let response = try await orUnknown(
         try await ask(.products, message) { (answer: ProductsAnswer) throws(MalformedReceipt) in
           try answer.value(askedFor: asked)
-        }
-      }
+        })
       products += response.products
       invalid += response.invalidProductIdentifiers
     }
@@ -78,8 +77,7 @@ public struct HTTPStore: Store {
   public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
     let message = FinishMessage(transactionIdentifier: transactionIdentifier)
     try await ask(.finish, message) { (answer: FinishMessage) throws(MalformedReceipt) in
-      try checkAnswer(
-        answer.transactionIdentifier, to: transactionIdentifier, at: "transactionIdentifier")
+      try checkAnswer(answer.transactionIdentifier, to: transactionIdentifier, at: "transactionIdentifier")
     }
   }
 
@@ -90,19 +88,17 @@ public struct HTTPStore: Store {
     let message = RestoreMessage(
       requestIdentifier: request.id, applicationUsername: request.applicationUsername, after: position,
       limit: PageLimit(limit))
-    return try await orUnknown { () async throws(StoreUnavailable) in
+    return try await orUnknown(
       try await ask(.restore, message) { (answer: RestoreAnswer) throws(MalformedReceipt) in
         try answer.value(to: message)
-      }
-    }
+      })
   }
 
   // MARK: Calling
 
   /// Sends a message, with retries, and decodes the answer. Every call is idempotent.
   private func ask<Answer: JSONObject, Value: Sendable>(
-    _ call: StoreCall, _ message: some JSONObject,
-    _ read: (Answer) throws(MalformedReceipt) -> Value
+    _ call: StoreCall, _ message: some JSONObject, _ read: (Answer) throws(MalformedReceipt) -> Value
   ) async throws(StoreUnavailable) -> Value {
     var headers = [
       HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json"),
@@ -118,8 +114,7 @@ public struct HTTPStore: Store {
       throw unavailable
     } catch RemoteCaller.Failure.redirected(let status, let location, let followed) {
       throw StoreUnavailable(
-        RemoteCaller.Failure.redirect(
-          status: status, to: location.map(ShownText.line), followed: followed)
+        RemoteCaller.Failure.redirect(status: status, to: location.map(ShownText.line), followed: followed)
           + " Use the address of the store itself.")
     } catch let failure as RemoteCaller.Failure {
       throw StoreUnavailable(failure.description)
@@ -130,10 +125,10 @@ public struct HTTPStore: Store {
 
   /// The store's value or refusal. If there is no answer, the error is `unknown`.
   private func orUnknown<Value>(
-    _ body: () async throws(StoreUnavailable) -> Result<Value, StoreError>
+    _ call: @autoclosure () async throws(StoreUnavailable) -> Result<Value, StoreError>
   ) async throws(StoreError) -> Value {
     let result: Result<Value, StoreError>
-    do { result = try await body() } catch { throw StoreError(.unknown, error.message) }
+    do { result = try await call() } catch { throw StoreError(.unknown, error.message) }
     return try result.get()
   }
 }

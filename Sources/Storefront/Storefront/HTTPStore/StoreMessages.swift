@@ -19,9 +19,7 @@ enum StoreProtocolLimits {
   static let maximumProductIdentifierCount = 500
   /// The greatest number of languages in one request. Clients drop the least preferred ones.
   static let maximumLocaleCount = 50
-  /// The greatest size of a request, in bytes.
   static let maximumRequestByteCount = 1 << 20
-  /// The greatest size of an answer, in bytes.
   static let maximumResponseByteCount = 8 << 20
   /// The greatest JSON nesting, with room for future members.
   static let maximumDepth = 16
@@ -47,10 +45,7 @@ struct PageLimit: JSONFieldValue, Sendable, Hashable {
 // MARK: Answers
 
 extension ProductsAnswer {
-  /// The response, or the store's refusal.
-  ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the answer has neither, or does not cover exactly the requested
-  ///   identifiers.
+  /// The response, or the store's refusal. The answer must cover exactly the requested identifiers.
   func value(
     askedFor identifiers: Set<String>
   ) throws(MalformedReceipt) -> Result<ProductsResponse, StoreError> {
@@ -73,15 +68,11 @@ extension PurchaseAnswer {
     case .purchased(let transaction):
       self.init(requestIdentifier: requestIdentifier, outcome: "purchased", transaction: transaction)
     case .pending: self.init(requestIdentifier: requestIdentifier, outcome: "pending")
-    case .failed(let error):
-      self.init(requestIdentifier: requestIdentifier, outcome: "failed", error: error)
+    case .failed(let error): self.init(requestIdentifier: requestIdentifier, outcome: "failed", error: error)
     }
   }
 
   /// The outcome of the payment.
-  ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the outcome is unknown, its transaction or error is missing, or
-  ///   the answer is to another request.
   func value(to request: PurchaseRequest) throws(MalformedReceipt) -> PurchaseOutcome {
     try checkAnswer(requestIdentifier, to: request.id)
     switch outcome {
@@ -97,8 +88,6 @@ extension PurchaseAnswer {
 
 extension RestoreAnswer {
   /// The page, or the store's refusal.
-  ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` if the answer has neither, or is to another request.
   func value(
     to message: RestoreMessage
   ) throws(MalformedReceipt) -> Result<RestoredTransactionPage, StoreError> {
@@ -110,13 +99,11 @@ extension RestoreAnswer {
   }
 }
 
-/// Checks that an answer is to the request that was sent.
 func checkAnswer(
   _ answered: String, to asked: String, at member: String = "requestIdentifier"
 ) throws(MalformedReceipt) {
   guard UTF8Text.isIdentical(answered, asked) else {
-    throw MalformedReceipt(
-      .invalidValue, at: .jsonPath("$.\(member)"), "The answer is to another request.")
+    throw MalformedReceipt(.invalidValue, at: .jsonPath("$.\(member)"), "The answer is to another request.")
   }
 }
 
@@ -135,11 +122,9 @@ func checkPage(
 }
 
 private func required<Value>(_ value: Value?, _ member: String) throws(MalformedReceipt) -> Value {
-  guard let value else {
-    throw MalformedReceipt(
-      .missing, at: .jsonPath("$.\(member)"), "The answer has neither this member nor an error.")
-  }
-  return value
+  if let value { return value }
+  throw MalformedReceipt(
+    .missing, at: .jsonPath("$.\(member)"), "The answer has neither this member nor an error.")
 }
 
 // MARK: Problems

@@ -44,8 +44,7 @@ public struct StoreRequestHandler: Sendable {
     } catch let error as StoreRequestFailure {
       failure = error
     } catch let error as MalformedReceipt {
-      failure = StoreRequestFailure(
-        .malformedRequest, error.message, place: error.place.description)
+      failure = StoreRequestFailure(.malformedRequest, error.message, place: error.place.description)
     } catch {
       failure = StoreRequestFailure(unavailable: error)
     }
@@ -84,17 +83,12 @@ public struct StoreRequestHandler: Sendable {
       throw StoreRequestFailure(.unsupportedMediaType, "Send application/json.")
     }
     guard body.count <= maximumRequestByteCount else {
-      throw StoreRequestFailure(
-        .requestTooLarge, "A request has at most \(maximumRequestByteCount) bytes.")
+      throw StoreRequestFailure(.requestTooLarge, "A request has at most \(maximumRequestByteCount) bytes.")
     }
   }
 
-  private static func response(
-    status: Int, _ body: [UInt8], _ headers: [HTTPHeader] = []
-  ) -> RemoteResponse {
-    let common = [
-      HTTPHeader("Content-Type", "application/json"), HTTPHeader("Cache-Control", "no-store"),
-    ]
+  private static func response(status: Int, _ body: [UInt8], _ headers: [HTTPHeader] = []) -> RemoteResponse {
+    let common = [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Cache-Control", "no-store")]
     return RemoteResponse(status: status, headers: common + headers, body: body)
   }
 }
@@ -105,9 +99,7 @@ struct StoreRequestFailure: Error {
   let problem: StoreProblem
   let headers: [HTTPHeader]
 
-  init(
-    _ kind: StoreProblem.Kind, _ message: String, place: String? = nil, headers: [HTTPHeader] = []
-  ) {
+  init(_ kind: StoreProblem.Kind, _ message: String, place: String? = nil, headers: [HTTPHeader] = []) {
     self.kind = kind
     problem = StoreProblem(code: kind.code, message: message, place: place)
     self.headers = headers

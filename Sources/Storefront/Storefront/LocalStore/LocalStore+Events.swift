@@ -12,14 +12,11 @@ extension LocalStore {
     of account: String? = nil
   ) throws(LocalStoreError) {
     for event in events {
-      let signed: SignedStoreEvent
-      do throws(SigningError) { signed = try signer.sign(event) } catch { throw LocalStoreError(error) }
+      let signed = try LocalStoreError.signing(try signer.sign(event))
       var receipt: String?
       if event.isNewTransaction {
-        var sale = StoreSaleRecord()
-        sale.account = event.account
-        sale.transaction = event.transaction
-        sale.sharedFrom = event.sharedFrom
+        var sale = StoreSaleRecord(
+          account: event.account, transaction: event.transaction, sharedFrom: event.sharedFrom)
         if let request, event.account == account {
           sale.payment = request.payment
           sale.requestIdentifier = request.id
@@ -34,7 +31,13 @@ extension LocalStore {
         try replace(event.transaction, in: &change)
       }
       if let replaced = event.replacedTransaction { try replace(replaced, in: &change) }
-      post(SignedNotification(event, signed.notification), receipt: receipt, in: &change)
+      let notification = SignedNotification(
+        number: event.number, account: event.account, type: event.type, subtype: event.subtype,
+        uuid: event.uuid, signedDate: event.signedDate,
+        transactionIdentifier: event.transaction.transactionId ?? "",
+        originalTransactionIdentifier: event.originalTransactionIdentifier,
+        signedPayload: signed.notification)
+      post(notification, receipt: receipt, in: &change)
     }
   }
 
@@ -62,8 +65,7 @@ extension LocalStore {
     change.records += [
       .put(
         .storeOutbox, key: StoreKey.number(notification.number),
-        value: notification.record(&change.texts, receipt: receipt)),
-      Self.date(notification),
+        value: notification.record(&change.texts, receipt: receipt)), Self.date(notification),
     ]
   }
 
@@ -84,7 +86,6 @@ extension LocalStore {
     }
   }
 
-  /// The receipt of a transaction, in the store's format.
   func receipt(of transaction: JWSTransaction, _ signed: String? = nil) throws(LocalStoreError) -> String {
     guard let receiptSigner else {
       if let signed { return signed }
@@ -94,16 +95,13 @@ extension LocalStore {
       $0.bundleId = options.engine.bundleIdentifier
       $0.webOrderLineItemId = transaction.webOrderLineItemId
     }
-    do throws(SigningError) {
-      return String(
-        decoding: try receiptSigner.sign(info, environment: options.engine.environment), as: UTF8.self)
-    } catch {
-      throw LocalStoreError(error)
-    }
+    let receipt = try LocalStoreError.signing(
+      try receiptSigner.sign(info, environment: options.engine.environment))
+    return String(decoding: receipt, as: UTF8.self)
   }
 
   func sign(_ transaction: JWSTransaction) throws(LocalStoreError) -> String {
-    do throws(SigningError) { return try signer.sign(transaction) } catch { throw LocalStoreError(error) }
+    try LocalStoreError.signing(try signer.sign(transaction))
   }
 
   /// The transaction as the payment queue receives it. The receipt of an imported purchase is signed now.
@@ -114,21 +112,6 @@ extension LocalStore {
       transactionDate: sale.transaction.purchaseDate ?? Timestamp(millisecondsSince1970: 0),
       payment: sale.payment, requestIdentifier: sale.requestIdentifier, receipt: Array(issued.utf8),
       downloads: products[sale.transaction.productId ?? ""]?.downloads ?? [])
-  }
-}
-
-extension SignedNotification {
-  fileprivate init(_ event: StoreEvent, _ payload: String) {
-    self.init()
-    number = event.number
-    account = event.account
-    type = event.type
-    subtype = event.subtype
-    uuid = event.uuid
-    signedDate = event.signedDate
-    transactionIdentifier = event.transaction.transactionId ?? ""
-    originalTransactionIdentifier = event.originalTransactionIdentifier
-    signedPayload = payload
   }
 }
 

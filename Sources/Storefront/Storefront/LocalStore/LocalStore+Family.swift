@@ -4,11 +4,8 @@ internal import ReceiptCodec
 
 /// Family Sharing of one-time purchases. The engine shares subscriptions.
 extension LocalStore {
-  /// Adds an account to the family of another account. Members share all purchases of products that allow Family
-  /// Sharing.
-  ///
-  /// - Returns: `SUBSCRIBED` or `ONE_TIME_CHARGE` for each shared purchase.
-  /// - Throws: ``LocalStoreError`` with `refused` if the account is in a family, or the family has six members.
+  /// Adds an account to the family of another account: `SUBSCRIBED` or `ONE_TIME_CHARGE` for each purchase of a product
+  /// that allows Family Sharing. It is refused if the account is in a family, or the family has six members.
   @discardableResult
   package func addToFamily(
     _ account: String, of organizer: String
@@ -27,10 +24,7 @@ extension LocalStore {
     }
   }
 
-  /// Removes an account from its family, which ends sharing in both directions.
-  ///
-  /// - Returns: `REVOKE` for each purchase that is no longer shared.
-  /// - Throws: ``LocalStoreError`` with `refused` if the account is in no family.
+  /// Removes an account from its family. Sharing ends in both directions: `REVOKE` for each purchase.
   @discardableResult
   package func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
     try catchUp()
@@ -58,10 +52,9 @@ extension LocalStore {
   public func revoke(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(transactionIdentifier)
     return try operate { engine, now throws(SubscriptionError) in
-      guard sale.transaction.inAppOwnershipType == .familyShared, sale.transaction.revocationDate == nil
-      else {
-        throw SubscriptionError(.notEligible, at: transactionIdentifier, "It is not shared by the family.")
-      }
+      try SubscriptionError.require(
+        sale.transaction.inAppOwnershipType == .familyShared && sale.transaction.revocationDate == nil,
+        .notEligible, at: transactionIdentifier, "It is not shared by the family.")
       return sale.transaction.type == .autoRenewableSubscription
         ? try engine.revokeSharing(sale.originalIdentifier, at: now)
         : engine.unshare(sale.transaction, account: sale.account, at: now)
@@ -80,11 +73,9 @@ extension LocalStore {
 
   /// The one-time purchases of an account that it can share with its family: its own, if they are not revoked.
   private func shareablePurchases(of account: String) throws(LocalStoreError) -> [StoreSaleRecord] {
-    var found: [StoreSaleRecord] = []
-    for product in products.values.sorted(by: { $0.id < $1.id }) where product.isShareable {
-      if let sale = try ownedPurchase(of: product.id, by: account) { found.append(sale) }
-    }
-    return found
+    try products.values.filter(\.isShareable).map(\.id).sorted()
+      .map { (product) throws(LocalStoreError) in try ownedPurchase(of: product, by: account) }
+      .compactMap(\.self)
   }
 
   /// The account's purchase of a non-consumable, if it is not revoked.

@@ -4,34 +4,6 @@ package import ReceiptCodec
 
 /// Purchases that were made elsewhere, such as those of a test's seed.
 extension LocalStore {
-  /// A purchase that was made elsewhere.
-  package struct ImportedPurchase: Sendable {
-    /// The latest transaction. It replaces one with the same identifier.
-    package var transaction: JWSTransaction
-    /// The renewal information, for the latest transaction of a subscription. The store then continues the
-    /// subscription.
-    package var renewalInfo: JWSRenewalInfo?
-    /// The status that the subscription must have now; `nil` accepts any.
-    package var status: SubscriptionStatus?
-    /// The customer of the purchase. By default the customer of the app transaction or of the original transaction, or
-    /// a new one.
-    package var customer: String?
-    /// The order on the customer's invoice.
-    package var orderIdentifier: String?
-
-    /// Creates a purchase to import.
-    package init(
-      _ transaction: JWSTransaction, renewalInfo: JWSRenewalInfo? = nil, status: SubscriptionStatus? = nil,
-      customer: String? = nil, orderIdentifier: String? = nil
-    ) {
-      self.transaction = transaction
-      self.renewalInfo = renewalInfo
-      self.status = status
-      self.customer = customer
-      self.orderIdentifier = orderIdentifier
-    }
-  }
-
   /// Imports purchases in one commit. They become the latest in the history, and no notification is posted. A
   /// transaction without an identifier is refused, and so is a subscription whose status contradicts its dates.
   package func add(_ purchases: [ImportedPurchase]) throws(LocalStoreError) {
@@ -73,9 +45,7 @@ extension LocalStore {
   }
 
   /// Imports a purchase and its renewals, one month apart and with consecutive numbers as identifiers.
-  package func addHistory(
-    of first: JWSTransaction, count: Int, customer: String?
-  ) throws(LocalStoreError) {
+  package func addHistory(of first: JWSTransaction, count: Int, customer: String?) throws(LocalStoreError) {
     guard let start = first.transactionId.flatMap({ Int64($0) }) else {
       throw LocalStoreError(.refused, at: "transactionId", "A history begins with a number.")
     }
@@ -97,8 +67,6 @@ extension LocalStore {
   }
 
   /// Changes the current state of a transaction, without an event.
-  ///
-  /// - Throws: ``LocalStoreError`` with `not-found`.
   package func amend(
     _ identifier: String, _ amendment: @Sendable (inout JWSTransaction) -> Void
   ) throws(LocalStoreError) {
@@ -128,7 +96,6 @@ extension LocalStore {
 
   private static let collections = RecordCollection.ofStore + RecordCollection.ofPlay
 
-  /// All records of the store.
   package func allRecords() throws(LocalStoreError) -> [(RecordCollection, StoredRecord)] {
     var all: [(RecordCollection, StoredRecord)] = []
     for collection in Self.collections {
@@ -137,16 +104,14 @@ extension LocalStore {
     return all
   }
 
-  /// Removes all records of the store, and imports records of ``allRecords()``, in one commit.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`, or with `refused` or `corrupt` if the records are not those of a
-  ///   store. In the latter case nothing was changed.
+  /// Removes all records of the store, and imports records of ``allRecords()``, in one commit. If the records are not
+  /// those of a store, this throws `refused` or `corrupt`, and nothing is changed.
   package func replaceAll(with records: [RecordChange]) throws(LocalStoreError) {
     let trial = StoredRecords(storage: MemoryRecordStorage())
     for case .put(let collection, _, _) in records where !Self.collections.contains(collection) {
       throw LocalStoreError(.refused, at: collection.rawValue, "A store has no such records.")
     }
-    try trial.commit(records)
+    try LocalStoreError.wrapping(try trial.storage.commit(records))
     let (loaded, _, isNew) = try Self.read(catalog: catalog, options: options, trial)
     let removals: [RecordChange] = try allRecords().map { .remove($0.0, key: $0.1.key) }
     // The next call reads the state again.
@@ -220,19 +185,15 @@ extension SubscriptionEngine {
     // A renewal that is due now is performed before the next call is answered, so the subscription counts as active.
     let isRenewing = subscription.dueDate == subscription.expiresDate && subscription.autoRenews
     let found = isRenewing ? .active : subscription.statusCode(at: instant)
-    guard status == nil || status == found else {
-      throw SubscriptionError(
-        .invalidValue, at: identifier,
-        "The status \(status?.rawValue ?? 0) contradicts the dates, by which it is \(found.rawValue) now.")
-    }
+    try SubscriptionError.require(
+      status == nil || status == found, .invalidValue, at: identifier,
+      "The status \(status?.rawValue ?? 0) contradicts the dates, by which it is \(found.rawValue) now.")
     store(subscription)
   }
 
   /// Replaces the latest transaction of a subscription.
   mutating func replace(_ transaction: JWSTransaction) {
-    guard var subscription = subscription(of: transaction),
-      subscription.transaction.transactionId == transaction.transactionId
-    else { return }
+    guard var subscription = presentSubscription(of: transaction) else { return }
     subscription.transaction = transaction
     if transaction.revocationDate != nil { subscription.autoRenews = false }
     subscription.dueDate = dueDate(of: subscription)
@@ -246,7 +207,6 @@ extension SubscriptionEngine {
     return subscription.isInBillingRetry ? nextDueInRetry(subscription) : subscription.expiresDate
   }
 
-  /// Sets the `appAccountToken` of a subscription and of its future renewals.
   mutating func setAppAccountToken(_ token: UUIDString, of original: String) {
     guard var subscription = self[original] else { return }
     subscription.applicationUsername = token.rawValue

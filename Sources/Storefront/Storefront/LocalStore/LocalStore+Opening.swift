@@ -6,7 +6,6 @@ internal import ReceiptCodec
 extension LocalStore {
   struct State {
     var engine: SubscriptionEngine
-    /// The date of the next due event.
     var nextDueDate: Timestamp?
   }
 
@@ -56,45 +55,42 @@ extension LocalStore {
 
   /// Upgrades the records of an earlier version. Records are committed in batches. If the process ends before the
   /// header is written, the upgrade starts again.
-  private static func upgrade(
-    _ stored: StoredRecords, _ header: inout StoreHeader
-  ) throws(LocalStoreError) {
+  private static func upgrade(_ stored: StoredRecords, _ header: inout StoreHeader) throws(LocalStoreError) {
     guard header.version < StoreHeader.currentVersion else { return }
     var changes: [RecordChange] = []
     func add(_ more: [RecordChange]) throws(LocalStoreError) {
       changes += more
       guard changes.count >= 1000 else { return }
-      try stored.commit(changes)
+      try LocalStoreError.wrapping(try stored.storage.commit(changes))
       changes = []
     }
     if header.version < 2 {
       // Version 2 adds the places of transactions in histories, in the order of their identifiers, and the dates of
       // notifications.
       try stored.forEach(in: .storeSales) { (record) throws(LocalStoreError) in
-        var sale: StoreSaleRecord = try StoredRecords.decode(record.value, at: "store-sales/\(record.key)")
+        var sale: StoreSaleRecord = try StoredRecords.decode(record, in: .storeSales)
         guard !sale.isRestoration else { return }
         header.ledger.modificationCount += 1
         sale.modification = header.ledger.modificationCount
         try add([place(sale), .put(.storeSales, key: record.key, value: sale.encodedJSON())])
       }
       try stored.forEach(in: .storeOutbox) { (record) throws(LocalStoreError) in
-        try add([date(try StoredRecords.decode(record.value, at: "store-outbox/\(record.key)"))])
+        try add([date(try StoredRecords.decode(record, in: .storeOutbox))])
       }
     }
     if header.version < 3 {
       // Version 3 indexes subscriptions by account and by due date. Families, and accounts whose charges fail, have
       // records of their own.
       try stored.forEach(in: .storeSubscriptions) { (record) throws(LocalStoreError) in
-        let place = "store-subscriptions/\(record.key)"
-        try add(
-          SubscriptionEngine.index(try StoredRecords.decode(record.value, at: place), dueBefore: nil))
+        let subscription: Subscription = try StoredRecords.decode(record, in: .storeSubscriptions)
+        try add(SubscriptionEngine.index(subscription, dueBefore: nil))
       }
       try add(takeFamilies(from: &header.ledger))
     }
     // Version 4 stores receipts in the records of sales. Receipts of earlier versions are read from their own records.
     header.version = StoreHeader.currentVersion
-    try stored.commit(
-      changes + [.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())])
+    changes.append(.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON()))
+    try LocalStoreError.wrapping(try stored.storage.commit(changes))
   }
 
   private static func takeFamilies(

@@ -2,22 +2,19 @@
 
 internal import ReceiptCodec
 
-/// Reading and writing records.
 extension LocalStore {
   /// The changes of one operation, which are committed together.
   struct Change {
     var records: [RecordChange] = []
-    /// Transactions that are new or changed, by identifier.
     var sales: [String: StoreSaleRecord] = [:]
     var notifications: [SignedNotification] = []
     var texts: SharedTexts
   }
 
   static func header(of state: State) -> RecordChange {
-    var header = StoreHeader()
-    header.version = StoreHeader.currentVersion
-    header.seed = String(state.engine.options.seed)
-    header.ledger = state.engine.ledger
+    let header = StoreHeader(
+      version: StoreHeader.currentVersion, seed: String(state.engine.options.seed),
+      ledger: state.engine.ledger)
     return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
   }
 
@@ -35,10 +32,8 @@ extension LocalStore {
     .put(.storeOutboxDates, key: StoreKey.dated(notification.signedDate, notification.number), value: [])
   }
 
-  /// Runs an operation and commits all of its changes, or none.
-  ///
-  /// - Throws: ``LocalStoreError``. Nothing is changed then. The state is read from the storage again, unless the
-  ///   operation was refused before its first change.
+  /// Runs an operation and commits all of its changes, or none. After an error the state is read from the storage
+  /// again, unless the operation was refused before its first change.
   func change<Result>(
     _ body: (inout SubscriptionEngine, inout Change) throws(LocalStoreError) -> Result
   ) throws(LocalStoreError) -> Result {
@@ -48,9 +43,7 @@ extension LocalStore {
     var change = Change(texts: texts ?? SharedTexts())
     let ledger = working.engine.ledger
     let result: Result
-    do throws(LocalStoreError) {
-      result = try body(&working.engine, &change)
-    } catch {
+    do throws(LocalStoreError) { result = try body(&working.engine, &change) } catch {
       // The engine treats a record that it could not read as absent. Report the read error first.
       try working.engine.source?.check()
       // If one of several purchases is refused, others may have been imported before.
@@ -61,14 +54,12 @@ extension LocalStore {
     for var sale in change.sales.values.sorted(by: { $0.identifier < $1.identifier }) {
       if !sale.isRestoration {
         if sale.modification > 0 {
-          change.records.append(
-            .remove(.storeHistory, key: Self.historyKey(sale.account, sale.modification)))
+          change.records.append(.remove(.storeHistory, key: Self.historyKey(sale.account, sale.modification)))
         }
         sale.modification = working.engine.nextModification()
         change.records.append(Self.place(sale))
       }
-      change.records.append(
-        .put(.storeSales, key: sale.identifier, value: sale.record(&change.texts)))
+      change.records.append(.put(.storeSales, key: sale.identifier, value: sale.record(&change.texts)))
     }
     change.records += working.engine.takeChanges() + change.texts.takeAdded()
     try working.engine.source?.check()
@@ -88,10 +79,7 @@ extension LocalStore {
     return result
   }
 
-  /// Performs all events that are due, in several commits.
-  ///
-  /// - Returns: The instant up to which events were performed, which is now by default.
-  /// - Throws: ``LocalStoreError``.
+  /// Performs all events that are due, in several commits, and returns the instant up to which it did, now by default.
   @discardableResult
   func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) -> Timestamp {
     let now = instant ?? clock()
@@ -106,7 +94,6 @@ extension LocalStore {
     }
   }
 
-  /// Reads from the engine.
   func read<Result>(_ body: (SubscriptionEngine) -> Result) throws(LocalStoreError) -> Result {
     let engine = try loaded().engine
     try makeDurable()
@@ -115,7 +102,6 @@ extension LocalStore {
     return result
   }
 
-  /// The transaction with this identifier; `nil` if it does not exist.
   func sale(_ identifier: String, in change: Change? = nil) throws(LocalStoreError) -> StoreSaleRecord? {
     if let sale = change?.sales[identifier] { return sale }
     guard let record = try durable.value(of: identifier, in: .storeSales) else { return nil }
@@ -152,14 +138,10 @@ extension LocalStore {
   }
 
   func sales(_ identifiers: [String]) throws(LocalStoreError) -> [StoreSaleRecord] {
-    var found: [StoreSaleRecord] = []
-    for identifier in identifiers { if let sale = try sale(identifier) { found.append(sale) } }
-    return found
+    try identifiers.map { (identifier) throws(LocalStoreError) in try sale(identifier) }.compactMap(\.self)
   }
 
-  func unpack(
-    _ packed: [UInt8], known: [UInt8]? = nil, at place: String
-  ) throws(LocalStoreError) -> String {
+  func unpack(_ packed: [UInt8], known: [UInt8]? = nil, at place: String) throws(LocalStoreError) -> String {
     if texts == nil { _ = try loaded() }
     guard let texts, let text = PackedText.unpack(packed, texts, known: known) else {
       throw LocalStoreError(.corrupt, at: place, "Its signed text is damaged.")
@@ -171,7 +153,6 @@ extension LocalStore {
     try durable.value(of: key, in: collection)
   }
 
-  /// The records of a collection after a key, in the order of their keys.
   package func records(
     in collection: RecordCollection, after key: String? = nil, limit: Int = 1000
   ) throws(LocalStoreError) -> [StoredRecord] {
@@ -192,7 +173,7 @@ extension LocalStore {
 
   func makeDurable() throws(LocalStoreError) {
     guard isUnsynchronized, !isGrouping else { return }
-    do throws(LocalStoreError) { try stored.synchronize() } catch {
+    do throws(LocalStoreError) { try LocalStoreError.wrapping(try stored.storage.synchronize()) } catch {
       (state, texts) = (nil, nil)
       throw error
     }
@@ -216,9 +197,13 @@ extension LocalStore {
 
   /// Stores changes, and syncs them to disk unless the operation is grouped.
   package func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
-    // Set before the call, because after an error it is not known which changes were stored.
-    if isGrouping { isUnsynchronized = true }
-    try stored.commit(changes, isDurable: !isGrouping)
-    if !isGrouping { isUnsynchronized = false }
+    if isGrouping {
+      // Set before the call, because after an error it is not known which changes were stored.
+      isUnsynchronized = true
+      try LocalStoreError.wrapping(try stored.storage.append(changes))
+    } else {
+      try LocalStoreError.wrapping(try stored.storage.commit(changes))
+      isUnsynchronized = false
+    }
   }
 }

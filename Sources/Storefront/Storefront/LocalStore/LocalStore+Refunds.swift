@@ -2,7 +2,6 @@
 
 public import ReceiptCodec
 
-/// Refunds.
 extension LocalStore {
   /// Refunds a purchase, given any of its transactions. For a subscription, the period of that transaction is
   /// refunded. For a one-time purchase, its restorations and the family's shares are revoked too.
@@ -29,10 +28,7 @@ extension LocalStore {
     }
   }
 
-  /// Reverses a refund.
-  ///
-  /// - Returns: `REFUND_REVERSED`, and the notifications of sharing the purchase again.
-  /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
+  /// Reverses a refund: `REFUND_REVERSED`, and the notifications of sharing the purchase again.
   @discardableResult
   package func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification]
   {
@@ -50,20 +46,14 @@ extension LocalStore {
     }
   }
 
-  /// Declines a requested refund.
-  ///
-  /// - Returns: `REFUND_DECLINED`.
-  /// - Throws: ``LocalStoreError`` with `not-found`.
+  /// Declines a requested refund: `REFUND_DECLINED`.
   @discardableResult
   package func declineRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification]
   {
     try notify(.refundDeclined, about: transactionIdentifier)
   }
 
-  /// Records that the customer requested a refund, and requests consumption information.
-  ///
-  /// - Returns: `CONSUMPTION_REQUEST`.
-  /// - Throws: ``LocalStoreError`` with `not-found`.
+  /// Records that the customer requested a refund, and requests consumption information: `CONSUMPTION_REQUEST`.
   @discardableResult
   package func requestConsumption(
     _ transactionIdentifier: String, reason: ConsumptionRequestReason = .other
@@ -106,7 +96,6 @@ extension LocalStore {
     }
   }
 
-  /// The transactions of a one-time purchase.
   func transactions(ofPurchase originalIdentifier: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var identifiers = [originalIdentifier]
     try durable.forEach(in: .storeLines, with: originalIdentifier) { line in

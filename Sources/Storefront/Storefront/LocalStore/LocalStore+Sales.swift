@@ -9,16 +9,9 @@ extension LocalStore {
     for identifiers: Set<String>, preferredLocales: [Locale]
   ) throws(LocalStoreError) -> ProductsResponse {
     try catchUp()
-    var found: [Product] = []
-    var invalid: [String] = []
-    for identifier in identifiers.sorted() {
-      if let product = product(identifier, preferredLocales: preferredLocales) {
-        found.append(product)
-      } else {
-        invalid.append(identifier)
-      }
-    }
-    return ProductsResponse(products: found, invalidProductIdentifiers: invalid)
+    let found = identifiers.sorted().compactMap { product($0, preferredLocales: preferredLocales) }
+    return ProductsResponse(
+      products: found, invalidProductIdentifiers: identifiers.subtracting(found.map(\.id)).sorted())
   }
 
   /// A product with its present price, if it is for sale; otherwise `nil`.
@@ -77,11 +70,8 @@ extension LocalStore {
     case .approve: return try sell(request, account: account, at: now)
     case .decline(let error): return try fail(request, account: account, error)
     case .ask:
-      var pending = PendingPurchase()
-      pending.account = account
-      pending.requestIdentifier = request.id
-      pending.payment = request.payment
-      pending.date = now
+      let pending = PendingPurchase(
+        account: account, requestIdentifier: request.id, payment: request.payment, date: now)
       try commit([.put(.storePending, key: key, value: pending.encodedJSON())])
       return .pending
     }
@@ -112,7 +102,6 @@ extension LocalStore {
     return nil
   }
 
-  /// The outcome of a request.
   private func outcome(_ record: StoreRequestRecord) throws(LocalStoreError) -> PurchaseOutcome {
     guard let identifier = record.transactionIdentifier else {
       return .failed(
@@ -159,10 +148,9 @@ extension LocalStore {
         if owned == nil { events += share(transaction, of: account, &engine, at: now) }
         try self.record(events, in: &change, answering: request, of: account)
         if transaction.type == .nonConsumable, owned == nil {
-          change.records.append(
-            .put(
-              .storeOwned, key: StoreKey.joined(account, request.payment.productIdentifier),
-              value: Array((transaction.transactionId ?? "").utf8)))
+          let key = StoreKey.joined(account, request.payment.productIdentifier)
+          let identifier = Array((transaction.transactionId ?? "").utf8)
+          change.records.append(.put(.storeOwned, key: key, value: identifier))
         }
       }
       change.records += Self.completion(of: request, account: account, as: record)

@@ -16,16 +16,6 @@ extension LocalStore {
     return try sale(identifier)
   }
 
-  /// A page of an account's history.
-  package struct HistoryPage: Sendable {
-    /// The transactions, without restorations.
-    package var sales: [StoreSaleRecord] = []
-    /// The position of the last transaction.
-    package var position: Int64?
-    /// `true` if more transactions follow.
-    package var hasMore = false
-  }
-
   /// The next page of an account's transactions, in the order of their last modification. The page begins after
   /// `position`.
   package func history(
@@ -40,10 +30,11 @@ extension LocalStore {
       position.map { Self.historyKey(account, $0) } ?? (isDescending ? prefix.dropLast() + "0" : prefix)
     while true {
       let size = limit < StoredRecords.pageSize ? limit + 1 : StoredRecords.pageSize
-      let records =
+      let storage = try durable.storage
+      let records = try LocalStoreError.wrapping(
         isDescending
-        ? try durable.records(in: .storeHistory, before: next, limit: size)
-        : try durable.records(in: .storeHistory, after: next, limit: size)
+          ? try storage.records(in: .storeHistory, before: next, limit: size)
+          : try storage.records(in: .storeHistory, after: next, limit: size))
       for record in records {
         guard record.key.hasPrefix(prefix) else { return page }
         next = record.key
@@ -61,13 +52,6 @@ extension LocalStore {
     }
   }
 
-  /// The state of a subscription, for the answers to a server.
-  package struct SubscriptionState: Sendable {
-    package let subscription: Subscription
-    package let status: SubscriptionStatus
-    package let renewalInfo: JWSRenewalInfo
-  }
-
   /// The subscriptions of an account, in the order in which they began.
   package func subscriptionStates(of account: String) throws(LocalStoreError) -> [SubscriptionState] {
     try catchUp()
@@ -76,7 +60,6 @@ extension LocalStore {
     }
   }
 
-  /// The subscription with an original transaction.
   package func subscriptionState(_ original: String) throws(LocalStoreError) -> SubscriptionState? {
     try catchUp()
     return try read { engine in engine[original].map { Self.state($0, engine, at: clock()) } }
@@ -98,7 +81,6 @@ extension LocalStore {
     "W" + transactionIdentifier
   }
 
-  /// The transactions of an order.
   package func transactions(ofOrder order: String) throws(LocalStoreError) -> [JWSTransaction] {
     try catchUp()
     let identifiers = try durable.records(in: .storeOrders, with: order).map(\.key)
@@ -129,8 +111,6 @@ extension LocalStore {
   }
 
   /// Sets the `appAccountToken` of all transactions with an original transaction, and of their future renewals.
-  ///
-  /// - Throws: ``LocalStoreError`` with `not-found`.
   package func setAppAccountToken(_ token: UUIDString, of original: String) throws(LocalStoreError) {
     let account = try knownSale(original).account
     let sales = try history(of: account) { $0.originalIdentifier == original }.sales
@@ -143,7 +123,6 @@ extension LocalStore {
     }
   }
 
-  /// Stores consumption information that the developer sent about a transaction.
   package func addConsumption(_ json: JSONValue, of transaction: String) throws(LocalStoreError) {
     let number = try consumption(of: transaction).count + 1
     try commit([
@@ -162,5 +141,69 @@ extension LocalStore {
       }
     }
     return found
+  }
+}
+
+/// A transaction in the purchase history of an account.
+public struct RecordedPurchase: Sendable, Hashable {
+  /// The transaction at the time of the sale.
+  public let transaction: StoreTransaction
+  /// Its current state, such as refunded or revoked.
+  package let current: JWSTransaction
+  /// `true` if the customer's queue finished it.
+  package let isFinished: Bool
+  /// `true` if it restores an earlier purchase.
+  package let isRestoration: Bool
+  /// The charged amount, which is price times quantity, in thousandths of the transaction's currency. It is 0 for a
+  /// repurchase and for a shared purchase.
+  package var charged: Int64 {
+    let (total, isTooGreat) = (current.price ?? 0).multipliedReportingOverflow(by: current.quantity ?? 1)
+    return isTooGreat ? .max : total
+  }
+}
+
+/// The purchase history. A vendor's server uses it to restore purchases that StoreKit does not restore.
+extension LocalStore {
+  /// All transactions of an account, oldest first, including consumables and subscriptions. The page begins after the
+  /// given transaction and has at most `limit` transactions, and at most 256.
+  public func purchaseRecord(
+    of account: String, after transactionIdentifier: String? = nil, limit: Int = 256
+  ) throws(LocalStoreError) -> [RecordedPurchase] {
+    try catchUp()
+    let keys = try durable.records(
+      in: .storeAccounts, with: account, after: transactionIdentifier,
+      limit: min(max(1, limit), StoredRecords.pageSize)
+    ).map(\.key)
+    return try sales(keys).map { (sale) throws(LocalStoreError) in try recorded(sale) }
+  }
+
+  package func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {
+    try currentSale(transactionIdentifier).map { (sale) throws(LocalStoreError) in try recorded(sale) }
+  }
+
+  private func recorded(_ sale: StoreSaleRecord) throws(LocalStoreError) -> RecordedPurchase {
+    RecordedPurchase(
+      transaction: try storeTransaction(sale), current: sale.transaction, isFinished: sale.isFinished,
+      isRestoration: sale.isRestoration)
+  }
+
+  /// The current state of a transaction, newly signed as a compact JWS, as servers receive it.
+  package func signedTransaction(_ transactionIdentifier: String) throws(LocalStoreError) -> String {
+    var transaction = try knownSale(transactionIdentifier).transaction
+    transaction.signedDate = SubscriptionEngine.later(than: transaction.signedDate, clock())
+    return try sign(transaction)
+  }
+
+  package func subscription(
+    _ originalTransactionIdentifier: String
+  ) throws(LocalStoreError) -> Subscription? {
+    try catchUp()
+    return try read { $0[originalTransactionIdentifier] }
+  }
+
+  /// The subscriptions of an account, both its own and shared ones.
+  public func subscriptions(of account: String) throws(LocalStoreError) -> [Subscription] {
+    try catchUp()
+    return try read { $0.subscriptions(of: account) }
   }
 }

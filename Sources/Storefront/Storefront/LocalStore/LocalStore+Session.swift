@@ -6,7 +6,6 @@ extension LocalStore {
   /// The store as one signed-in customer sees it.
   public struct Session: Store {
     let store: LocalStore
-    /// The customer.
     package let account: String
 
     /// Looks products up. Products that are not for sale are returned as invalid identifiers.
@@ -56,9 +55,7 @@ extension LocalStore {
     public var canMakePayments: Bool { !store.options.restrictedAccounts.contains(account) }
 
     /// Returns `true` if the product is in the catalogue, for sale or not.
-    public func isRegistered(_ productIdentifier: String) -> Bool {
-      store.products[productIdentifier] != nil
-    }
+    public func isRegistered(_ productIdentifier: String) -> Bool { store.products[productIdentifier] != nil }
 
     /// A signal for each decision about a pending payment, and for each sale that was not caused by a payment of the
     /// customer.
@@ -93,19 +90,15 @@ extension LocalStore {
     return answer
   }
 
-  /// The next fault of a call, if any.
   private func nextFault(of call: Fault.Call) -> Fault.Failure? {
     guard let index = faults.firstIndex(where: { $0.call == call && $0.count > 0 }) else { return nil }
     faults[index].count -= 1
-    let failure = faults[index].failure
-    if faults[index].count == 0 { faults.remove(at: index) }
-    return failure
+    return faults[index].count == 0 ? faults.remove(at: index).failure : faults[index].failure
   }
 }
 
 /// Signals to the queues of customers in this process, so that they do not have to poll.
 extension LocalStore {
-  /// The signals for an account.
   func changes(of account: String) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     listenerCount += 1

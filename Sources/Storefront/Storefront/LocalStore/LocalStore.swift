@@ -22,9 +22,7 @@ public import ReceiptSigning
 ///
 /// The rules of subscriptions are in <doc:Subscriptions>.
 public actor LocalStore {
-  /// The options of the store.
   package nonisolated let options: Options
-  /// The products to sell.
   package nonisolated let catalog: ProductCatalog
   let products: [String: CatalogProduct]
   let stored: StoredRecords
@@ -63,9 +61,8 @@ public actor LocalStore {
     catalog: ProductCatalog, identity: SigningIdentity, storage: any RecordStorage, options: Options,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(LocalStoreError) {
-    guard options.maximumQuantity > 0 else {
-      throw LocalStoreError(.invalidOption, at: "maximumQuantity", "It must be at least 1.")
-    }
+    try LocalStoreError.require(
+      options.maximumQuantity > 0, .invalidOption, at: "maximumQuantity", "It must be at least 1.")
     do throws(SigningError) {
       signer = try StoreEventSigner(identity: identity, appAppleId: options.appAppleId)
       switch options.receipts {
@@ -84,7 +81,7 @@ public actor LocalStore {
     let isNew: Bool
     (state, texts, isNew) = try Self.read(catalog: catalog, options: options, stored)
     // The seed must be stored before the first identifier is derived from it.
-    if isNew, let state { try stored.commit([Self.header(of: state)]) }
+    if isNew, let state { try LocalStoreError.wrapping(try storage.commit([Self.header(of: state)])) }
   }
 
   /// The store as one signed-in customer sees it, for a payment queue. The account is any name that is not empty.
@@ -98,7 +95,7 @@ public actor LocalStore {
     sleeper?.cancel()
     for listener in listeners.values.flatMap(\.values) { listener.finish() }
     listeners = [:]
-    try stored.close()
+    try LocalStoreError.wrapping(try stored.storage.close())
   }
 
   /// Adds a fault. It applies after those that were added before.

@@ -67,7 +67,6 @@ enum PackedText {
   /// A notification has the JWS of a transaction in its payload, and that JWS contains no further one.
   private static let greatestDepth = 2
 
-  /// Joins the JSON of a record and a packed text.
   static func joined(_ json: [UInt8], _ packed: [UInt8]) -> [UInt8] { json + [0] + packed }
 
   /// Splits a record into its parts. Earlier versions have the text in the JSON.
@@ -167,17 +166,11 @@ enum PackedText {
       case .known:
         guard let known else { return nil }
         text += known
-      case .encoded:
-        guard let content = popContent(of: &rest) else { return nil }
-        text += Base64URL.encode(Array(content))
-      case .nested:
+      case .literal, .encoded, .nested:
         guard let content = popContent(of: &rest),
-          let inner = unpack(content, shared, known, depth: depth + 1)
+          let inner = part == .nested ? unpack(content, shared, known, depth: depth + 1) : Array(content)
         else { return nil }
-        text += Base64URL.encode(inner)
-      case .literal:
-        guard let content = popContent(of: &rest) else { return nil }
-        text += content
+        text += part == .literal ? inner : Array(Base64URL.encode(inner))
       }
     }
     return text

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+internal import ReceiptCrypto
 internal import ReceiptHTTP
 
 /// An item that is sold as an in-app purchase (`CalStorePageItemPurchasable`): content, a page of content, a
@@ -45,7 +46,6 @@ public actor PurchasableItem {
     self.items = items
   }
 
-  /// All product identifiers of the purchase.
   nonisolated var allProductIdentifiers: Set<String> {
     Set([productIdentifier].compactMap { $0 }).union(relatedProductIdentifiers ?? [])
   }
@@ -117,9 +117,8 @@ public actor PurchasableItem {
   ///   `not-purchasable`, `unknown-product`, `not-fetched` or `cancelled`.
   @discardableResult
   public func fetchPriceInformation() async throws(PurchasableItemError) -> PriceInformation {
-    guard fetch == nil else {
-      throw PurchasableItemError(.alreadyFetching, at: identifier, "Wait for the fetch that goes on.")
-    }
+    try PurchasableItemError.require(
+      fetch == nil, .alreadyFetching, at: identifier, "Wait for the fetch that goes on.")
     guard canBePurchased, let productIdentifier else {
       throw PurchasableItemError(.notPurchasable, at: identifier, "It is not for sale by itself.")
     }
@@ -147,13 +146,12 @@ public actor PurchasableItem {
     completion: @escaping @MainActor @Sendable (Result<PriceInformation, PurchasableItemError>) -> Void
   ) {
     Task {
-      let result: Result<PriceInformation, PurchasableItemError>
       do throws(PurchasableItemError) {
-        result = .success(try await fetchPriceInformation())
+        let price = try await fetchPriceInformation()
+        await completion(.success(price))
       } catch {
-        result = .failure(error)
+        await completion(.failure(error))
       }
-      await completion(result)
     }
   }
 
@@ -187,4 +185,63 @@ public struct PriceInformation: Sendable, Hashable {
 
   /// The locale that formats the price: the storefront's, not the user's.
   public var priceLocale: Locale { product.priceLocale }
+}
+
+/// Fetches the content of an item (`CalStoreCalendarBundleRequest`) into memory. For large content, or to keep it on
+/// disk, start a ``Download``.
+public struct BundleRequest: Sendable {
+  package static let maximumByteCount = 64 << 20
+  private static let partByteCount = 4 << 20
+
+  /// The content of the item, with its address, length and digest; `nil` if it comes with the transaction.
+  package let content: DownloadableContent?
+  private let item: PurchasableItem
+  private let items: PurchasableItems
+
+  init(_ content: DownloadableContent?, of item: PurchasableItem, items: PurchasableItems) {
+    self.content = content
+    self.item = item
+    self.items = items
+  }
+
+  /// Fetches the bundle and verifies its digest. To cancel it, cancel the task.
+  /// - Returns: The bundle.
+  /// - Throws: ``DownloadError``, with `not-purchased` if the item has no content of its own and no unfinished
+  ///   transaction in the queue has any.
+  public func bundle() async throws(DownloadError) -> ContentBundle {
+    var found = content
+    if found == nil { found = await items.content(of: item.allProductIdentifiers) }
+    guard let content = found else {
+      throw DownloadError(
+        .notPurchased, at: item.identifier,
+        "It has no content of its own, and no transaction in the queue has: buy or restore it first.")
+    }
+    let source = try ContentSource(content)
+    try DownloadError.require(
+      source.length <= Int64(Self.maximumByteCount), .invalidContent, at: content.contentIdentifier,
+      "A bundle has at most \(Self.maximumByteCount) bytes. Download it instead.")
+    var bytes: [UInt8] = []
+    while bytes.count < source.length {
+      let piece = try await items.fetcher.piece(
+        of: source, at: Int64(bytes.count), count: Self.partByteCount, validator: nil,
+        maximumWholeByteCount: Self.maximumByteCount)
+      switch piece {
+      case .part(let more, _): bytes += more
+      case .whole(let all, _): bytes = all
+      case .unsatisfiable: throw source.lengthMismatch(Int64(bytes.count))
+      }
+    }
+    guard Digest.hash(bytes, using: .sha256) == source.sha256 else {
+      throw source.error(.checksumMismatch, "The content is not what the store says.")
+    }
+    return ContentBundle(identifier: content.contentIdentifier, version: content.contentVersion, bytes: bytes)
+  }
+}
+
+/// The complete content of an item, with a verified digest (`CalStoreCalendarBundle`).
+public struct ContentBundle: Sendable, Hashable {
+  package let identifier: String
+  package let version: String
+  /// Its bytes.
+  public let bytes: [UInt8]
 }

@@ -172,9 +172,7 @@ public actor PurchasableItems {
 
   func price(of product: String, item: String) async throws(PurchasableItemError) -> PriceInformation {
     let response: ProductsResponse
-    do {
-      response = try await store.products(for: [product], preferredLocales: preferredLocales)
-    } catch {
+    do { response = try await store.products(for: [product], preferredLocales: preferredLocales) } catch {
       throw PurchasableItemError(
         .notFetched, at: item, "The price was not fetched: \(error)", storeError: error)
     }

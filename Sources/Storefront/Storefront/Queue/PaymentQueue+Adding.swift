@@ -9,7 +9,6 @@ extension PaymentQueue {
   /// The same payment may be added repeatedly; each time is a separate purchase. The queue needs an observer; see
   /// ``addObserver(_:)``.
   ///
-  /// - Parameter payment: The payment.
   /// - Returns: The identifier of its transaction.
   /// - Throws: ``PaymentQueueError`` with `invalid-quantity`, `request-data-reserved`, `payments-not-allowed`,
   ///   `storage`, `closed`, or `unknown-product` if the identifier is empty or not registered. Nothing was added then,
@@ -21,7 +20,6 @@ extension PaymentQueue {
 
   /// Adds several payments, all of them or none, with one sync.
   ///
-  /// - Parameter payments: The payments.
   /// - Returns: The identifiers of their transactions, in the same order.
   /// - Throws: As ``add(_:)``.
   @discardableResult
@@ -36,7 +34,6 @@ extension PaymentQueue {
   /// payment that needs approval may take days. Cancelling the task only ends the wait. The payment stays in the
   /// queue, and observers receive its outcome.
   ///
-  /// - Parameter payment: The payment.
   /// - Returns: The transaction, with its receipt.
   /// - Throws: ``PaymentQueueError`` as ``add(_:)``; `CancellationError` if the task is cancelled.
   public func purchase(_ payment: Payment) async throws -> PaymentTransaction {
@@ -65,31 +62,25 @@ extension PaymentQueue {
 
   private func check(_ payment: Payment) throws(PaymentQueueError) {
     let product = payment.productIdentifier
-    guard payment.quantity > 0 else {
-      throw PaymentQueueError(
-        .invalidQuantity, at: product, "The quantity is \(payment.quantity); it must be 1 or more.")
-    }
+    try PaymentQueueError.require(
+      payment.quantity > 0, .invalidQuantity, at: product,
+      "The quantity is \(payment.quantity); it must be 1 or more.")
     guard payment.requestData == nil else {
       throw PaymentQueueError(.requestDataReserved, at: product, "requestData is reserved: leave it nil.")
     }
-    guard !product.isEmpty, options.registeredProductIdentifiers?.contains(product) ?? true,
-      !options.checksRegistration || store.isRegistered(product)
-    else {
-      throw PaymentQueueError(
-        .unknownProduct, at: product, "The product is not registered with the store: check its identifier.")
-    }
-    guard canMakePayments else {
-      throw PaymentQueueError(
-        .paymentsNotAllowed, at: product, "The user may not authorise payments: offer nothing for sale.")
-    }
+    try PaymentQueueError.require(
+      !product.isEmpty && options.registeredProductIdentifiers?.contains(product) ?? true
+        && (!options.checksRegistration || store.isRegistered(product)), .unknownProduct, at: product,
+      "The product is not registered with the store: check its identifier.")
+    try PaymentQueueError.require(
+      canMakePayments, .paymentsNotAllowed, at: product,
+      "The user may not authorise payments: offer nothing for sale.")
   }
 
-  /// Stores changes, and notifies all observers.
-  ///
-  /// - Returns: The new and changed transactions.
+  /// Stores changes, and notifies all observers. Returns the new and changed transactions.
   @discardableResult
   func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
-    let changed = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.commit(changes) }
+    let changed = try usingLedger(try ledger.commit(changes))
     for id in mailboxes.keys {
       for number in changed { mailboxes[id]?.post(number) }
     }

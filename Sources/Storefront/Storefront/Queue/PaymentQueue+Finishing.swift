@@ -22,7 +22,6 @@ extension PaymentQueue {
 
   /// Removes several transactions from the queue, all of them or none, with one sync.
   ///
-  /// - Parameter transactions: The transactions.
   /// - Throws: As ``finish(_:)``.
   public func finish(contentsOf transactions: [PaymentTransaction]) throws(PaymentQueueError) {
     try finish(transactions.map(\.id))
@@ -54,17 +53,13 @@ extension PaymentQueue {
         throw PaymentQueueError(
           .unknownTransaction, at: id.rawValue, "The queue never had it: finish what the queue delivered.")
       }
-      guard ledger.transactions[number]?.transactionState != .purchasing else {
-        throw PaymentQueueError(
-          .stillPurchasing, at: id.rawValue,
-          "The store has not decided: wait until it is purchased or failed.")
-      }
+      try PaymentQueueError.require(
+        ledger.transactions[number]?.transactionState != .purchasing, .stillPurchasing, at: id.rawValue,
+        "The store has not decided: wait until it is purchased or failed.")
       numbers.append(number)
     }
     let isKept = keepsPurchases.withLock { $0 }
-    let finished = try usingLedger { (ledger) throws(PaymentQueueError) in
-      try ledger.finish(numbers, isKept: isKept)
-    }
+    let finished = try usingLedger(try ledger.finish(numbers, isKept: isKept))
     for (number, transaction) in finished {
       notify(.removed([transaction]))
       endDownloads(of: transaction.id)
@@ -74,9 +69,8 @@ extension PaymentQueue {
     wake()
   }
 
-  /// Removes a finish that the store has accepted.
   func confirmFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
-    try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.forgetFinish(number) }
+    try usingLedger(try ledger.forgetFinish(number))
     for confirmation in confirmations where confirmation.number == number {
       confirmation.answer.deliver(.success(()))
     }
@@ -90,23 +84,20 @@ extension PaymentQueue {
   /// Keeps purchased and restored transactions with their receipts when they are finished.
   nonisolated func keepPurchases() { keepsPurchases.withLock { $0 = true } }
 
-  /// The kept transactions, oldest first, with their receipts.
   nonisolated func kept(
     after id: PaymentTransaction.ID?, limit: Int
   ) throws(PaymentQueueError) -> [PaymentTransaction] {
-    let page: [StoredRecord]
-    do { page = try storage.records(in: .queueKept, after: id?.rawValue, limit: limit) } catch {
-      throw PaymentQueueError(error)
-    }
     var found: [PaymentTransaction] = []
-    for stored in page {
+    for stored in try PaymentQueueError.wrapping(
+      try storage.records(in: .queueKept, after: id?.rawValue, limit: limit))
+    {
       let place = "\(RecordCollection.queueKept) \(stored.key)"
       guard let number = SequenceNumber(key: stored.key) else {
         throw PaymentQueueError(damage: "its key is no number", at: place)
       }
       var transaction = try TransactionRecord(stored).transaction(number)
       guard case .purchased(var sale) = transaction.outcome,
-        let receipt = try storage.queueValue(of: number.key, in: .queueReceipts)
+        let receipt = try PaymentQueueError.wrapping(try storage.value(of: number.key, in: .queueReceipts))
       else { throw PaymentQueueError(damage: "it has no receipt", at: place) }
       sale.receipt = receipt
       transaction.outcome = .purchased(sale)
@@ -115,7 +106,6 @@ extension PaymentQueue {
     return found
   }
 
-  /// Removes a kept transaction.
   static func forgetKept(_ id: PaymentTransaction.ID) -> [RecordChange] {
     [.remove(.queueKept, key: id.rawValue), .remove(.queueReceipts, key: id.rawValue)]
   }

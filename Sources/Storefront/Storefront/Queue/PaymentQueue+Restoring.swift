@@ -17,13 +17,9 @@ extension PaymentQueue {
   ///   all.
   /// - Throws: ``StoreError`` of the store; `unknown` if the store could not be reached or the queue could not be
   ///   changed; `paymentCancelled` if the task was cancelled.
-  public func restoreCompletedTransactions(
-    applicationUsername: String? = nil
-  ) async throws(StoreError) {
+  public func restoreCompletedTransactions(applicationUsername: String? = nil) async throws(StoreError) {
     let request = RestoreRequest(id: options.makeIdentifier(), applicationUsername: applicationUsername)
-    do {
-      try await restore(request)
-    } catch {
+    do { try await restore(request) } catch {
       notify(.restoreFailed(error))
       throw error
     }
@@ -47,14 +43,11 @@ extension PaymentQueue {
         try await restorePage(of: request, after: position)
       }
       guard let next else { return }
-      guard next != position else {
-        throw StoreError(.unknown, "The store's list of purchases has no end.")
-      }
+      guard next != position else { throw StoreError(.unknown, "The store's list of purchases has no end.") }
       position = next
     }
   }
 
-  /// Restores a page of purchases, and returns the position of the next page.
   private func restorePage(
     of request: RestoreRequest, after position: StorePosition?
   ) async throws(StoreError) -> StorePosition? {

@@ -24,7 +24,6 @@ internal import Synchronization
 /// An observed queue stays alive until ``close()``, or until it has no observers and the store has accepted all
 /// finishes. Create one queue per storage.
 public actor PaymentQueue {
-  /// The options of the queue.
   package nonisolated let options: Options
   /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
@@ -38,7 +37,6 @@ public actor PaymentQueue {
 
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
-  /// The result that a call waits for.
   typealias Answer<Value: Sendable> = FirstResult<Result<Value, any Error>>
   /// The pending calls of `purchase`, by transaction.
   var purchases: [SequenceNumber: Answer<PaymentTransaction>] = [:]
@@ -87,7 +85,7 @@ public actor PaymentQueue {
   public func transaction(_ id: PaymentTransaction.ID) throws(PaymentQueueError) -> PaymentTransaction? {
     try requireOpen()
     guard let number = SequenceNumber(key: id.rawValue) else { return nil }
-    return try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.withReceipts(number) }
+    return try usingLedger(try ledger.withReceipts(number))
   }
 
   // MARK: Closing
@@ -99,7 +97,7 @@ public actor PaymentQueue {
   public func close() throws(PaymentQueueError) {
     if fault?.code == .closed { return }
     stop(PaymentQueueError(.closed, "The queue was closed."))
-    do { try storage.close() } catch { throw PaymentQueueError(error) }
+    try PaymentQueueError.wrapping(try storage.close())
   }
 
   func requireOpen() throws(PaymentQueueError) {
@@ -108,11 +106,9 @@ public actor PaymentQueue {
 
   /// Uses the ledger, and stops the queue after a fatal error.
   func usingLedger<Result>(
-    _ body: (inout TransactionLedger) throws(PaymentQueueError) -> Result
+    _ call: @autoclosure () throws(PaymentQueueError) -> Result
   ) throws(PaymentQueueError) -> Result {
-    do {
-      return try body(&ledger)
-    } catch {
+    do { return try call() } catch {
       if error.isFatal { stop(error) }
       throw error
     }
@@ -131,18 +127,15 @@ public actor PaymentQueue {
   }
 }
 
-extension PaymentQueueError {
-  /// Creates the error for a damaged record.
+extension PaymentQueueError: StorageFailure {
   init(damage: String, at place: String) {
     self.init(
       .corrupt, at: place,
       "A record is damaged, or of another build: \(damage). Restore it from a backup, or use that build.")
   }
 
-  /// Wraps an error of the storage.
   package init(_ fault: RecordStorageError) {
-    self.init(
-      .storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
+    self.init(.storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
   }
 
   /// `true` if the queue must stop: memory may differ from the storage, or the storage cannot be read.
@@ -153,4 +146,27 @@ extension PaymentQueueError {
     default: false
     }
   }
+}
+
+extension PaymentQueue.Options {
+  package func delay(afterFailures failures: Int, asked: Duration?) -> Duration {
+    let policy = RetryPolicy(firstDelay: retryDelays.lowerBound, maximumDelay: retryDelays.upperBound)
+    // At least a tenth, so that small random values do not cause a retry storm.
+    let share = 0.1 + 0.9 * min(max(time.random(), 0), 1)
+    let own = policy.greatestDelay(afterAttempts: failures) * share
+    // The store may ask for a longer delay, up to a bound.
+    return max(own, min(asked ?? .zero, .seconds(3600)))
+  }
+}
+
+extension PaymentQueue {
+  private static let shared = Mutex<PaymentQueue?>(nil)
+
+  /// The shared queue of the app (`defaultQueue`); `nil` until ``configureDefault(_:)`` sets it at launch.
+  public static var `default`: PaymentQueue? { shared.withLock { $0 } }
+
+  /// Sets the shared queue of the app. Libraries should create their own or take one as a parameter.
+  ///
+  /// - Parameter queue: The queue; `nil` to remove it.
+  public static func configureDefault(_ queue: PaymentQueue?) { shared.withLock { $0 = queue } }
 }

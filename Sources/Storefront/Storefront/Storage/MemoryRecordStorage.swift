@@ -25,7 +25,6 @@ public final class MemoryRecordStorage: RecordStorage {
     /// The keys, sorted.
     var keys: [Key] = []
 
-    /// The number of keys that come before `key`.
     func count(before key: Key) -> Int {
       // Most keys are greater than all before them.
       guard let last = keys.last, key <= last else { return keys.count }
@@ -59,11 +58,8 @@ public final class MemoryRecordStorage: RecordStorage {
   ) throws(RecordStorageError) -> [StoredRecord] {
     try open { state in
       guard let records = state.collections[collection] else { return [] }
-      var start = 0
-      if let key = key.map({ Key($0) }) {
-        start = records.count(before: key)
-        if records.values[key] != nil { start += 1 }
-      }
+      let key = key.map { Key($0) }
+      let start = key.map { records.count(before: $0) + (records.values[$0] == nil ? 0 : 1) } ?? 0
       return records.records(records.keys[start...].prefix(max(0, limit)))
     }
   }
@@ -80,9 +76,7 @@ public final class MemoryRecordStorage: RecordStorage {
   }
 
   /// The value of a key; `nil` if the key does not exist.
-  public func value(
-    of key: String, in collection: RecordCollection
-  ) throws(RecordStorageError) -> [UInt8]? {
+  public func value(of key: String, in collection: RecordCollection) throws(RecordStorageError) -> [UInt8]? {
     try open { $0.collections[collection]?.values[Key(key)] }
   }
 

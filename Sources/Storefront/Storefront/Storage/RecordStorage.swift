@@ -17,9 +17,7 @@ public protocol RecordStorage: Sendable {
   ) throws(RecordStorageError) -> [StoredRecord]
 
   /// The value of a key; `nil` if the key does not exist.
-  func value(
-    of key: String, in collection: RecordCollection
-  ) throws(RecordStorageError) -> [UInt8]?
+  func value(of key: String, in collection: RecordCollection) throws(RecordStorageError) -> [UInt8]?
 
   /// Makes all of the changes, in order, or none. When this returns, they are on disk: written and synced.
   ///
@@ -51,23 +49,29 @@ extension RecordStorage {
 }
 
 extension RecordStorage {
-  /// Calls `body` with each record of a collection, in order.
-  func forEachRecord<Failure: Error>(
-    in collection: RecordCollection, limit: Int = 1000, wrapping: (RecordStorageError) -> Failure,
-    _ body: (StoredRecord) throws(Failure) -> Void
+  func forEachRecord<Failure: StorageFailure>(
+    in collection: RecordCollection, limit: Int = 1000, _ body: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) {
     var last: String?
     while true {
-      let page: [StoredRecord]
-      do throws(RecordStorageError) {
-        page = try records(in: collection, after: last, limit: limit)
-      } catch {
-        throw wrapping(error)
-      }
+      let page = try Failure.wrapping(try records(in: collection, after: last, limit: limit))
       guard let end = page.last else { return }
       for record in page { try body(record) }
       last = end.key
     }
+  }
+}
+
+/// An error of a queue or a store that an error of its storage becomes.
+protocol StorageFailure: Error {
+  init(_ error: RecordStorageError)
+}
+
+extension StorageFailure {
+  static func wrapping<Value>(
+    _ call: @autoclosure () throws(RecordStorageError) -> Value
+  ) throws(Self) -> Value {
+    do { return try call() } catch { throw Self(error) }
   }
 }
 
@@ -80,18 +84,9 @@ public struct RecordCollection: RawRepresentable, Sendable, Hashable {
   public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// A record: a key that is unique in its collection, and a value.
-public struct StoredRecord: Sendable, Hashable {
-  /// The key.
-  public let key: String
-  /// The value.
-  public let value: [UInt8]
-
-  /// Creates a record.
-  public init(key: String, value: [UInt8]) {
-    self.key = key
-    self.value = value
-  }
+extension RecordCollection: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
 }
 
 /// A change to a record.

@@ -22,51 +22,50 @@ final class EngineSource: Sendable {
     if let found { throw found }
   }
 
-  /// The row with a key; `nil` if the key does not exist.
   func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) -> Row? {
-    keeping { () throws(LocalStoreError) -> Row? in try stored.row(key, in: collection) } ?? nil
+    keeping(try stored.row(key, in: collection)) ?? nil
   }
 
   /// The values, as text, of the records whose keys begin with a part.
   func texts(in collection: RecordCollection, with part: String) -> [String] {
     var found: [String] = []
-    keeping { () throws(LocalStoreError) in
+    keeping(
       try stored.forEach(in: collection, with: part) {
         found.append(String(decoding: $0.value, as: UTF8.self))
-      }
-    }
+      })
     return found
   }
 
-  /// All rows of a collection.
   func forEach<Row: JSONObject>(in collection: RecordCollection, _ body: (Row) -> Void) {
-    keeping { () throws(LocalStoreError) in
+    keeping(
       try stored.forEach(in: collection) { (record) throws(LocalStoreError) in
-        body(try StoredRecords.decode(record.value, at: "\(collection.rawValue)/\(record.key)"))
-      }
-    }
+        body(try StoredRecords.decode(record, in: collection))
+      })
   }
 
-  /// The first due date after a key.
   func firstDue(after key: String?) -> (key: String, entry: DueQueue.Entry)? {
-    keeping { () throws(LocalStoreError) -> (key: String, entry: DueQueue.Entry)? in
-      guard let record = try stored.records(in: .storeDue, after: key, limit: 1).first else { return nil }
-      guard let date = record.key.split(separator: "/").first.flatMap({ Int64($0) }) else {
-        throw LocalStoreError(.corrupt, at: "store-due/\(record.key)", "Its key begins with no date.")
-      }
-      let identifier = String(decoding: record.value, as: UTF8.self)
-      let entry = DueQueue.Entry(
-        date: Timestamp(millisecondsSince1970: Double(date)), identifier: identifier)
-      return (record.key, entry)
-    } ?? nil
+    keeping(try stored.firstDue(after: key)) ?? nil
   }
 
   @discardableResult
-  private func keeping<Result>(_ body: () throws(LocalStoreError) -> Result) -> Result? {
-    do throws(LocalStoreError) { return try body() } catch {
+  private func keeping<Result>(_ call: @autoclosure () throws(LocalStoreError) -> Result) -> Result? {
+    do { return try call() } catch {
       failure.withLock { if $0 == nil { $0 = error } }
       return nil
     }
+  }
+}
+
+extension StoredRecords {
+  fileprivate func firstDue(
+    after key: String?
+  ) throws(LocalStoreError) -> (key: String, entry: DueQueue.Entry)? {
+    guard let record = try records(in: .storeDue, after: key, limit: 1).first else { return nil }
+    guard let date = record.key.split(separator: "/").first.flatMap({ Int64($0) }) else {
+      throw LocalStoreError(.corrupt, at: "store-due/\(record.key)", "Its key begins with no date.")
+    }
+    let identifier = String(decoding: record.value, as: UTF8.self)
+    return (record.key, .init(date: Timestamp(millisecondsSince1970: Double(date)), identifier: identifier))
   }
 }
 
@@ -96,7 +95,6 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
     if source != nil { changes[key] = .some(row) }
   }
 
-  /// `true` if a row changed since the last ``takeChanges()``.
   var hasChanges: Bool { !changes.isEmpty }
 
   /// Takes the changes since the last call, to be stored. No row remains in memory.

@@ -23,7 +23,6 @@ extension Subscription: Identifiable {
   public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
   /// The ``originalTransactionIdentifier``.
   public var id: String { originalTransactionIdentifier }
-  /// The group.
   package var groupIdentifier: String { transaction.subscriptionGroupIdentifier ?? "" }
   /// The product of the current period.
   public var productIdentifier: String { transaction.productId ?? "" }
@@ -57,5 +56,56 @@ extension Subscription: Identifiable {
     case .inGracePeriod: .gracePeriod
     case .refunded, .revoked: .revoked
     }
+  }
+
+  /// The offer for the next period, if it is for the product that will be renewed.
+  var currentOffer: RenewalOffer? {
+    renewalOffer.flatMap { $0.productIdentifier == autoRenewProductIdentifier ? $0 : nil }
+  }
+
+  /// Applies an offer from the next period on.
+  mutating func apply(_ redemption: Redemption) {
+    renewalOffer = redemption.offer
+    if let token = redemption.token { redeemedOffers.append(token) }
+  }
+
+  /// Ends renewal: nothing is due any more.
+  mutating func endRenewal() {
+    autoRenews = false
+    isInBillingRetry = false
+    gracePeriodExpiresDate = nil
+    renewalOffer = nil
+    dueDate = nil
+  }
+
+  /// Sets the price of the next period. The customer does not have to consent.
+  mutating func setRenewalPrice(_ price: Int64) {
+    renewalPrice = price
+    increasedPrice = nil
+    priceIncreaseStatus = nil
+  }
+}
+
+/// An offer that a payment redeems.
+struct Redemption: Sendable, Hashable {
+  var offer: Subscription.RenewalOffer
+  /// The identifier or code to record with the subscription, if it can be redeemed only once.
+  var token: String?
+}
+
+extension Subscription.RenewalOffer {
+  /// The charges of an offer for a product. A free trial, or an offer that is paid up front, has a single, long
+  /// period. `nil` if the price or the length cannot be represented.
+  init?(_ offer: SubscriptionOffer, of productIdentifier: String) {
+    guard let price = Milliunits.of(offer.price), offer.periodCount > 0 else { return nil }
+    let isRepeated = offer.paymentMode == .payAsYouGo
+    let whole =
+      isRepeated
+      ? offer.period : SubscriptionPeriod(offer.period.count * offer.periodCount, offer.period.unit)
+    guard let whole else { return nil }
+    self.init(
+      productIdentifier: productIdentifier, type: offer.type, identifier: offer.identifier,
+      paymentMode: offer.paymentMode, period: whole, price: offer.paymentMode == .freeTrial ? 0 : price,
+      remaining: isRepeated ? Int64(offer.periodCount) : 1)
   }
 }

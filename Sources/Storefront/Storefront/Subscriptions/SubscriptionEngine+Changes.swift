@@ -1,33 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReceiptCodec
+public import FoundationEssentials
+public import ReceiptCodec
 
-/// Changes of subscriptions by customers and the vendor.
+/// A change by a customer or the vendor, for ``LocalStore/perform(_:)``.
+///
+/// A subscription is named by its original transaction. The change is refused if the subscription is unknown, has no
+/// service, or is paid for by another member of the family.
+public enum SubscriptionChange: Sendable, Hashable {
+  /// Switches renewal at the end of the period on or off. A subscription in billing retry expires if it is switched
+  /// off. `DID_CHANGE_RENEWAL_STATUS`, if the state changes.
+  case setAutoRenew(Bool, of: String)
+  /// Changes the product of the next and later renewals. An upgrade takes effect immediately, and a change to the
+  /// current product cancels a downgrade. The rules are those of a payment. `DID_CHANGE_RENEWAL_PREF`.
+  case changeRenewal(of: String, to: String)
+  /// Charges for the renewal, before it is due or after it failed. The billing policy does not apply. `DID_RENEW`.
+  case renewNow(String)
+  /// Extends the paid period by 1 to 90 days, as the vendor's compensation. This is possible at most twice within 365
+  /// days, and never in a free offer. `RENEWAL_EXTENDED`.
+  case extend(String, byDays: Int)
+  /// Extends the periods of all subscriptions to a product, in these storefronts or, with `nil`, in all.
+  /// `RENEWAL_EXTENDED` for each, or `RENEWAL_EXTENSION` `FAILURE` for each that cannot be extended.
+  case extendAll(of: String, byDays: Int, in: Set<String>?)
+  /// Moves the end of the paid period to another date, or to now if that date has passed. The limits of an extension
+  /// do not apply. `RENEWAL_EXTENDED`.
+  case postpone(String, to: Timestamp)
+  /// Changes the price of a product: for new customers immediately, for others at their next renewal. For a higher
+  /// price they must consent, or they are only informed: `PRICE_INCREASE` `PENDING` or `ACCEPTED` for each.
+  case changePrice(of: String, to: Decimal, needsConsent: Bool)
+  /// Records the customer's answer to a higher price. Consent causes `PRICE_INCREASE` `ACCEPTED`. Otherwise the
+  /// subscription ends with the period: `DID_CHANGE_RENEWAL_STATUS`.
+  case answerPriceIncrease(of: String, consents: Bool)
+  /// Removes a product from sale, or offers it again. Subscriptions to a removed product expire at their next renewal.
+  case setForSale(Bool, String)
+  /// Makes charges for renewals of an account fail, or succeed again.
+  case setBillingIssue(Bool, of: String)
+}
+
 extension SubscriptionEngine {
-  /// Performs everything that is due, and then a change.
-  ///
-  /// - Returns: The events.
-  /// - Throws: ``SubscriptionError``; then only the due events have taken effect.
+  /// Performs everything that is due, and then a change. If this throws, only the due events have taken effect.
   package mutating func perform(
     _ change: SubscriptionChange, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     switch change {
-    case .setAutoRenew(let isOn, let id): try setAutoRenew(isOn, of: id, at: now)
-    case .changeRenewal(let id, let product): try changeRenewal(of: id, to: product, at: now)
-    case .renewNow(let id): try renewNow(id, at: now)
-    case .extend(let id, let days): try extend(id, byDays: days, at: now)
+    case .setAutoRenew(let isOn, let id): try setAutoRenew(isOn, of: id)
+    case .changeRenewal(let id, let product): try changeRenewal(of: id, to: product)
+    case .renewNow(let id): try renewNow(id)
+    case .extend(let id, let days): try extend(id, byDays: days)
     case .extendAll(let product, let days, let storefronts):
-      extendAll(of: product, byDays: days, in: storefronts, at: now)
-    case .postpone(let id, let end): try postpone(id, to: end, at: now)
+      extendAll(of: product, byDays: days, in: storefronts)
+    case .postpone(let id, let end): try postpone(id, to: end)
     case .changePrice(let product, let price, let needsConsent):
       guard let milliunits = Milliunits.of(price) else {
         throw SubscriptionError(
           .invalidValue, at: product, "The price is negative, or too great to be stated.")
       }
-      try changePrice(of: product, to: milliunits, needsConsent: needsConsent, at: now)
-    case .answerPriceIncrease(let id, let consents):
-      try answerPriceIncrease(of: id, consents: consents, at: now)
+      try changePrice(of: product, to: milliunits, needsConsent: needsConsent)
+    case .answerPriceIncrease(let id, let consents): try answerPriceIncrease(of: id, consents: consents)
     case .setForSale(let isForSale, let product): try setForSale(isForSale, product)
     case .setBillingIssue(let isPresent, let account):
       declined.set(isPresent ? FamilyRecord() : nil, at: account)
@@ -44,24 +74,20 @@ extension SubscriptionEngine {
   }
 
   /// The subscription, if it is the customer's own and current.
-  private func current(_ original: String, at now: Timestamp) throws(SubscriptionError) -> Subscription {
+  private func current(_ original: String) throws(SubscriptionError) -> Subscription {
     let subscription = try known(original)
-    guard !subscription.isFamilyShared else {
-      throw SubscriptionError(
-        .familyShared, at: original,
-        "Another member of the family pays for it: change that one's, \(subscription.sharedFrom ?? "").")
-    }
-    guard subscription.isCurrent(at: now) else {
-      throw SubscriptionError(
-        .notActive, at: original,
-        "It is \(subscription.status(at: now).rawValue). The customer must subscribe again.")
-    }
+    try SubscriptionError.require(
+      !subscription.isFamilyShared, .familyShared, at: original,
+      "Another member of the family pays for it: change that one's, \(subscription.sharedFrom ?? "").")
+    try SubscriptionError.require(
+      subscription.isCurrent(at: now), .notActive, at: original,
+      "It is \(subscription.status(at: now).rawValue). The customer must subscribe again.")
     return subscription
   }
 
   /// The subscription, if it is the customer's own and its current period is paid for.
-  private func paid(_ original: String, at now: Timestamp) throws(SubscriptionError) -> Subscription {
-    let subscription = try current(original, at: now)
+  private func paid(_ original: String) throws(SubscriptionError) -> Subscription {
+    let subscription = try current(original)
     guard subscription.status(at: now) == .active else {
       throw SubscriptionError(.notActive, at: original, "The renewal has not been paid for.")
     }
@@ -74,23 +100,21 @@ extension SubscriptionEngine {
     }
   }
 
-  private mutating func setAutoRenew(
-    _ isOn: Bool, of original: String, at now: Timestamp
-  ) throws(SubscriptionError) {
-    var subscription = try current(original, at: now)
+  private mutating func setAutoRenew(_ isOn: Bool, of original: String) throws(SubscriptionError) {
+    var subscription = try current(original)
     if isOn {
-      enableRenewal(of: &subscription, at: now)
+      enableRenewal(of: &subscription)
     } else if subscription.autoRenews {
       let wasUnpaid = subscription.isInBillingRetry
-      disableRenewal(of: &subscription, at: now)
-      if wasUnpaid { expire(&subscription, .cancelled, .voluntary, at: now) }
+      disableRenewal(of: &subscription)
+      if wasUnpaid { expire(&subscription, .cancelled, .voluntary) }
     }
   }
 
   private mutating func changeRenewal(
-    of original: String, to productIdentifier: String, at now: Timestamp
+    of original: String, to productIdentifier: String
   ) throws(SubscriptionError) {
-    var subscription = try paid(original, at: now)
+    var subscription = try paid(original)
     guard let product = product(productIdentifier), let terms = product.subscription, product.isForSale,
       let price = price(of: productIdentifier), terms.groupIdentifier == subscription.groupIdentifier
     else {
@@ -98,21 +122,18 @@ extension SubscriptionEngine {
         .notEligible, at: productIdentifier, "It is not for sale, or not in the group of the subscription.")
     }
     if productIdentifier != subscription.productIdentifier {
-      change(&subscription, to: product, terms, price: price, redeeming: nil, at: now)
+      change(&subscription, to: product, terms, price: price, redeeming: nil)
     } else if subscription.autoRenewProductIdentifier != productIdentifier {
-      cancelDowngrade(of: &subscription, at: now)
+      cancelDowngrade(of: &subscription)
     }
   }
 
   private mutating func changePrice(
-    of productIdentifier: String, to price: Int64, needsConsent: Bool, at now: Timestamp
+    of productIdentifier: String, to price: Int64, needsConsent: Bool
   ) throws(SubscriptionError) {
     try requireProduct(productIdentifier)
     ledger.prices.removeAll { $0.productIdentifier == productIdentifier }
-    var changed = EngineLedger.ProductPrice()
-    changed.productIdentifier = productIdentifier
-    changed.price = price
-    ledger.prices.append(changed)
+    ledger.prices.append(EngineLedger.ProductPrice(productIdentifier: productIdentifier, price: price))
     let meant = identifiers {
       $0.autoRenewProductIdentifier == productIdentifier && !$0.isFamilyShared && $0.autoRenews
         && $0.isCurrent(at: now)
@@ -126,33 +147,28 @@ extension SubscriptionEngine {
       }
       subscription.increasedPrice = price
       subscription.priceIncreaseStatus = needsConsent ? .noResponse : .consented
-      notify(.priceIncrease, needsConsent ? .pending : .accepted, of: &subscription, at: now)
+      notify(.priceIncrease, needsConsent ? .pending : .accepted, of: &subscription)
     }
   }
 
-  private mutating func answerPriceIncrease(
-    of original: String, consents: Bool, at now: Timestamp
-  ) throws(SubscriptionError) {
-    var subscription = try current(original, at: now)
+  private mutating func answerPriceIncrease(of original: String, consents: Bool) throws(SubscriptionError) {
+    var subscription = try current(original)
     guard subscription.priceIncreaseStatus == .noResponse else {
       throw SubscriptionError(.notEligible, at: original, "No answer to a higher price is wanted.")
     }
     if consents {
       subscription.priceIncreaseStatus = .consented
-      notify(.priceIncrease, .accepted, of: &subscription, at: now)
+      notify(.priceIncrease, .accepted, of: &subscription)
     } else {
       subscription.hasRefusedPrice = true
-      disableRenewal(of: &subscription, at: now)
+      disableRenewal(of: &subscription)
     }
   }
 
-  private mutating func extend(
-    _ original: String, byDays days: Int, at now: Timestamp
-  ) throws(SubscriptionError) {
-    var subscription = try paid(original, at: now)
-    guard 1...90 ~= days else {
-      throw SubscriptionError(.invalidValue, at: original, "A subscription is extended by 1 to 90 days.")
-    }
+  private mutating func extend(_ original: String, byDays days: Int) throws(SubscriptionError) {
+    var subscription = try paid(original)
+    try SubscriptionError.require(
+      1...90 ~= days, .invalidValue, at: original, "A subscription is extended by 1 to 90 days.")
     guard subscription.hasPaid, subscription.transaction.offerDiscountType != .freeTrial else {
       throw SubscriptionError(.notEligible, at: original, "What was never paid for cannot be extended.")
     }
@@ -163,37 +179,33 @@ extension SubscriptionEngine {
     }
     subscription.extensionDates.append(now)
     let end = options.calendar.adding(days: Double(days), to: subscription.expiresDate)
-    postpone(&subscription, to: end, at: now)
+    postpone(&subscription, to: end)
   }
 
   private mutating func extendAll(
-    of productIdentifier: String, byDays days: Int, in storefronts: Set<String>?, at now: Timestamp
+    of productIdentifier: String, byDays days: Int, in storefronts: Set<String>?
   ) {
     let meant = identifiers {
       $0.productIdentifier == productIdentifier && !$0.isFamilyShared && $0.isCurrent(at: now)
         && storefronts?.contains($0.transaction.storefront ?? "") ?? true
     }
     for id in meant {
-      do throws(SubscriptionError) {
-        try extend(id, byDays: days, at: now)
-      } catch {
-        if var subscription = self[id] { notify(.renewalExtension, .failure, of: &subscription, at: now) }
+      do throws(SubscriptionError) { try extend(id, byDays: days) } catch {
+        if var subscription = self[id] { notify(.renewalExtension, .failure, of: &subscription) }
       }
     }
   }
 
-  private mutating func postpone(
-    _ original: String, to end: Timestamp, at now: Timestamp
-  ) throws(SubscriptionError) {
-    var subscription = try paid(original, at: now)
-    postpone(&subscription, to: max(end, now), at: now)
+  private mutating func postpone(_ original: String, to end: Timestamp) throws(SubscriptionError) {
+    var subscription = try paid(original)
+    postpone(&subscription, to: max(end, now))
   }
 
-  private mutating func postpone(_ subscription: inout Subscription, to end: Timestamp, at now: Timestamp) {
+  private mutating func postpone(_ subscription: inout Subscription, to end: Timestamp) {
     subscription.transaction.expiresDate = end
     subscription.anchorDay = Int64(options.calendar.anchorDay(of: end))
     subscription.dueDate = end
-    announce(.renewalExtended, of: &subscription, at: now)
+    announce(.renewalExtended, of: &subscription)
   }
 
   /// Changes a subscription and emits a notification about it. If the subscription is unknown, there is no
@@ -202,32 +214,27 @@ extension SubscriptionEngine {
     _ type: NotificationType, of original: String, at instant: Timestamp,
     _ change: (inout Subscription) -> Void
   ) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     guard var subscription = self[original] else { return finish() }
     change(&subscription)
-    notify(type, of: &subscription, at: now)
+    notify(type, of: &subscription)
     return finish()
   }
 
-  private mutating func renewNow(_ original: String, at now: Timestamp) throws(SubscriptionError) {
-    var subscription = try current(original, at: now)
-    guard subscription.autoRenews, product(subscription.autoRenewProductIdentifier)?.isForSale == true,
-      subscription.priceIncreaseStatus != .noResponse
-    else {
-      throw SubscriptionError(
-        .notEligible, at: original,
-        "Renewal is off, the product is not for sale, or an answer to a higher price is wanted.")
-    }
+  private mutating func renewNow(_ original: String) throws(SubscriptionError) {
+    var subscription = try current(original)
+    try SubscriptionError.require(
+      subscription.autoRenews && product(subscription.autoRenewProductIdentifier)?.isForSale == true
+        && subscription.priceIncreaseStatus != .noResponse, .notEligible, at: original,
+      "Renewal is off, the product is not for sale, or an answer to a higher price is wanted.")
     if subscription.isInBillingRetry {
-      recover(&subscription, at: now)
+      recover(&subscription)
     } else {
-      renew(&subscription, from: subscription.expiresDate, at: now)
+      renew(&subscription, from: subscription.expiresDate)
     }
   }
 
-  private mutating func setForSale(
-    _ isForSale: Bool, _ productIdentifier: String
-  ) throws(SubscriptionError) {
+  private mutating func setForSale(_ isForSale: Bool, _ productIdentifier: String) throws(SubscriptionError) {
     try requireProduct(productIdentifier)
     ledger.removedProducts.removeAll { $0 == productIdentifier }
     if !isForSale { ledger.removedProducts.append(productIdentifier) }

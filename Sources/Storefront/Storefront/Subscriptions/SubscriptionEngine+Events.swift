@@ -2,15 +2,13 @@
 
 internal import ReceiptCodec
 
-/// The engine's time, and the creation of events.
 extension SubscriptionEngine {
-  /// Begins an operation: performs everything that is due at an instant, and returns the engine's time, in whole
-  /// milliseconds. That time never goes back, even if the clock does. If the operation throws, the next successful
+  /// The engine's time, in whole milliseconds. It never goes back, even if the clock does.
+  var now: Timestamp { ledger.time }
+
+  /// Begins an operation: performs everything that is due at an instant. If the operation throws, the next successful
   /// operation returns the events that were due.
-  mutating func begin(at instant: Timestamp) -> Timestamp {
-    passTime(until: instant, atMost: .max)
-    return ledger.time
-  }
+  mutating func begin(at instant: Timestamp) { passTime(until: instant, atMost: .max) }
 
   /// Performs everything that is due and advances the time. Returns `false` if it stopped at the limit of events.
   @discardableResult
@@ -24,7 +22,7 @@ extension SubscriptionEngine {
       guard var subscription = self[entry.identifier], subscription.dueDate == entry.date else { continue }
       ledger.time = max(ledger.time, entry.date)
       subscription.dueDate = nil
-      act(on: &subscription, at: ledger.time)
+      act(on: &subscription)
       store(subscription)
     }
     ledger.time = max(ledger.time, target)
@@ -66,8 +64,7 @@ extension SubscriptionEngine {
   /// A date that is later than a signed one, and not before `now`.
   static func later(than signedDate: Timestamp?, _ now: Timestamp) -> Timestamp {
     Timestamp(
-      millisecondsSince1970: max(
-        now.millisecondsSince1970, (signedDate?.millisecondsSince1970 ?? 0) + 1))
+      millisecondsSince1970: max(now.millisecondsSince1970, (signedDate?.millisecondsSince1970 ?? 0) + 1))
   }
 
   /// An unused signing date of this subscription.
@@ -97,8 +94,7 @@ extension SubscriptionEngine {
 
   /// Emits an event of a subscription now. It is not applied to the family's shares.
   mutating func notify(
-    _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
-    at now: Timestamp
+    _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription
   ) {
     let stamp = Self.stamp(&subscription, at: now)
     emit(type, subtype, of: &subscription, at: stamp)
@@ -106,10 +102,9 @@ extension SubscriptionEngine {
 
   /// Emits an event of a subscription now, and applies it to the family's shares.
   mutating func announce(
-    _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
-    at now: Timestamp
+    _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription
   ) {
-    notify(type, subtype, of: &subscription, at: now)
+    notify(type, subtype, of: &subscription)
     followFamily(of: &subscription, type, subtype, isNewTransaction: false)
   }
 
@@ -122,7 +117,6 @@ extension SubscriptionEngine {
     followFamily(of: &subscription, type, subtype, isNewTransaction: true)
   }
 
-  /// The next position in the histories of transactions.
   mutating func nextModification() -> Int64 {
     ledger.modificationCount += 1
     return ledger.modificationCount
@@ -165,7 +159,6 @@ extension SubscriptionEngine {
     }
   }
 
-  /// The renewal information at an instant.
   func renewalInfo(of subscription: Subscription, at stamp: Timestamp) -> JWSRenewalInfo {
     let transaction = subscription.transaction
     var info = JWSRenewalInfo().with {

@@ -12,9 +12,8 @@ extension SubscriptionEngine {
   private func members(of account: String) -> [String] { families[account]?.members ?? [] }
 
   private mutating func setFamily(_ members: [String]) {
-    var family = FamilyRecord()
-    family.members = members
-    for member in members { families.set(members.count > 1 ? family : nil, at: member) }
+    let family = members.count > 1 ? FamilyRecord(members: members) : nil
+    for member in members { families.set(family, at: member) }
   }
 
   /// Adds an account to the family of another account. From now on, members share each other's subscriptions:
@@ -22,14 +21,13 @@ extension SubscriptionEngine {
   package mutating func addToFamily(
     _ account: String, of organizer: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     guard account != organizer, members(of: account).isEmpty else {
       throw SubscriptionError(.notEligible, at: account, "The account is in a family already.")
     }
     let others = members(of: organizer).isEmpty ? [organizer] : members(of: organizer)
-    guard others.count < 6 else {
-      throw SubscriptionError(.notEligible, at: organizer, "A family has at most six members.")
-    }
+    try SubscriptionError.require(
+      others.count < 6, .notEligible, at: organizer, "A family has at most six members.")
     setFamily(others + [account])
     for id in identifiers(of: others + [account]) {
       guard var subscription = self[id], !subscription.isFamilyShared, isShared(subscription, at: now)
@@ -43,11 +41,9 @@ extension SubscriptionEngine {
   package mutating func removeFromFamily(
     _ account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     let members = members(of: account)
-    guard !members.isEmpty else {
-      throw SubscriptionError(.notEligible, at: account, "The account is in no family.")
-    }
+    try SubscriptionError.require(!members.isEmpty, .notEligible, at: account, "The account is in no family.")
     setFamily([account])
     setFamily(members.filter { $0 != account })
     for id in identifiers(of: members) {
@@ -62,7 +58,7 @@ extension SubscriptionEngine {
   package mutating func revokeSharing(
     _ originalTransactionIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     let member = try known(originalTransactionIdentifier)
     guard let owner = member.sharedFrom, var subscription = self[owner],
       subscription.sharedTo.contains(member.id)
@@ -73,7 +69,6 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// The original transactions of all subscriptions of several accounts, in order.
   private func identifiers(of accounts: [String]) -> [String] {
     accounts.flatMap { subscriptions(of: $0) }.map(\.id).sorted()
   }
@@ -111,8 +106,7 @@ extension SubscriptionEngine {
       if var member = current, subscription.sharedTo.contains(member.id) {
         guard type != .subscribed || isNewTransaction else { continue }
         follow(subscription, &member, at: now, withTransaction: isNewTransaction)
-        emit(
-          type, subtype, of: &member, at: member.lastSignedDate, isNewTransaction: isNewTransaction)
+        emit(type, subtype, of: &member, at: member.lastSignedDate, isNewTransaction: isNewTransaction)
       } else if mayBegin {
         var member = current ?? Subscription()
         member.account = account
@@ -135,10 +129,7 @@ extension SubscriptionEngine {
       var transaction = sharedTransaction(
         of: owner.transaction, with: member.account, continuing: member.transaction, at: stamp)
       transaction.webOrderLineItemId = Self.lineItem(of: transaction.transactionId ?? "")
-      transaction.offerType = nil
-      transaction.offerIdentifier = nil
-      transaction.offerDiscountType = nil
-      transaction.offerPeriod = nil
+      transaction.setOffer(nil)
       member.transaction = transaction
     } else {
       member.transaction.expiresDate = owner.transaction.expiresDate

@@ -3,7 +3,6 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Redemption of offers.
 extension SubscriptionEngine {
   /// The validity of a promotional offer's signature, in days.
   static let signatureDays: Double = 1
@@ -14,7 +13,7 @@ extension SubscriptionEngine {
   /// is eligible, otherwise `nil`. If the customer is not eligible for the named offer, this throws.
   func redeem(
     _ offer: PaymentOffer?, of product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
-    by current: Subscription?, applicationUsername: String?, at now: Timestamp
+    by current: Subscription?, applicationUsername: String?
   ) throws(StoreError) -> Redemption? {
     let found: SubscriptionOffer
     var token: String?
@@ -23,30 +22,26 @@ extension SubscriptionEngine {
       // An introductory offer is applied without a request, if the customer is eligible.
       guard current?.isCurrent(at: now) != true, current?.hasHadIntroductoryOffer != true else { return nil }
       return terms.offers.first { $0.type == .introductory }
-        .flatMap { Subscription.RenewalOffer($0, of: product.productIdentifier) }.map {
-          Redemption(offer: $0)
-        }
+        .flatMap { Subscription.RenewalOffer($0, of: product.productIdentifier) }
+        .map { Redemption(offer: $0) }
     case .promotional(let redemption):
-      found = try promotional(
-        redemption, of: product, terms, applicationUsername: applicationUsername, at: now)
+      found = try promotional(redemption, of: product, terms, applicationUsername: applicationUsername)
       guard current != nil else {
         throw StoreError(.ineligibleForOffer, "Promotional offers are for current and former subscribers.")
       }
     case .code(let code):
-      guard let coded = terms.offers.first(where: { $0.type == .offerCode && $0.codes.contains(code) }) else {
-        throw StoreError(.invalidOfferIdentifier, "This code redeems no offer of the product.")
+      found = try terms.offer(.offerCode, else: "This code redeems no offer of the product.") {
+        $0.codes.contains(code)
       }
-      found = coded
       token = "code:" + code
-      let kind: OfferEligibility =
-        current.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
+      let kind: OfferEligibility = current.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
       guard found.eligibility.contains(kind), current?.redeemedOffers.contains("code:" + code) != true else {
         throw StoreError(.ineligibleForOffer, "The code was redeemed already, or is not for this customer.")
       }
     case .winBack(let identifier):
-      guard let winBack = terms.offers.first(where: { $0.type == .winBack && $0.identifier == identifier })
-      else { throw StoreError(.invalidOfferIdentifier, "The product has no such win-back offer.") }
-      found = winBack
+      found = try terms.offer(.winBack, else: "The product has no such win-back offer.") {
+        $0.identifier == identifier
+      }
       token = "win-back:" + identifier
       guard let current, winBackOffers(for: current).contains(identifier), !current.isCurrent(at: now) else {
         throw StoreError(.ineligibleForOffer, "Win-back offers are for former subscribers who paid.")
@@ -63,14 +58,12 @@ extension SubscriptionEngine {
 
   private func promotional(
     _ redemption: PromotionalOfferRedemption, of product: CatalogProduct, _ terms: SubscriptionTerms,
-    applicationUsername: String?, at now: Timestamp
+    applicationUsername: String?
   ) throws(StoreError) -> SubscriptionOffer {
-    guard
-      let offer = terms.offers.first(where: {
-        $0.type == .promotional && $0.identifier == redemption.identifier
-      })
-    else { throw StoreError(.invalidOfferIdentifier, "The product has no such promotional offer.") }
-    guard let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue }),
+    let offer = try terms.offer(.promotional, else: "The product has no such promotional offer.") {
+      $0.identifier == redemption.identifier
+    }
+    guard let nonce = redemption.canonicalNonce,
       !redemption.signature.isEmpty, !redemption.keyIdentifier.isEmpty
     else { throw StoreError(.missingOfferParameters, "Nonce, key identifier or signature is missing.") }
     let fields = [
@@ -97,9 +90,9 @@ extension SubscriptionEngine {
   }
 
   /// Marks a nonce as used. It can be forgotten after the signature has expired.
-  mutating func recordNonce(of offer: PaymentOffer?, at now: Timestamp) {
+  mutating func recordNonce(of offer: PaymentOffer?) {
     guard case .promotional(let redemption) = offer,
-      let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue })
+      let nonce = redemption.canonicalNonce
     else { return }
     nonces[nonce] = Timestamp(
       millisecondsSince1970: Double(redemption.timestamp) + Self.signatureDays * 86_400_000)
@@ -120,9 +113,10 @@ extension SubscriptionEngine {
       other.subscription?.groupIdentifier == subscription.groupIdentifier && other.productIdentifier != own
         && product(other.productIdentifier)?.isForSale == true
     }
-    let sorted = others.sorted { left, right in
-      let levels = (left.subscription?.level ?? 0, right.subscription?.level ?? 0)
-      return levels.0 == levels.1 ? left.productIdentifier < right.productIdentifier : levels.0 < levels.1
+    let sorted = others.sorted {
+      ($0.subscription?.level ?? 0, $0.productIdentifier) < (
+        $1.subscription?.level ?? 0, $1.productIdentifier
+      )
     }
     var found: [String] = []
     for product in [products[own]].compactMap(\.self) + sorted {
@@ -134,5 +128,21 @@ extension SubscriptionEngine {
       }
     }
     return found
+  }
+}
+
+extension SubscriptionTerms {
+  fileprivate func offer(
+    _ type: OfferType, else message: String, where isMeant: (SubscriptionOffer) -> Bool
+  ) throws(StoreError) -> SubscriptionOffer {
+    if let offer = offers.first(where: { $0.type == type && isMeant($0) }) { return offer }
+    throw StoreError(.invalidOfferIdentifier, message)
+  }
+}
+
+extension PromotionalOfferRedemption {
+  /// The nonce in its canonical spelling; `nil` if it is no UUID.
+  fileprivate var canonicalNonce: String? {
+    UUIDString(rawValue: nonce).uuid.map { UUIDString($0).rawValue }
   }
 }

@@ -18,7 +18,7 @@ extension SubscriptionEngine {
     _ type: NotificationType, about transaction: JWSTransaction, account: String,
     reason: ConsumptionRequestReason? = nil, at instant: Timestamp
   ) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     amend(transaction, account: account, type, reason: reason, at: now)
     return finish()
   }
@@ -29,7 +29,7 @@ extension SubscriptionEngine {
     _ transaction: JWSTransaction, account: String, reason: RevocationReason = .other,
     amount: RefundAmount = .full, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     let identifier = transaction.transactionId ?? ""
     guard transaction.revocationDate == nil else {
       throw SubscriptionError(.alreadyRefunded, at: identifier, "It was refunded or revoked already.")
@@ -41,10 +41,9 @@ extension SubscriptionEngine {
     case .full:
       revoke(transaction, account: account, .refundFull, reason: reason, percentage: 100_000, at: now)
     case .prorated(let part):
-      guard 1...99_999 ~= part else {
-        throw SubscriptionError(
-          .invalidValue, at: identifier, "Part of a price is 1 to 99,999 thousandths of a per cent.")
-      }
+      try SubscriptionError.require(
+        1...99_999 ~= part, .invalidValue, at: identifier,
+        "Part of a price is 1 to 99,999 thousandths of a per cent.")
       revoke(transaction, account: account, .refundProrated, reason: reason, percentage: part, at: now)
     }
     if var subscription = presentSubscription(of: transaction) { stopSharing(&subscription, at: now) }
@@ -56,7 +55,7 @@ extension SubscriptionEngine {
   package mutating func reverseRefund(
     of transaction: JWSTransaction, account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
-    let now = begin(at: instant)
+    begin(at: instant)
     guard transaction.revocationDate != nil, transaction.revocationType != .familyRevoke else {
       throw SubscriptionError(.notRefunded, at: transaction.transactionId ?? "", "It was not refunded.")
     }
@@ -92,13 +91,7 @@ extension SubscriptionEngine {
         revoked.revocationType = type
         revoked.revocationPercentage = percentage
       },
-      subscription: { subscription, _ in
-        subscription.autoRenews = false
-        subscription.isInBillingRetry = false
-        subscription.gracePeriodExpiresDate = nil
-        subscription.renewalOffer = nil
-        subscription.dueDate = nil
-      })
+      subscription: { subscription, _ in subscription.endRenewal() })
   }
 
   /// Changes a purchase, signs it again, and emits the event. The second closure changes the subscription, if this is
@@ -127,7 +120,6 @@ extension SubscriptionEngine {
     emit(type, of: &subscription, at: stamp, reason: reason)
   }
 
-  /// The subscription of a transaction.
   func subscription(of transaction: JWSTransaction) -> Subscription? {
     transaction.originalTransactionId.flatMap { self[$0] }
   }

@@ -2,17 +2,28 @@
 
 package import ReceiptCodec
 
-/// Renewal, billing retry and expiry.
+/// Decides whether charges for renewals succeed.
+public struct BillingPolicy: Sendable {
+  package let accepts: @Sendable (BillingAttempt) -> Bool
+
+  /// Creates a policy. It must give the same answer for the same attempt.
+  package init(accepts: @escaping @Sendable (BillingAttempt) -> Bool) { self.accepts = accepts }
+
+  /// Every attempt succeeds.
+  public static let always = BillingPolicy { _ in true }
+
+  /// Makes a share of renewals fail, and a share of the billing retries succeed; both are 0 to 1. There is one retry a
+  /// day.
+  public static func random(failures: Double, recoveries: Double) -> BillingPolicy {
+    BillingPolicy { $0.chance >= ($0.number == 0 ? failures : 1 - recoveries) }
+  }
+}
+
 extension SubscriptionEngine {
-  /// The length of billing retry, in days.
   package static let billingRetryDays: Double = 60
 
   /// Advances the time: performs everything that is due, in order, each event at its own time.
-  ///
-  /// - Parameters:
-  ///   - instant: The new time. An instant in the past has no effect.
-  ///   - emit: Receives each event. If it throws, discard the engine, which has advanced further.
-  /// - Throws: The error of `emit`.
+  /// An instant in the past has no effect. If `emit` throws, discard the engine, which has advanced further.
   package mutating func advance<Failure>(
     to instant: Timestamp, _ emit: (StoreEvent) throws(Failure) -> Void
   ) throws(Failure) {
@@ -23,44 +34,42 @@ extension SubscriptionEngine {
     }
   }
 
-  /// Advances the time up to a limit on the number of events.
-  ///
-  /// - Returns: The events, and a flag that is `true` if there are no more.
+  /// Advances the time up to a limit on the number of events, and returns them.
   package mutating func advance(to instant: Timestamp, atMost limit: Int) -> ([StoreEvent], isDone: Bool) {
     let isDone = passTime(until: instant, atMost: limit)
     return (finish(), isDone)
   }
 
-  mutating func act(on subscription: inout Subscription, at now: Timestamp) {
-    guard subscription.isInBillingRetry else { return renewOrExpire(&subscription, at: now) }
+  mutating func act(on subscription: inout Subscription) {
+    guard subscription.isInBillingRetry else { return renewOrExpire(&subscription) }
     if let end = subscription.gracePeriodExpiresDate, now >= end {
       subscription.gracePeriodExpiresDate = nil
-      announce(.gracePeriodExpired, of: &subscription, at: now)
+      announce(.gracePeriodExpired, of: &subscription)
     }
     if now >= options.calendar.adding(days: Self.billingRetryDays, to: subscription.expiresDate) {
-      return expire(&subscription, .billingError, .billingRetry, at: now)
+      return expire(&subscription, .billingError, .billingRetry)
     }
     if now >= nextAttempt(of: subscription) {
       subscription.retryCount += 1
-      if isCharged(subscription, at: now) { return recover(&subscription, at: now) }
+      if isCharged(subscription) { return recover(&subscription) }
     }
     subscription.dueDate = nextDueInRetry(subscription)
   }
 
-  private mutating func renewOrExpire(_ subscription: inout Subscription, at now: Timestamp) {
+  private mutating func renewOrExpire(_ subscription: inout Subscription) {
     guard subscription.autoRenews else {
       return subscription.hasRefusedPrice
-        ? expire(&subscription, .priceIncreaseRefused, .priceIncrease, at: now)
-        : expire(&subscription, .cancelled, .voluntary, at: now)
+        ? expire(&subscription, .priceIncreaseRefused, .priceIncrease)
+        : expire(&subscription, .cancelled, .voluntary)
     }
     guard product(subscription.autoRenewProductIdentifier)?.isForSale == true else {
-      return expire(&subscription, .productUnavailable, .productNotForSale, at: now)
+      return expire(&subscription, .productUnavailable, .productNotForSale)
     }
     if subscription.priceIncreaseStatus == .noResponse, subscription.currentOffer == nil {
-      return expire(&subscription, .priceIncreaseRefused, .priceIncrease, at: now)
+      return expire(&subscription, .priceIncreaseRefused, .priceIncrease)
     }
-    if isCharged(subscription, at: now) {
-      return renew(&subscription, from: subscription.expiresDate, at: now)
+    if isCharged(subscription) {
+      return renew(&subscription, from: subscription.expiresDate)
     }
 
     subscription.isInBillingRetry = true
@@ -70,7 +79,7 @@ extension SubscriptionEngine {
     }
     subscription.dueDate = nextDueInRetry(subscription)
     let subtype: NotificationSubtype? = subscription.gracePeriodExpiresDate == nil ? nil : .gracePeriod
-    announce(.didFailToRenew, subtype, of: &subscription, at: now)
+    announce(.didFailToRenew, subtype, of: &subscription)
   }
 
   /// The length of the grace period, in days. The App Store has 3, 16 or 28 days, and at most 6 for weekly
@@ -95,8 +104,7 @@ extension SubscriptionEngine {
     ].compactMap(\.self).min() ?? subscription.expiresDate
   }
 
-  /// Returns `true` if the charge for the next period succeeds.
-  private func isCharged(_ subscription: Subscription, at now: Timestamp) -> Bool {
+  private func isCharged(_ subscription: Subscription) -> Bool {
     let price = subscription.currentOffer?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }
     if declined[subscription.account] != nil { return false }
@@ -111,20 +119,18 @@ extension SubscriptionEngine {
   }
 
   /// Recovers a failed renewal. Within the grace period the dates are unchanged; after it, the period begins now.
-  mutating func recover(_ subscription: inout Subscription, at now: Timestamp) {
+  mutating func recover(_ subscription: inout Subscription) {
     let isInGrace = subscription.status(at: now) == .inGracePeriod
     if !isInGrace { subscription.anchorDay = Int64(options.calendar.anchorDay(of: now)) }
-    renew(
-      &subscription, from: isInGrace ? subscription.expiresDate : now, at: now, subtype: .billingRecovery)
+    renew(&subscription, from: isInGrace ? subscription.expiresDate : now, subtype: .billingRecovery)
   }
 
   /// Begins the next period after a successful charge.
   mutating func renew(
-    _ subscription: inout Subscription, from start: Timestamp, at now: Timestamp,
-    subtype: NotificationSubtype? = nil
+    _ subscription: inout Subscription, from start: Timestamp, subtype: NotificationSubtype? = nil
   ) {
     guard let product = product(subscription.autoRenewProductIdentifier), let terms = product.subscription
-    else { return expire(&subscription, .productUnavailable, .productNotForSale, at: now) }
+    else { return expire(&subscription, .productUnavailable, .productNotForSale) }
     if subscription.currentOffer == nil {
       subscription.setRenewalPrice(subscription.increasedPrice ?? subscription.renewalPrice)
       subscription.productPrice = subscription.renewalPrice
@@ -135,15 +141,10 @@ extension SubscriptionEngine {
   }
 
   mutating func expire(
-    _ subscription: inout Subscription, _ intent: ExpirationIntent, _ subtype: NotificationSubtype?,
-    at now: Timestamp
+    _ subscription: inout Subscription, _ intent: ExpirationIntent, _ subtype: NotificationSubtype?
   ) {
     subscription.expirationIntent = intent
-    subscription.autoRenews = false
-    subscription.isInBillingRetry = false
-    subscription.gracePeriodExpiresDate = nil
-    subscription.renewalOffer = nil
-    subscription.dueDate = nil
-    announce(.expired, subtype, of: &subscription, at: now)
+    subscription.endRenewal()
+    announce(.expired, subtype, of: &subscription)
   }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-public import ReceiptCodec
-public import ReceiptCrypto
+package import ReceiptCodec
 
 /// Simulates the life of purchases: renewals, billing failures, offers, upgrades, refunds and Family Sharing. It emits
 /// a `StoreEvent` for each notification that Apple's store would send.
@@ -18,44 +17,6 @@ public import ReceiptCrypto
 ///
 /// The rules are in <doc:Subscriptions>.
 public struct SubscriptionEngine: Sendable {
-  /// The app, the storefront and the billing rules.
-  public struct Options: Sendable {
-    /// The app's bundle identifier.
-    package var bundleIdentifier: String
-    /// The environment in transactions.
-    package var environment: ReceiptEnvironment
-    /// The storefront in transactions: three letters of ISO 3166-1.
-    package var storefront: String
-    /// The seed of the notification identifiers and of the decision which renewals fail.
-    package var seed: UInt64
-    /// The calendar of periods.
-    public var calendar: SubscriptionCalendar
-    /// The grace period of a failed renewal in days, at most 6 for periods of a week or less; `nil` for no grace
-    /// period.
-    public var gracePeriodDays: Int?
-    /// Decides whether charges for renewals succeed.
-    public var billing: BillingPolicy
-    /// The public keys of promotional offers, by their identifiers.
-    public var offerKeys: [String: PublicKey]
-
-    /// Creates options.
-    public init(
-      bundleIdentifier: String, environment: ReceiptEnvironment = .sandbox, storefront: String = "USA",
-      seed: UInt64 = 0, calendar: SubscriptionCalendar = SubscriptionCalendar(), gracePeriodDays: Int? = nil,
-      billing: BillingPolicy = .always, offerKeys: [String: PublicKey] = [:]
-    ) {
-      self.bundleIdentifier = bundleIdentifier
-      self.environment = environment
-      self.storefront = storefront
-      self.seed = seed
-      self.calendar = calendar
-      self.gracePeriodDays = gracePeriodDays
-      self.billing = billing
-      self.offerKeys = offerKeys
-    }
-  }
-
-  /// The app, the storefront and the billing rules.
   package let options: Options
   /// The state besides the subscriptions.
   package internal(set) var ledger = EngineLedger()
@@ -134,7 +95,6 @@ public struct SubscriptionEngine: Sendable {
     return found.sorted()
   }
 
-  /// The date of the next due event, if any.
   package var nextDueDate: Timestamp? {
     [due.first?.date, source?.firstDue(after: dueKey)?.entry.date].compactMap(\.self).min()
   }
@@ -148,10 +108,8 @@ public struct SubscriptionEngine: Sendable {
 
   /// The price of a product for new customers, in thousandths.
   func price(of productIdentifier: String) -> Int64? {
-    if let increased = ledger.prices.first(where: { $0.productIdentifier == productIdentifier }) {
-      return increased.price
-    }
-    return products[productIdentifier].flatMap { Milliunits.of($0.price) }
+    ledger.prices.first { $0.productIdentifier == productIdentifier }?.price
+      ?? products[productIdentifier].flatMap { Milliunits.of($0.price) }
   }
 }
 

@@ -28,6 +28,22 @@ package struct StoreSettings: Sendable, Hashable {
   package var unknownFields: [JSONMember] = []
 
   package init() {}
+
+  init(
+    bundleId: String = "", environment: ReceiptEnvironment = .unknown(""), storefront: String = "USA",
+    asks: Bool = false, gracePeriodDays: Int64? = nil, seed: Int64 = 0, appAppleId: Int64? = nil,
+    clockOffset: Double = 0, billingIssueOf: String? = nil
+  ) {
+    self.bundleId = bundleId
+    self.environment = environment
+    self.storefront = storefront
+    self.asks = asks
+    self.gracePeriodDays = gracePeriodDays
+    self.seed = seed
+    self.appAppleId = appAppleId
+    self.clockOffset = clockOffset
+    self.billingIssueOf = billingIssueOf
+  }
 }
 
 extension StoreSettings: JSONObject {

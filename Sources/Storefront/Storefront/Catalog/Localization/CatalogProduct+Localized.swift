@@ -4,20 +4,10 @@ public import FoundationEssentials
 internal import FoundationInternationalization
 
 extension CatalogProduct {
-  /// The product as a customer sees it.
-  ///
-  /// The title and description are in the first preferred language that has them. A localisation in exactly that
-  /// language and region is best, then one in that language and script, then one in that language. If no preferred
-  /// language has them, they are in `en_US`, otherwise in the first language of the catalogue. A product without
-  /// localisations has its reference name, or its identifier.
-  ///
-  /// The price is the catalogue's, in the catalogue's currency, and is never converted. Its format depends on the
-  /// storefront, not on the customer's language.
-  ///
-  /// - Parameters:
-  ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - storefrontLocale: The locale in which the customer's store writes prices; see ``StorefrontRegion/locale``.
-  /// - Returns: The product.
+  /// The product as a customer sees it. Its title and description are in the first preferred language that has them,
+  /// otherwise in `en_US`, otherwise in the first language of the catalogue; ``LanguageMatch`` chooses. A product
+  /// without localisations has its reference name, or its identifier. The price is the catalogue's, in its currency,
+  /// and is never converted; its format is that of the storefront's locale (``StorefrontRegion/locale``).
   package func localized(preferredLocales: [Locale], storefrontLocale: Locale) -> Product {
     let languages = preferredLocales.compactMap { LanguageTag($0) }
     let best = LanguageMatch.index(of: languages, among: localizations.map { LanguageTag($0.locale) })
@@ -48,7 +38,6 @@ extension ProductCatalog {
 }
 
 extension Locale {
-  /// The same locale with this currency.
   func withCurrency(_ code: String) -> Locale {
     guard currency?.identifier.uppercased() != code else { return self }
     var components = Locale.Components(locale: self)
@@ -65,7 +54,6 @@ struct LanguageTag: Hashable {
   /// The region, if the tag names one.
   let region: String?
 
-  /// Creates a tag; `nil` if the locale has no language.
   init?(_ locale: Locale) {
     guard let language = locale.language.languageCode?.identifier, !language.isEmpty else { return nil }
     self.language = language.lowercased()
@@ -120,13 +108,11 @@ extension Product {
 }
 
 extension PriceText {
-  /// The number of decimal places in a price.
   fileprivate static func decimalPlaces(_ price: Decimal) -> Int { decimalPlaces(price.description) }
 
   /// The usual number of decimal places in a currency.
   fileprivate static func decimalPlaces(ofCurrency currency: String) -> Int {
-    decimalPlaces(
-      Decimal(0).formatted(.currency(code: currency).locale(Locale(identifier: "en_US_POSIX"))))
+    decimalPlaces(Decimal(0).formatted(.currency(code: currency).locale(Locale(identifier: "en_US_POSIX"))))
   }
 
   private static func decimalPlaces(_ text: String) -> Int {

@@ -76,10 +76,8 @@ enum CountryCodes {
     (String(pair.prefix(2)), String(pair.dropFirst(2)))
   }
 
-  static let threeByTwo = Dictionary(
-    all.map { ($0.two, $0.three) }, uniquingKeysWith: { first, _ in first })
-  static let twoByThree = Dictionary(
-    all.map { ($0.three, $0.two) }, uniquingKeysWith: { first, _ in first })
+  static let threeByTwo = Dictionary(all.map { ($0.two, $0.three) }, uniquingKeysWith: { first, _ in first })
+  static let twoByThree = Dictionary(all.map { ($0.three, $0.two) }, uniquingKeysWith: { first, _ in first })
 
   private static let table = """
     ADAND AEARE AFAFG AGATG AIAIA ALALB AMARM AOAGO AQATA ARARG ASASM ATAUT AUAUS AWABW AXALA AZAZE

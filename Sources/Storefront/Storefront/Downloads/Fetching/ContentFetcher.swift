@@ -11,7 +11,6 @@ struct ContentFetcher: Sendable {
     caller = RemoteCaller(transport: transport, policy: retry, time: time)
   }
 
-  /// Some of the content, or all of it.
   enum Piece: Sendable {
     /// The requested range or the beginning of it, with the strong validator of the whole content.
     case part([UInt8], validator: String?)
@@ -22,15 +21,7 @@ struct ContentFetcher: Sendable {
   }
 
   /// Requests a range. A server that ignores ranges sends the whole content.
-  ///
-  /// - Parameters:
-  ///   - source: The content.
-  ///   - offset: The first byte.
-  ///   - count: The greatest number of bytes, at least 1. The server may send fewer.
-  ///   - validator: The validator of the bytes received before. If it has changed, the server sends the whole content.
-  ///   - maximumWholeByteCount: The longest content that is fetched as a whole.
-  /// - Returns: A piece of content of the stated length.
-  /// - Throws: ``DownloadError`` if there is no usable response.
+  /// If the validator of the bytes received before has changed, the server sends the whole content, too.
   func piece(
     of source: ContentSource, at offset: Int64, count: Int, validator: String?, maximumWholeByteCount: Int
   ) async throws(DownloadError) -> Piece {
@@ -46,14 +37,10 @@ struct ContentFetcher: Sendable {
       }
     }
     if let piece { return piece }
-    guard source.length <= Int64(maximumWholeByteCount) else {
-      throw DownloadError(
-        .rangesUnsupported, at: source.place,
-        "The server gives all \(source.length) bytes at once. Host it where parts can be had.")
-    }
-    let whole = try await send([], to: source, limit: Int(source.length)) {
-      classifyWhole($0, of: source)
-    }
+    try DownloadError.require(
+      source.length <= Int64(maximumWholeByteCount), .rangesUnsupported, at: source.place,
+      "The server gives all \(source.length) bytes at once. Host it where parts can be had.")
+    let whole = try await send([], to: source, limit: Int(source.length)) { classifyWhole($0, of: source) }
     guard let whole else { throw source.lengthMismatch(nil) }
     return whole
   }
@@ -65,8 +52,7 @@ struct ContentFetcher: Sendable {
   ) async throws(DownloadError) -> Piece? {
     // Ranges and lengths are those of the unencoded content.
     let common = [HTTPHeader("Accept-Encoding", "identity"), UserAgent.header]
-    let request = RemoteRequest(
-      .get, source.url, headers: common + headers, maximumResponseByteCount: limit)
+    let request = RemoteRequest(.get, source.url, headers: common + headers, maximumResponseByteCount: limit)
     do {
       return try await caller.send(isIdempotent: true, { request }, classify: classify)
     } catch RemoteCaller.Failure.transport(let error) where error.code == .tooLarge {
@@ -117,8 +103,7 @@ struct ContentFetcher: Sendable {
   /// The entity tag, if it is a strong validator (RFC 9110 section 8.8.3).
   private static func strongValidator(_ response: RemoteResponse) -> String? {
     guard let tag = response.header("ETag"), 2...256 ~= tag.utf8.count, tag.hasPrefix("\""),
-      tag.hasSuffix("\""),
-      tag.utf8.allSatisfy({ 0x21..<0x7F ~= $0 })
+      tag.hasSuffix("\""), tag.utf8.allSatisfy({ 0x21..<0x7F ~= $0 })
     else { return nil }
     return tag
   }
@@ -126,17 +111,14 @@ struct ContentFetcher: Sendable {
   private static func failure(_ error: any Error, at place: String) -> DownloadError {
     switch error {
     case let error as DownloadError: error
-    case let failure as RemoteCaller.Failure: DownloadError(code(of: failure), at: place, failure.description)
+    case let failure as RemoteCaller.Failure:
+      switch failure {
+      case .transport, .deadlineExceeded: DownloadError(.unreachable, at: place, failure.description)
+      case .redirected: DownloadError(.refused, at: place, failure.description)
+      case .cancelled: DownloadError(.cancelled, at: place, failure.description)
+      }
     // The only other error is cancellation.
     default: DownloadError(.cancelled, at: place, "The task was cancelled.")
-    }
-  }
-
-  private static func code(of failure: RemoteCaller.Failure) -> DownloadError.Code {
-    switch failure {
-    case .transport, .deadlineExceeded: .unreachable
-    case .redirected: .refused
-    case .cancelled: .cancelled
     }
   }
 }
@@ -148,9 +130,7 @@ struct ContentRange: Sendable, Hashable {
   /// The length of the whole content; `nil` for `*`, which means unknown.
   let total: Int64?
 
-  /// Reads a range. A range that ends before it begins or exceeds the length is invalid.
-  ///
-  /// - Returns: `nil` for an invalid range, for `*/1234`, which has no range, and for any other text.
+  /// Reads a range; `nil` if it ends before it begins or exceeds the length, and for `*/1234`, which has no range.
   init?(_ header: String) {
     let form = #/(?i:bytes) ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)/#
     guard let match = header.wholeMatch(of: form), let first = Int64(match.1), let last = Int64(match.2),
@@ -190,18 +170,14 @@ struct ContentSource: Sendable, Hashable {
 
   init(_ content: DownloadableContent) throws(DownloadError) {
     let place = content.contentIdentifier
-    do throws(RemoteURL.Failure) {
-      url = try RemoteURL(content.url)
-    } catch {
+    do { url = try RemoteURL(content.url) } catch {
       throw DownloadError(.invalidContent, at: place, error.description)
     }
-    guard content.contentLength >= 0, content.contentLength <= 1 << 50 else {
-      throw DownloadError(
-        .invalidContent, at: place, "A length of \(content.contentLength) bytes cannot be right.")
-    }
-    guard content.sha256.count == 32 else {
-      throw DownloadError(.invalidContent, at: place, "The SHA-256 has not 32 bytes.")
-    }
+    try DownloadError.require(
+      content.contentLength >= 0 && content.contentLength <= 1 << 50, .invalidContent, at: place,
+      "A length of \(content.contentLength) bytes cannot be right.")
+    try DownloadError.require(
+      content.sha256.count == 32, .invalidContent, at: place, "The SHA-256 has not 32 bytes.")
     length = content.contentLength
     sha256 = content.sha256
   }

@@ -6,7 +6,6 @@ internal import ReceiptBytes
 /// owner may read them, and links are not followed.
 package struct DownloadFolder: DownloadFiles {
   private static let partialSuffix = ".part"
-  private static let completeSuffix = ".content"
 
   private let directory: String
 
@@ -16,67 +15,58 @@ package struct DownloadFolder: DownloadFiles {
       throw DownloadError(.inputOutput, at: directory, "A path is not empty and has no zero byte.")
     }
     self.directory = directory
-    try Self.perform("The directory cannot be made", at: directory) { () throws(SystemError) in
-      do throws(SystemError) {
-        try FileSystem.makeDirectory(directory, permissions: 0o700)
-      } catch {
-        guard error.isExisting else { throw error }
-        try File(directory, .directory).close()
-      }
+    try Self.perform("The directory cannot be made", at: directory, try Self.makeDirectory(directory))
+  }
+
+  private static func makeDirectory(_ directory: String) throws(SystemError) {
+    do { try FileSystem.makeDirectory(directory, permissions: 0o700) } catch {
+      guard error.isExisting else { throw error }
+      try File(directory, .directory).close()
     }
   }
 
   package func path(of file: DownloadFile) -> String {
     switch file {
     case .partial(let name): "\(directory)/\(name)\(Self.partialSuffix)"
-    case .complete(let name): "\(directory)/\(name)\(Self.completeSuffix)"
+    case .complete(let name): "\(directory)/\(name).content"
     }
   }
 
   package func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64? {
     let path = path(of: file)
-    let status = try Self.perform("The file cannot be looked at", at: path) { () throws(SystemError) in
-      try FileSystem.linkStatus(path)
-    }
+    let status = try Self.perform("The file cannot be looked at", at: path, try FileSystem.linkStatus(path))
     guard let status else { return nil }
-    guard status.isRegularFile else {
-      throw DownloadError(.inputOutput, at: path, "This is no regular file. Remove it.")
-    }
+    try DownloadError.require(
+      status.isRegularFile, .inputOutput, at: path, "This is no regular file. Remove it.")
     return Int64(clamping: status.byteCount)
   }
 
   package func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool {
     let path = path(of: .partial(name))
-    let file = try Self.perform("The file cannot be opened", at: path) { () throws(SystemError) in
-      try File(path, .updating, permissions: 0o600)
-    }
+    let file = try Self.perform(
+      "The file cannot be opened", at: path, try File(path, .updating, permissions: 0o600))
     guard (try? file.seekToEnd()) == offset else { return false }
-    try Self.perform("The file cannot be written", at: path) { () throws(SystemError) in
-      do throws(SystemError) {
-        try file.write(bytes)
-      } catch {
-        // Restores the length that callers rely on after an error, and frees the space if the disk is full.
-        file.truncate(to: offset)
-        throw error
-      }
+    do { try Self.perform("The file cannot be written", at: path, try file.write(bytes)) } catch {
+      // Restores the length that callers rely on after an error, and frees the space if the disk is full.
+      file.truncate(to: offset)
+      throw error
     }
     return true
   }
 
   package func read(_ file: DownloadFile, at offset: Int64, count: Int) throws(DownloadError) -> [UInt8] {
     let path = path(of: file)
-    return try Self.perform("The file cannot be read", at: path) { () throws(SystemError) in
-      try File(path, .readingItself).read(at: offset, count: count)
-    }
+    return try Self.perform(
+      "The file cannot be read", at: path, try File(path, .readingItself).read(at: offset, count: count))
   }
 
   package func complete(_ name: String) throws(DownloadError) {
     if try byteCount(of: .partial(name)) != nil {
       let partial = path(of: .partial(name))
       try Self.synchronize(partial, .readingItself)
-      try Self.perform("The file cannot be renamed", at: partial) { () throws(SystemError) in
-        try FileSystem.rename(partial, to: path(of: .complete(name)))
-      }
+      try Self.perform(
+        "The file cannot be renamed", at: partial,
+        try FileSystem.rename(partial, to: path(of: .complete(name))))
     } else {
       try Self.synchronize(path(of: .complete(name)), .readingItself)
     }
@@ -85,33 +75,26 @@ package struct DownloadFolder: DownloadFiles {
 
   package func remove(_ file: DownloadFile) throws(DownloadError) {
     let path = path(of: file)
-    try Self.perform("The file cannot be removed", at: path) { () throws(SystemError) in
-      try FileSystem.remove(path)
-    }
+    try Self.perform("The file cannot be removed", at: path, try FileSystem.remove(path))
   }
 
   package func partialNames() throws(DownloadError) -> [String] {
-    let names = try Self.perform("The directory cannot be read", at: directory) { () throws(SystemError) in
-      try FileSystem.names(in: directory)
-    }
+    let names = try Self.perform(
+      "The directory cannot be read", at: directory, try FileSystem.names(in: directory))
     return names.filter { $0.hasSuffix(Self.partialSuffix) }.map {
       String($0.dropLast(Self.partialSuffix.count))
     }
   }
 
   private static func synchronize(_ path: String, _ access: File.Access) throws(DownloadError) {
-    try perform("The file cannot be synced", at: path) { () throws(SystemError) in
-      try File(path, access).synchronize()
-    }
+    try perform("The file cannot be synced", at: path, try File(path, access).synchronize())
   }
 
   /// Runs a system call, and converts its error into one that names the operation.
   private static func perform<Result: ~Copyable>(
-    _ what: String, at path: String, _ body: () throws(SystemError) -> Result
+    _ what: String, at path: String, _ call: @autoclosure () throws(SystemError) -> Result
   ) throws(DownloadError) -> Result {
-    do {
-      return try body()
-    } catch {
+    do { return try call() } catch {
       if error.isFull {
         throw DownloadError(.diskFull, at: path, "\(what): \(error.reason). Make space, then resume.")
       }
@@ -126,14 +109,8 @@ package protocol DownloadFiles: Sendable {
   /// The length of a file; `nil` if the file does not exist.
   func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64?
 
-  /// Appends to a partial file, which is created if it does not exist.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bytes to append.
-  ///   - name: The name of the file.
-  ///   - offset: The length that the file must have.
-  /// - Returns: `true` if it has that length. If not, nothing is written.
-  /// - Throws: ``DownloadError`` with `disk-full` or `input-output`; the file's length is then unchanged.
+  /// Appends to a partial file, which is created if it does not exist. If its length is not `offset`, this writes
+  /// nothing and returns `false`. After an error the length is unchanged.
   func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool
 
   /// Reads at most `count` bytes from an offset. The result is empty at the end.
@@ -143,17 +120,13 @@ package protocol DownloadFiles: Sendable {
   /// this returns, the bytes and the name survive a crash.
   func complete(_ name: String) throws(DownloadError)
 
-  /// Removes a file if it exists.
   func remove(_ file: DownloadFile) throws(DownloadError)
 
-  /// The names of the partial files.
   func partialNames() throws(DownloadError) -> [String]
 
-  /// The path of a file.
   func path(of file: DownloadFile) -> String
 }
 
-/// One of the two files of a download.
 package enum DownloadFile: Sendable, Hashable {
   case partial(String)
   case complete(String)

@@ -3,7 +3,6 @@
 internal import ReceiptHTTP
 
 extension DownloadQueue {
-  /// The content of a transaction, started or not.
   package func downloads(of transaction: PaymentTransaction.ID) async throws(DownloadError) -> [Download] {
     let contents = try await purchasedContent(of: transaction)
     return contents.enumerated().map { index, content in
@@ -12,7 +11,6 @@ extension DownloadQueue {
     }
   }
 
-  /// Starts all of the downloads or none. Those that are waiting, active, paused or finished are not changed.
   package func start(_ downloads: [Download]) async throws(DownloadError) {
     for download in downloads {
       let contents = try await purchasedContent(of: download.transaction)
@@ -21,73 +19,74 @@ extension DownloadQueue {
       }
       _ = try ContentSource(download.content)
     }
-    var started: [(id: Download.ID, record: DownloadRecord?)] = []
+    var started: [DownloadRecord] = []
     for download in downloads where !started.contains(where: { $0.id == download.id }) {
       let state = entries[download.id]?.record.state
-      guard state == nil || state == .failed else { continue }
-      started.append((download.id, DownloadRecord(download)))
+      if state == nil || state == .failed { started.append(DownloadRecord(download)) }
     }
-    try enqueue(started)
+    try apply(started)
   }
 
-  /// Pauses downloads and keeps received bytes. Those that are neither waiting nor active are not changed.
   package func pause(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
-    let paused = records(of: ids, in: [.waiting]) { $0.state = .paused }
-    guard !paused.isEmpty else { return }
-    try commit(paused)
-    for case (let id, let record?) in paused {
-      stopWork(id)
-      entries[id]?.record = record
-    }
-    report(paused.map(\.id))
-    schedule()
+    try apply(records(of: ids, in: [.waiting]) { $0.state = .paused })
   }
 
-  /// Resumes downloads that were paused or failed, from the point at which they stopped. Others are not changed.
   package func resume(_ ids: [Download.ID]) async throws(DownloadError) {
     try requireKnown(ids)
     for id in ids {
       guard let transaction = entries[id]?.record.transaction else { continue }
       _ = try await purchasedContent(of: PaymentTransaction.ID(rawValue: transaction))
     }
-    try enqueue(
+    try apply(
       records(of: ids, in: [.paused, .failed]) {
         $0.state = .waiting
         $0.error = nil
       })
   }
 
-  /// The changed records of those downloads that are in one of the states.
   private func records(
     of ids: [Download.ID], in states: Set<SavedState>, _ change: (inout DownloadRecord) -> Void
-  ) -> [(id: Download.ID, record: DownloadRecord?)] {
+  ) -> [DownloadRecord] {
     Set(ids).compactMap { id in
       guard var record = entries[id]?.record, states.contains(record.state) else { return nil }
       change(&record)
-      return (id, record)
+      return record
     }
   }
 
-  /// Cancels downloads: removes received bytes and removes them from the list. Finished ones are not changed.
+  /// Stores new and changed downloads, and works on those that wait.
+  private func apply(_ records: [DownloadRecord]) throws(DownloadError) {
+    try requireOpen()
+    guard !records.isEmpty else { return }
+    try commit(records)
+    for record in records {
+      stopWork(record.id)
+      var entry = entries[record.id] ?? DownloadEntry(record)
+      // A new record has no validator. Keep that of the partial file.
+      let validator = record.validator ?? entry.record.validator
+      entry.record = record
+      entry.record.validator = validator
+      entry.restartCount = 0
+      entries[record.id] = entry
+    }
+    report(records.map(\.id))
+    schedule()
+  }
+
   package func cancel(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
-    let cancelled = Set(ids).filter { entries[$0]?.record.state != .finished }
-    guard !cancelled.isEmpty else { return }
-    try remove(Array(cancelled))
-    schedule()
+    try remove(Set(ids).filter { entries[$0]?.record.state != .finished })
   }
 
   /// Removes the downloads of a finished transaction. Complete files stay, because they belong to the app.
   package func forget(_ transaction: PaymentTransaction.ID) throws(DownloadError) {
-    let ids = entries.filter { $0.value.record.transaction == transaction.rawValue }.keys
-    guard !ids.isEmpty else { return }
-    try remove(Array(ids))
-    schedule()
+    try remove(Set(entries.keys.filter { entries[$0]?.record.transaction == transaction.rawValue }))
   }
 
-  private func remove(_ ids: [Download.ID]) throws(DownloadError) {
-    try commit(ids.map { ($0, nil) })
+  private func remove(_ ids: Set<Download.ID>) throws(DownloadError) {
+    guard !ids.isEmpty else { return }
+    try commit([], removing: ids)
     var cancelled: [Download] = []
     for id in ids {
       stopWork(id)
@@ -99,22 +98,6 @@ extension DownloadQueue {
       cancelled.append(download)
     }
     notify(cancelled)
-  }
-
-  private func enqueue(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
-    try requireOpen()
-    guard !records.isEmpty else { return }
-    try commit(records)
-    for case (let id, let record?) in records {
-      var entry = entries[id] ?? DownloadEntry(record)
-      // A new record has no validator. Keep that of the partial file.
-      let validator = record.validator ?? entry.record.validator
-      entry.record = record
-      entry.record.validator = validator
-      entry.restartCount = 0
-      entries[id] = entry
-    }
-    report(records.map(\.id))
     schedule()
   }
 
@@ -128,10 +111,8 @@ extension DownloadQueue {
   private func purchasedContent(
     of transaction: PaymentTransaction.ID
   ) async throws(DownloadError) -> [DownloadableContent] {
-    guard let contents = try await content(transaction) else {
-      throw Self.notPurchased(transaction.rawValue)
-    }
-    return contents
+    if let contents = try await content(transaction) { return contents }
+    throw Self.notPurchased(transaction.rawValue)
   }
 
   static func notPurchased(_ place: String) -> DownloadError {

@@ -6,7 +6,6 @@ internal import ReceiptHTTP
 extension DownloadQueue {
   /// The number of bytes that are read at once to digest a file.
   private static let digestStep = 1 << 20
-  /// The number of restarts after which the download fails.
   private static let maximumRestartCount = 3
 
   /// Begins work on waiting downloads, oldest transactions first, until the maximum number is active.
@@ -89,8 +88,9 @@ extension DownloadQueue {
       switch piece {
       case .unsatisfiable: try restart(work, at: source)
       case .part(let bytes, let validator):
+        // The validator is stored before the first bytes that it applies to.
         if offset == 0 {
-          try keep(validator, work)
+          try update(work) { $0.validator = validator }
         } else if let validator, let known = entry.record.validator, validator != known {
           try restart(work, at: source)
           continue
@@ -98,25 +98,18 @@ extension DownloadQueue {
         try append(bytes, work)
       case .whole(let bytes, let validator):
         if offset > 0 { try restart(work, at: source) }
-        try keep(validator, work)
+        try update(work) { $0.validator = validator }
         try append(bytes, work)
       }
     }
   }
 
-  /// Stores the validator before the first bytes that it applies to.
-  private func keep(_ validator: String?, _ work: DownloadWork) throws(DownloadError) {
-    try update(work) { $0.validator = validator }
-  }
-
-  private func update(
-    _ work: DownloadWork, _ change: (inout DownloadRecord) -> Void
-  ) throws(DownloadError) {
+  private func update(_ work: DownloadWork, _ change: (inout DownloadRecord) -> Void) throws(DownloadError) {
     let old = try entry(work).record
     var record = old
     change(&record)
     guard record != old else { return }
-    try commit([(work.id, record)])
+    try commit([record])
     entries[work.id]?.record = record
   }
 
@@ -137,15 +130,14 @@ extension DownloadQueue {
     try countRestart(work, at: source.place)
     try files.remove(.partial(try entry(work).fileName))
     entries[work.id]?.receivedByteCount = 0
-    try keep(nil, work)
+    try update(work) { $0.validator = nil }
   }
 
   private func countRestart(_ work: DownloadWork, at place: String) throws(DownloadError) {
     let count = try entry(work).restartCount + 1
-    guard count <= Self.maximumRestartCount else {
-      throw DownloadError(
-        .contentChanged, at: place, "The content changes while it is fetched. Try again later.")
-    }
+    try DownloadError.require(
+      count <= Self.maximumRestartCount, .contentChanged, at: place,
+      "The content changes while it is fetched. Try again later.")
     entries[work.id]?.restartCount = count
   }
 
@@ -185,7 +177,7 @@ extension DownloadQueue {
       entries[work.id]?.receivedByteCount = 0
     }
     // If this cannot be stored, the download continues after a relaunch.
-    try? commit([(work.id, record)])
+    try? commit([record])
     entries[work.id]?.record = record
     end(work)
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
+internal import ReceiptCrypto
 internal import ReceiptHTTP
 
 /// The downloads of a payment queue. Each change is stored before it is reported, so downloads continue after a
@@ -12,13 +14,11 @@ package actor DownloadQueue {
   let storage: any RecordStorage
   let files: any DownloadFiles
   let fetcher: ContentFetcher
-  /// Returns the content of a transaction that is purchased or restored, and not finished; otherwise `nil`.
   let content: Content
   private let observer: Observer
 
   package typealias Content =
-    @Sendable (PaymentTransaction.ID) async throws(DownloadError)
-    -> [DownloadableContent]?
+    @Sendable (PaymentTransaction.ID) async throws(DownloadError) -> [DownloadableContent]?
   /// Receives the current state of downloads. Calls do not overlap.
   package typealias Observer = @Sendable ([Download]) async -> Void
 
@@ -40,8 +40,7 @@ package actor DownloadQueue {
     self.observer = observer
     fetcher = ContentFetcher(transport: options.transport, retry: options.retry, time: options.time)
     var found: [Download.ID: DownloadEntry] = [:]
-    try storage.forEachRecord(in: .downloads, limit: 256, wrapping: { Self.fault($0) }) {
-      (stored) throws(DownloadError) in
+    try storage.forEachRecord(in: .downloads, limit: 256) { (stored) throws(DownloadError) in
       var entry = DownloadEntry(try DownloadRecord(stored))
       // An error here is ignored, because it is reported when the file is written.
       let byteCount = (try? files.byteCount(of: .partial(entry.fileName))) ?? nil
@@ -70,7 +69,6 @@ package actor DownloadQueue {
 
   // MARK: Reading
 
-  /// The started downloads, in the order of their transactions.
   package var downloads: [Download] {
     entries.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { snapshot($0) }
   }
@@ -81,32 +79,18 @@ package actor DownloadQueue {
 
   // MARK: Storing
 
-  /// Stores records. A `nil` record removes the stored one.
-  func commit(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
+  func commit(_ records: [DownloadRecord], removing ids: Set<Download.ID> = []) throws(DownloadError) {
     try requireOpen()
-    let changes: [RecordChange] = records.map { id, record in
-      if let record {
-        .put(.downloads, key: id.rawValue, value: record.encodedJSON())
-      } else {
-        .remove(.downloads, key: id.rawValue)
-      }
-    }
-    do throws(RecordStorageError) {
-      try storage.commit(changes)
-    } catch {
-      throw Self.fault(error)
-    }
+    let changes =
+      records.map { RecordChange.put(.downloads, key: $0.id.rawValue, value: $0.encodedJSON()) }
+      + ids.map { RecordChange.remove(.downloads, key: $0.rawValue) }
+    try DownloadError.wrapping(try storage.commit(changes))
   }
 
   func requireOpen() throws(DownloadError) {
     if isClosed { throw DownloadError(.closed, "The queue was closed.") }
   }
 
-  static func fault(_ error: RecordStorageError) -> DownloadError {
-    DownloadError(.storage, at: error.place, "\(error.code.rawValue): \(error.message)")
-  }
-
-  /// Cancels the work on a download.
   func stopWork(_ id: Download.ID) {
     entries[id]?.active?.task.cancel()
     entries[id]?.active = nil
@@ -114,7 +98,6 @@ package actor DownloadQueue {
 
   // MARK: Notifying
 
-  /// Reports the current state of downloads.
   func report(_ ids: [Download.ID]) { notify(ids.compactMap { snapshot($0) }) }
 
   /// Reports states of downloads. A slow observer receives only the latest state.
@@ -128,14 +111,120 @@ package actor DownloadQueue {
     }
     guard !isNotifying, !pendingUpdates.isEmpty else { return }
     isNotifying = true
-    Task {
-      while let news = takePendingUpdates() { await observer(news) }
-    }
+    Task { while let news = takePendingUpdates() { await observer(news) } }
   }
 
   private func takePendingUpdates() -> [Download]? {
     defer { pendingUpdates = [] }
     isNotifying = !pendingUpdates.isEmpty
     return pendingUpdates.isEmpty ? nil : pendingUpdates
+  }
+}
+
+extension DownloadError: StorageFailure {
+  init(_ error: RecordStorageError) {
+    self.init(.storage, at: error.place, "\(error.code.rawValue): \(error.message)")
+  }
+}
+
+/// The in-memory state of a started download.
+struct DownloadEntry {
+  var record: DownloadRecord
+  /// The length of its partial file.
+  var receivedByteCount: Int64 = 0
+  var active: Active?
+  /// The number of restarts since the download was started, because its content or its file changed.
+  var restartCount = 0
+
+  struct Active {
+    let work: DownloadWork
+    let task: Task<Void, Never>
+    let began: Duration
+    let beganAtByteCount: Int64
+  }
+
+  init(_ record: DownloadRecord) { self.record = record }
+
+  /// The name of its files: a digest, because the identifier may contain characters that are not allowed in a file
+  /// name.
+  var fileName: String { Hexadecimal.encode(Digest.hash(Array(record.id.rawValue.utf8), using: .sha256)) }
+
+  func snapshot(now: Duration, files: any DownloadFiles) -> Download {
+    var download = Download(record)
+    download.receivedByteCount = receivedByteCount
+    download.timeRemaining = timeRemaining(of: record.content.contentLength, now: now)
+    switch record.state {
+    case .paused: download.state = .paused
+    case .finished:
+      download.state = .finished
+      download.receivedByteCount = record.content.contentLength
+      download.contentPath = files.path(of: .complete(fileName))
+    case .failed:
+      download.state = .failed
+      download.error = record.error?.value
+    default: download.state = active == nil ? .waiting : .active
+    }
+    return download
+  }
+
+  /// The estimated time at the rate since it became active; `nil` until bytes were received.
+  private func timeRemaining(of length: Int64, now: Duration) -> Duration? {
+    guard let active, now > active.began, receivedByteCount > active.beganAtByteCount else { return nil }
+    let share = Double(length - receivedByteCount) / Double(receivedByteCount - active.beganAtByteCount)
+    let seconds = (now - active.began) / .seconds(1) * share
+    return .milliseconds(Int64(min(max(seconds * 1000, 0), 1e15)))
+  }
+}
+
+/// One run of work on a download. The results of earlier runs on the same download are ignored.
+struct DownloadWork: Hashable {
+  let id: Download.ID
+  let number: UInt64
+}
+
+extension Download {
+  /// A waiting download.
+  init(_ record: DownloadRecord) {
+    self.init(
+      transaction: PaymentTransaction.ID(rawValue: record.transaction), index: record.index,
+      content: record.content)
+  }
+}
+
+extension DownloadRecord {
+  init(_ download: Download) {
+    self.init(
+      transaction: download.transaction.rawValue, index: download.index, content: download.content,
+      state: .waiting)
+  }
+
+  init(_ stored: StoredRecord) throws(DownloadError) {
+    do throws(MalformedReceipt) {
+      try self.init(json: stored.value, part: "download record", limits: .standard)
+    } catch {
+      throw Self.corrupt(stored.key, error.description)
+    }
+    if case .unknown = state { throw Self.corrupt(stored.key, "its state cannot be right") }
+    guard id.rawValue == stored.key, index >= 0 else {
+      throw Self.corrupt(stored.key, "its key cannot be right")
+    }
+  }
+
+  var id: Download.ID { Download.ID(PaymentTransaction.ID(rawValue: transaction), index) }
+
+  private static func corrupt(_ key: String, _ what: String) -> DownloadError {
+    DownloadError(
+      .corrupt, at: "\(RecordCollection.downloads.rawValue)/\(key)",
+      "A record is damaged: \(what). Restore it from a backup.")
+  }
+}
+
+extension SavedError {
+  init(_ error: DownloadError) {
+    self.init(code: error.code.rawValue, place: error.place, message: error.message)
+  }
+
+  var value: DownloadError {
+    DownloadError(DownloadError.Code(rawValue: code) ?? .unreachable, at: place, message)
   }
 }

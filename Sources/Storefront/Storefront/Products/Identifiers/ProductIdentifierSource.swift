@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+internal import ReceiptBytes
 package import ReceiptCodec
+internal import ReceiptCrypto
 public import ReceiptHTTP
 
 /// Fetches a list of product identifiers from a server, so that products can change without a new version of the app.
@@ -17,7 +19,6 @@ public import ReceiptHTTP
 /// if case .stale(let reason) = result.freshness { print("The list may be old: \(reason)") }
 /// ```
 public struct ProductIdentifierSource: Sendable {
-  /// The address of the list.
   package let url: RemoteURL
 
   private let cache: SmallFile?
@@ -56,9 +57,7 @@ public struct ProductIdentifierSource: Sendable {
     var notices: [ProductIdentifierError] = []
     let cached = readCache(&notices)
     let answer: Answer
-    do throws(ProductIdentifierError) {
-      answer = try await ask(cached)
-    } catch {
+    do throws(ProductIdentifierError) { answer = try await ask(cached) } catch {
       guard error.code != .cancelled, let cached else { throw error }
       log("The list of product identifiers may be old: \(error)")
       return ProductIdentifierResult(
@@ -122,9 +121,7 @@ public struct ProductIdentifierSource: Sendable {
 
   private func writeCache(_ file: CachedIdentifierList, _ notices: inout [ProductIdentifierError]) {
     guard let cache else { return }
-    do throws(ProductIdentifierError) {
-      try cache.replace(with: file.encodedFile)
-    } catch {
+    do throws(ProductIdentifierError) { try cache.replace(with: file.encodedFile) } catch {
       notice(error.inside(cache.path), "The cache of product identifiers could not be kept", &notices)
     }
   }
@@ -225,4 +222,48 @@ public struct ProductIdentifierResult: Sendable, Hashable {
   package let confirmedAt: Timestamp
   /// Errors of the cache: it is damaged and was not used, or it could not be written.
   public let notices: [ProductIdentifierError]
+}
+
+extension CachedIdentifierList {
+  static let currentFormat = "receiptkit-product-identifiers"
+  static let currentVersion: Int64 = 1
+
+  init(
+    url: String, etag: String?, lastModified: String?, confirmedAt: Timestamp, list: ProductIdentifierList
+  ) {
+    self.init(
+      url: url, etag: etag.flatMap(Self.usable), lastModified: lastModified.flatMap(Self.usable),
+      confirmedAt: confirmedAt, identifiers: list.identifiers + list.duplicates)
+  }
+
+  /// Reads a file. It is refused if its checksum is wrong.
+  init(file: [UInt8]) throws(ProductIdentifierError) {
+    do throws(MalformedReceipt) {
+      try self.init(json: file, part: "cache", limits: .standard, isStrict: true)
+    } catch {
+      throw ProductIdentifierError(error)
+    }
+    guard format == Self.currentFormat, version == Self.currentVersion, sha256 == checksum,
+      etag == etag.flatMap(Self.usable), lastModified == lastModified.flatMap(Self.usable)
+    else { throw ProductIdentifierError(.malformed, at: "$.sha256", "The cache is not as it was written.") }
+  }
+
+  var encodedFile: [UInt8] {
+    var copy = self
+    copy.sha256 = checksum
+    return copy.encodedJSON()
+  }
+
+  var isConditional: Bool { etag != nil || lastModified != nil }
+
+  private var checksum: String {
+    var copy = self
+    copy.sha256 = nil
+    return Hexadecimal.encode(Digest.hash(copy.encodedJSON(), using: .sha256))
+  }
+
+  /// Returns a header value if it can be sent back safely: printable ASCII.
+  private static func usable(_ value: String) -> String? {
+    1...1024 ~= value.utf8.count && value.utf8.allSatisfy { 0x20..<0x7F ~= $0 } ? value : nil
+  }
 }

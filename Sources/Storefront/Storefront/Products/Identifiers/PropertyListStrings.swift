@@ -50,20 +50,16 @@ struct PropertyListStrings: Decodable {
     let prolog = String(decoding: parts[0], as: UTF8.self).trimmingPrefix("\u{FEFF}").filter {
       !$0.isWhitespace
     }
-    guard parts.count > 1 || !prolog.isEmpty else {
-      throw ProductIdentifierError(.empty, at: "byte 0", "The property list is empty.")
-    }
-    guard parts.count == 2, prolog.isEmpty || prolog.hasPrefix("<") && prolog.hasSuffix(">"),
-      !prolog.contains("[")
-    else {
-      throw ProductIdentifierError(
-        .malformed, at: "byte 0", "The file is not one property list, without declarations of its own.")
-    }
+    try ProductIdentifierError.require(
+      parts.count > 1 || !prolog.isEmpty, .empty, at: "byte 0", "The property list is empty.")
+    try ProductIdentifierError.require(
+      parts.count == 2 && (prolog.isEmpty || prolog.hasPrefix("<") && prolog.hasSuffix(">"))
+        && !prolog.contains("["), .malformed, at: "byte 0",
+      "The file is not one property list, without declarations of its own.")
     let attributes = String(decoding: parts[1].prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
-    guard ["", " version=\"1.0\""].contains(attributes) else {
-      throw ProductIdentifierError(
-        .malformed, at: "byte \(parts[1].startIndex)", "The property list is not of the version 1.0.")
-    }
+    try ProductIdentifierError.require(
+      ["", " version=\"1.0\""].contains(attributes), .malformed, at: "byte \(parts[1].startIndex)",
+      "The property list is not of the version 1.0.")
     let nested = zip(parts[1], parts[1].dropFirst()).count { first, second in
       first == UInt8(ascii: "<") && [UInt8(ascii: "a"), UInt8(ascii: "d")].contains(second)
     }
@@ -73,18 +69,12 @@ struct PropertyListStrings: Decodable {
 
   init(from decoder: any Decoder) throws {
     var elements = try decoder.unkeyedContainer()
-    guard elements.count ?? 0 <= ProductIdentifierList.maximumCount else {
-      throw ProductIdentifierError(
-        .tooLarge, at: "$", "The list has more than \(ProductIdentifierList.maximumCount) identifiers.")
-    }
+    try ProductIdentifierError.require(
+      elements.count ?? 0 <= ProductIdentifierList.maximumCount, .tooLarge, at: "$",
+      "The list has more than \(ProductIdentifierList.maximumCount) identifiers.")
     while !elements.isAtEnd {
-      let path = "$[\(strings.count)]"
       let identifier = try elements.decode(String.self)
-      do throws(CatalogError) {
-        try checkIdentifier(identifier, "product", at: path)
-      } catch {
-        throw ProductIdentifierError(.invalidIdentifier, at: path, error.message)
-      }
+      try ProductIdentifierError.check(identifier, at: "$[\(strings.count)]")
       strings.append(identifier)
     }
   }

@@ -2,46 +2,8 @@
 
 internal import ReceiptCodec
 
-/// The collections of a queue.
-extension RecordCollection {
-  /// A ``TransactionRecord`` for each unfinished transaction, by number.
-  static let queueTransactions = RecordCollection(rawValue: "queue-transactions")
-  /// The receipts of transactions, and of their originals.
-  static let queueReceipts = RecordCollection(rawValue: "queue-receipts")
-  /// The store's identifiers of finished sales that were not reported yet, by number.
-  static let queueFinishes = RecordCollection(rawValue: "queue-finishes")
-  /// A ``TransactionRecord`` in the state `purchased` for each finished sale that a ``QueuePurchaseRecord`` has yet to
-  /// verify. Its receipt is still among the receipts.
-  static let queueKept = RecordCollection(rawValue: "queue-kept")
-  /// One ``QueueRecord``.
-  static let queue = RecordCollection(rawValue: "queue")
-  /// The purchases that a ``QueuePurchaseRecord`` remembers, by the store's transaction identifier.
-  static let ownedPurchases = RecordCollection(rawValue: "owned-purchases")
-}
-
-extension RecordCollection: CustomStringConvertible {
-  /// The name.
-  public var description: String { rawValue }
-}
-
-extension RecordStorage {
-  /// The value of a key of a queue.
-  func queueValue(
-    of key: String, in collection: RecordCollection
-  ) throws(PaymentQueueError) -> [UInt8]? {
-    do { return try value(of: key, in: collection) } catch { throw PaymentQueueError(error) }
-  }
-
-  /// Commits changes of a queue.
-  func commitQueue(_ changes: [RecordChange]) throws(PaymentQueueError) {
-    do { try commit(changes) } catch { throw PaymentQueueError(error) }
-  }
-}
-
 extension JSONRecord {
-  /// Reads a record of a queue.
-  ///
-  /// - Throws: ``PaymentQueueError`` with `corrupt` and the JSON path.
+  /// Reads a record of a queue. If it is `corrupt`, the error has the JSON path.
   init(record value: [UInt8], at place: @autoclosure () -> String) throws(PaymentQueueError) {
     // Our own records need no limits.
     let limits = ReceiptLimits(maximumByteCount: .max, maximumDepth: 32, maximumElementCount: .max)
@@ -58,7 +20,9 @@ extension QueueRecord {
 
   /// Reads the record; `nil` if the storage is empty.
   static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> QueueRecord? {
-    guard let value = try storage.queueValue(of: key, in: .queue) else { return nil }
+    guard let value = try PaymentQueueError.wrapping(try storage.value(of: key, in: .queue)) else {
+      return nil
+    }
     let place = "\(RecordCollection.queue) \(key)"
     let record = try QueueRecord(record: value, at: place)
     guard record.version == presentVersion else {
@@ -86,8 +50,7 @@ extension TransactionRecord {
     switch transaction.outcome {
     case .purchasing: self.init(state: "purchasing", payment: payment, request: request)
     case .failed(let error): self.init(state: "failed", payment: payment, error: error)
-    case .purchased(let sale):
-      self.init(state: "purchased", payment: payment, sale: Self.storable(sale))
+    case .purchased(let sale): self.init(state: "purchased", payment: payment, sale: Self.storable(sale))
     case .restored(let sale, let original):
       self.init(
         state: "restored", payment: payment, sale: Self.storable(sale), original: Self.storable(original))
@@ -137,7 +100,6 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
 
   init(value: Int64) { self.value = value }
 
-  /// The number of a key; `nil` for any other text.
   init?(key: String) {
     guard key.utf8.count == Self.digits, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let value = Int64(key)
@@ -145,17 +107,7 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
     self.value = value
   }
 
-  /// The key of its records.
-  var key: String {
-    var digits = [UInt8](repeating: UInt8(ascii: "0"), count: Self.digits)
-    var rest = value
-    for index in digits.indices.reversed() where rest > 0 {
-      digits[index] += UInt8(rest % 10)
-      rest /= 10
-    }
-    return String(decoding: digits, as: UTF8.self)
-  }
-
+  var key: String { StoreKey.number(value, digits: Self.digits) }
   /// The keys of the receipts of its sale and of the original.
   var receiptKeys: [String] { [key, "\(key)-original"] }
 

@@ -20,7 +20,6 @@ struct TransactionLedger {
   private var sales: [String: Int] = [:]
   /// The number of restored transactions per original sale, by the store's identifier.
   private var originals: [String: Int] = [:]
-  /// The number of the next transaction.
   private var next = SequenceNumber(value: 1)
   /// Numbers below this one can be assigned without a write to the storage.
   private var reserved = SequenceNumber(value: 0)
@@ -42,14 +41,12 @@ struct TransactionLedger {
   /// Returns `true` if a purchase is already in the queue, restored and not finished.
   func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }
 
-  /// The transaction of a request, if it is in the state `purchasing`.
   func transaction(purchasing request: String) -> SequenceNumber? { purchasing[request] }
 
   // MARK: Changing
 
-  /// Assigns numbers to new transactions, stores the changes, and then applies them in memory.
-  ///
-  /// - Returns: The new and changed transactions.
+  /// Assigns numbers to new transactions, stores the changes, and then applies them in memory. Returns the new and
+  /// changed transactions.
   mutating func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
     guard !changes.isEmpty else { return [] }
     var records: [RecordChange] = []
@@ -57,11 +54,9 @@ struct TransactionLedger {
     var reserved = reserved
     if last > reserved.value {
       reserved = SequenceNumber(value: min(last + Self.reservation, SequenceNumber.greatest.value))
-      guard last <= reserved.value else {
-        throw PaymentQueueError(
-          .unsupported, at: "\(RecordCollection.queueTransactions)",
-          "All numbers of transactions are used up.")
-      }
+      try PaymentQueueError.require(
+        last <= reserved.value, .unsupported, at: "\(RecordCollection.queueTransactions)",
+        "All numbers of transactions are used up.")
       records.append(
         .put(.queue, key: QueueRecord.key, value: QueueRecord(reserved: reserved.value).encodedJSON()))
     }
@@ -80,7 +75,7 @@ struct TransactionLedger {
         records.append(.put(.queueReceipts, key: key, value: sale.receipt))
       }
     }
-    try storage.commitQueue(records)
+    try PaymentQueueError.wrapping(try storage.commit(records))
     next = SequenceNumber(value: last)
     self.reserved = reserved
     for (number, transaction, request) in given { index(number, transaction, request) }
@@ -106,13 +101,9 @@ struct TransactionLedger {
     }
   }
 
-  /// Removes transactions, and records that their finishes must be reported to the store.
-  ///
-  /// - Parameters:
-  ///   - numbers: The numbers of the transactions.
-  ///   - isKept: `true` to keep sales and their receipts for a ``QueuePurchaseRecord``.
-  /// - Returns: The transactions that were in the queue, oldest first and without receipts.
-  /// - Throws: ``PaymentQueueError`` with `storage`; then nothing was changed.
+  /// Removes transactions, and records that their finishes must be reported to the store. `isKept` keeps sales and
+  /// their receipts for a ``QueuePurchaseRecord``. Returns the transactions that were in the queue, oldest first and
+  /// without receipts.
   mutating func finish(
     _ numbers: [SequenceNumber], isKept: Bool = false
   ) throws(PaymentQueueError) -> [(SequenceNumber, PaymentTransaction)] {
@@ -133,7 +124,7 @@ struct TransactionLedger {
       }
       changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.transactionIdentifier.utf8)))
     }
-    try storage.commitQueue(changes)
+    try PaymentQueueError.wrapping(try storage.commit(changes))
     for (number, transaction) in finished {
       transactions[number] = nil
       if case .restored(_, let original) = transaction.outcome {
@@ -148,9 +139,7 @@ struct TransactionLedger {
   /// reported again.
   mutating func forgetFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
     guard let sale = finishes[number] else { return }
-    do { try storage.append([.remove(.queueFinishes, key: number.key)]) } catch {
-      throw PaymentQueueError(error)
-    }
+    try PaymentQueueError.wrapping(try storage.append([.remove(.queueFinishes, key: number.key)]))
     finishes[number] = nil
     sales.discount(sale)
   }
@@ -191,7 +180,7 @@ extension TransactionLedger {
     in collection: RecordCollection,
     _ body: (inout TransactionLedger, SequenceNumber, StoredRecord) throws(PaymentQueueError) -> Void
   ) throws(PaymentQueueError) {
-    try storage.forEachRecord(in: collection, limit: 10_000, wrapping: { PaymentQueueError($0) }) {
+    try storage.forEachRecord(in: collection, limit: 10_000) {
       (record) throws(PaymentQueueError) in
       guard let number = SequenceNumber(key: record.key), hasAssigned(number) else {
         throw PaymentQueueError(
@@ -206,7 +195,9 @@ extension TransactionLedger {
     guard var transaction = transactions[number] else { return nil }
     transaction.outcome = try transaction.outcome.withReceipts { (index) throws(PaymentQueueError) in
       let key = number.receiptKeys[index]
-      if let receipt = try storage.queueValue(of: key, in: .queueReceipts) { return receipt }
+      if let receipt = try PaymentQueueError.wrapping(try storage.value(of: key, in: .queueReceipts)) {
+        return receipt
+      }
       throw PaymentQueueError(
         .corrupt, at: "\(RecordCollection.queueReceipts) \(key)",
         "The receipt of this transaction is missing. Restore the records from a backup.")
@@ -239,5 +230,57 @@ extension [String: Int] {
   fileprivate mutating func discount(_ key: String) {
     guard let count = self[key] else { return }
     self[key] = count > 1 ? count - 1 : nil
+  }
+}
+
+/// The changes of one commit to a ledger, collected from the store's answers.
+struct LedgerChanges {
+  /// Transactions that are not in the queue yet. A payment has its request identifier.
+  private(set) var added: [(payment: Payment, outcome: PaymentTransaction.Outcome, request: String?)] = []
+  /// Transactions that were in the state `purchasing`, with their outcomes.
+  private(set) var outcomes: [(number: SequenceNumber, transaction: PaymentTransaction)] = []
+  private var answered: Set<SequenceNumber> = []
+  private var sales: Set<String> = []
+  private var originals: Set<String> = []
+
+  var isEmpty: Bool { added.isEmpty && outcomes.isEmpty }
+
+  mutating func add(_ payment: Payment, request: String) { added.append((payment, .purchasing, request)) }
+
+  /// Applies the store's answer to a payment, unless the payment already has an outcome.
+  mutating func complete(
+    _ number: SequenceNumber, _ outcome: PaymentTransaction.Outcome, in ledger: TransactionLedger
+  ) {
+    guard var transaction = ledger.transactions[number], transaction.transactionState == .purchasing,
+      answered.insert(number).inserted
+    else { return }
+    transaction.outcome = outcome
+    outcomes.append((number, transaction))
+    if case .purchased(let sale) = outcome { sales.insert(sale.transactionIdentifier) }
+  }
+
+  /// Applies an unfinished sale. If it does not complete a payment of this queue and is not known, it makes a new
+  /// transaction.
+  mutating func take(_ sale: StoreTransaction, in ledger: TransactionLedger) {
+    if let request = sale.requestIdentifier, let number = ledger.transaction(purchasing: request),
+      !answered.contains(number)
+    {
+      return complete(number, .purchased(sale), in: ledger)
+    }
+    guard !ledger.contains(sale: sale.transactionIdentifier),
+      sales.insert(sale.transactionIdentifier).inserted
+    else { return }
+    added.append((sale.payment, .purchased(sale), nil))
+  }
+
+  /// Adds a restored purchase, unless it is already in the queue, restored and not finished.
+  mutating func restore(_ restored: RestoredTransaction, in ledger: TransactionLedger) {
+    let sale = restored.transaction
+    let original = restored.original.transactionIdentifier
+    guard !ledger.contains(sale: sale.transactionIdentifier), !ledger.hasRestored(original: original),
+      !sales.contains(sale.transactionIdentifier), originals.insert(original).inserted
+    else { return }
+    sales.insert(sale.transactionIdentifier)
+    added.append((sale.payment, .restored(sale, original: restored.original), nil))
   }
 }

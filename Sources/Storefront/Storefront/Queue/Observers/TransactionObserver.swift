@@ -40,7 +40,6 @@ extension TransactionObserver {
 }
 
 extension TransactionObserver {
-  /// Calls the method for an update.
   func receive(_ update: PaymentQueueUpdate, from queue: PaymentQueue) async {
     switch update {
     case .updated(let transactions): await paymentQueue(queue, updated: transactions)

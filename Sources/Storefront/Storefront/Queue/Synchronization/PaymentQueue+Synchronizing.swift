@@ -15,9 +15,7 @@ extension PaymentQueue {
 
   /// Makes one pass. If the store does not answer a request, it moves to the end of its queue, and the pass continues
   /// with the next kind of request. So no request blocks the others forever.
-  func synchronize(
-    fully isFull: Bool, while isWanted: () -> Bool
-  ) async throws(PaymentQueueError) {
+  func synchronize(fully isFull: Bool, while isWanted: () -> Bool) async throws(PaymentQueueError) {
     if isFull {
       synchronization.toSend += synchronization.awaitingApproval.sorted()
       synchronization.awaitingApproval = []
@@ -49,9 +47,7 @@ extension PaymentQueue {
   private func sendFinish(_ number: SequenceNumber) async throws(PaymentQueueError) {
     try requireOpen()
     guard let sale = ledger.finishes[number] else { return }
-    try await ask { () async throws(StoreUnavailable) in
-      try await store.finish(transactionIdentifier: sale)
-    }
+    try await ask { () async throws(StoreUnavailable) in try await store.finish(transactionIdentifier: sale) }
     if synchronization.fetches > 0 { synchronization.finishedDuringFetch.insert(sale) }
     try requireOpen()
     try confirmFinish(number)
@@ -85,7 +81,6 @@ extension PaymentQueue {
     try commit(changes)
   }
 
-  /// The number of sales per request.
   static let pageLimit = 100
   /// The greatest number of pages in one pass, so that a store whose list never ends does not block the queue.
   private static let greatestPageCount = 10_000
@@ -106,9 +101,7 @@ extension PaymentQueue {
     }
   }
 
-  private func fetchPage(
-    after position: StorePosition?
-  ) async throws(PaymentQueueError) -> StorePosition? {
+  private func fetchPage(after position: StorePosition?) async throws(PaymentQueueError) -> StorePosition? {
     try requireOpen()
     let page = try await ask { () async throws(StoreUnavailable) in
       try await store.unfinishedTransactions(after: position, limit: Self.pageLimit)
@@ -122,7 +115,6 @@ extension PaymentQueue {
     return page.next
   }
 
-  /// Sends one request to the store.
   private func ask<Answer>(
     _ request: () async throws(StoreUnavailable) -> Answer
   ) async throws(PaymentQueueError) -> Answer {
