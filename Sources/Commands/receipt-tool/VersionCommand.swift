@@ -35,12 +35,10 @@ struct VersionCommand: ParsableCommand {
         0 shown; 64 wrong command line; 74 the output cannot be written.
       """)
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object.")
-  var json = false
+  @Flag("json", "Print one JSON object.") var json = false
 
   @Flag(
-    name: .customLong("self-test"),
-    help: "Also load libcurl and try the tables for fixed keys, and show whether they can be used.")
+    "self-test", "Also load libcurl and try the tables for fixed keys, and show whether they can be used.")
   var testsItself = false
 
   func run() throws {

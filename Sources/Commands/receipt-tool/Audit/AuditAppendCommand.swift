@@ -9,8 +9,7 @@ import ReceiptVerification
 /// `receipt-tool audit append`.
 struct AuditAppendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "append",
-    abstract: "Append records from JSON lines.",
+    commandName: "append", abstract: "Append records from JSON lines.",
     discussion: """
       receipt-tool verify --audit TRAIL records this tool's verdicts. This command
       is for verdicts of other systems: each line is an object in the format of
@@ -47,21 +46,17 @@ struct AuditAppendCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
 
   @Option(
-    name: .customLong("acknowledge"),
-    help: ArgumentHelp(
-      "When an entry is acknowledged: once it is on disk; once a signed checkpoint includes it; or once "
-        + "enough witnesses have cosigned that checkpoint.",
-      valueName: "durable|checkpointed|witnessed"))
+    "acknowledge",
+    "When an entry is acknowledged: once it is on disk; once a signed checkpoint includes it; or once "
+      + "enough witnesses have cosigned that checkpoint.", value: "durable|checkpointed|witnessed")
   var mode = "durable"
 
   @Flag(
-    help: ArgumentHelp(
-      "Append a line with neither id nor receipt only once, even if the same input is given again.",
-      discussion: "Its id is then derived from its number and all lines up to it."))
+    "resume", "Append a line with neither id nor receipt only once, even if the same input is given again.",
+    discussion: "Its id is then derived from its number and all lines up to it.")
   var resume = false
 
-  @Argument(help: ArgumentHelp("JSON lines; - is standard input.", valueName: "path"))
-  var path: String
+  @Argument("JSON lines; - is standard input.", value: "path") var path: String
 
   func validate() throws {
     guard let mode = AcknowledgementMode(rawValue: mode) else {

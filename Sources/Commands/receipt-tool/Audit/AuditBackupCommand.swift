@@ -8,8 +8,7 @@ import ReceiptCodec
 /// `receipt-tool audit backup`.
 struct AuditBackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup",
-    abstract: "Copy a trail that is in use, without the keys of its erasable parts.",
+    commandName: "backup", abstract: "Copy a trail that is in use, without the keys of its erasable parts.",
     discussion: """
       The copy is the current state of the trail, complete and on disk when the
       command ends. It holds no keys of erasable parts: receipts and customers
@@ -40,14 +39,11 @@ struct AuditBackupCommand: ParsableCommand {
         there already; 74 it could not be stored.
       """)
 
-  @Argument(help: ArgumentHelp("The trail: a path.", valueName: "trail"))
-  var trail: String
+  @Argument("The trail: a path.", value: "trail") var trail: String
 
-  @Argument(help: ArgumentHelp("The copy: a path that does not exist.", valueName: "destination"))
-  var destination: String
+  @Argument("The copy: a path that does not exist.", value: "destination") var destination: String
 
-  @Option(help: ArgumentHelp("Also write the keys of erasable parts, to a new file.", valueName: "FILE"))
-  var keys: String?
+  @Option("keys", "Also write the keys of erasable parts, to a new file.", value: "FILE") var keys: String?
 
   @OptionGroup var output: JSONOption
 

@@ -9,8 +9,7 @@ import TransparencyLog
 /// `receipt-tool audit check`.
 struct AuditCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check",
-    abstract: "Check proofs offline, with only the trail's public key.",
+    commandName: "check", abstract: "Check proofs offline, with only the trail's public key.",
     discussion: """
       Shows the entry of each proof. With --receipt the entry must be about that
       receipt, in any encoding; the receipt's own signature is not checked. The
@@ -31,31 +30,26 @@ struct AuditCheckCommand: ParsableCommand {
         the output cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("Proofs (.tlog-proof); - is standard input.", valueName: "path"))
-  var paths: [String]
+  @Argument("Proofs (.tlog-proof); - is standard input.", value: "path") var paths: [String]
 
-  @Option(help: ArgumentHelp("The trail's public key, or a file with it.", valueName: "KEY|FILE"))
-  var key: String?
+  @Option("key", "The trail's public key, or a file with it.", value: "KEY|FILE") var key: String?
 
   @Option(
-    help: ArgumentHelp(
-      "If keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
-      valueName: "FILE"))
+    "keys", "If keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
+    value: "FILE")
   var keys: String?
 
   @Option(
-    help: ArgumentHelp(
-      "A policy (C2SP tlog-policy) that names logs and the witnesses that must have cosigned; in place of --key.",
-      valueName: "FILE"))
+    "policy",
+    "A policy (C2SP tlog-policy) that names logs and the witnesses that must have cosigned; in place of --key.",
+    value: "FILE")
   var policy: String?
 
-  @Option(help: ArgumentHelp("The receipt that the entry must be about.", valueName: "FILE"))
-  var receipt: String?
+  @Option("receipt", "The receipt that the entry must be about.", value: "FILE") var receipt: String?
 
   @Flag(
-    help:
-      "Require proofs of all entries of an original transaction, and of an anchor that confirms their number."
-  )
+    "complete",
+    "Require proofs of all entries of an original transaction, and of an anchor that confirms their number.")
   var complete = false
 
   @OptionGroup var output: JSONOption

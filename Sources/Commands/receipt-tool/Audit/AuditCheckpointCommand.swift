@@ -36,8 +36,7 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
   @OptionGroup(title: "Witnesses") var witnesses: AuditWitnessOptions
   @OptionGroup var output: JSONOption
 
-  @Flag(help: "Print the last checkpoint without signing a new one.")
-  var last = false
+  @Flag("last", "Print the last checkpoint without signing a new one.") var last = false
 
   func validate() throws {
     guard !last || witnesses.policyFile == nil else {

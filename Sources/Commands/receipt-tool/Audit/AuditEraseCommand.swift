@@ -37,14 +37,11 @@ struct AuditEraseCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var scope: ScopeOptions
 
-  @Argument(help: ArgumentHelp("Indexes; the first entry is 0.", valueName: "index"))
-  var indexes: [UInt64] = []
+  @Argument("Indexes; the first entry is 0.", value: "index") var indexes: [UInt64] = []
 
-  @Option(help: ArgumentHelp("Erase all entries of this customer.", valueName: "TOKEN"))
-  var customer: String?
+  @Option("customer", "Erase all entries of this customer.", value: "TOKEN") var customer: String?
 
-  @Option(help: ArgumentHelp("Erase all entries of this original transaction.", valueName: "ID"))
-  var original: String?
+  @Option("original", "Erase all entries of this original transaction.", value: "ID") var original: String?
 
   func validate() throws {
     let choices = [!indexes.isEmpty, customer != nil, original != nil]

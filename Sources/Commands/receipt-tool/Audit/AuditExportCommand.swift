@@ -49,17 +49,14 @@ struct AuditExportCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The folder; it is created if it does not exist.", valueName: "folder"))
-  var folder: String?
+  @Argument("The folder; it is created if it does not exist.", value: "folder") var folder: String?
 
-  @Flag(name: .customLong("with-erasable"), help: "Also write receipts and customers: for moving the trail.")
-  var withErasable = false
+  @Flag("with-erasable", "Also write receipts and customers: for moving the trail.") var withErasable = false
 
-  @Option(help: ArgumentHelp("Write a table into this file instead.", valueName: "FILE.csv|.jsonl|.sqlite"))
+  @Option("table", "Write a table into this file instead.", value: "FILE.csv|.jsonl|.sqlite")
   var table: String?
 
-  @Flag(help: "Replace an existing file of the table.")
-  var overwrite = false
+  @Flag("overwrite", "Replace an existing file of the table.") var overwrite = false
 
   func validate() throws {
     guard (folder == nil) != (table == nil) else { throw ValidationError("Give a folder or --table FILE.") }

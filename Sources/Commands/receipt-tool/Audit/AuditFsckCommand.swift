@@ -44,13 +44,10 @@ struct AuditFsckCommand: ParsableCommand {
   @OptionGroup var color: ColorOptions
 
   @Option(
-    help: ArgumentHelp(
-      "For a folder: a checkpoint that was seen before, which the trail must continue.", valueName: "FILE"))
+    "since", "For a folder: a checkpoint that was seen before, which the trail must continue.", value: "FILE")
   var since: String?
 
-  @Flag(
-    name: .customLong("without-keys"), help: "For a backup, which has no keys of erasable parts.")
-  var withoutKeys = false
+  @Flag("without-keys", "For a backup, which has no keys of erasable parts.") var withoutKeys = false
 
   func run() throws {
     let location = try options.readOnlyLocation()

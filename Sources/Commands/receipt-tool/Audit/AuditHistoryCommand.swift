@@ -37,18 +37,14 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   @OptionGroup var color: ColorOptions
   @OptionGroup var scope: ScopeOptions
 
-  @Argument(
-    help: ArgumentHelp("The original transaction's identifier.", valueName: "original-transaction-id"))
-  var original: String?
+  @Argument("The original transaction's identifier.", value: "original-transaction-id") var original: String?
 
-  @Option(help: ArgumentHelp("The customer: appAccountToken or your own identifier.", valueName: "TOKEN"))
+  @Option("customer", "The customer: appAccountToken or your own identifier.", value: "TOKEN")
   var customer: String?
 
-  @Option(help: ArgumentHelp("Write a proof of each entry to this folder.", valueName: "DIR"))
-  var proofs: String?
+  @Option("proofs", "Write a proof of each entry to this folder.", value: "DIR") var proofs: String?
 
-  @Option(help: ArgumentHelp("The greatest number of entries to show.", valueName: "N"))
-  var limit: Int?
+  @Option("limit", "The greatest number of entries to show.", value: "N") var limit: Int?
 
   func validate() throws {
     guard (original == nil) != (customer == nil) else {

@@ -9,8 +9,7 @@ import TransparencyLog
 /// `receipt-tool audit import`.
 struct AuditImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import",
-    abstract: "Create a trail from an export with erasable parts.",
+    commandName: "import", abstract: "Create a trail from an export with erasable parts.",
     discussion: """
       Everything in the export is checked first: a part that an entry says was
       erased is refused. The new trail has the root of the export's checkpoint. The private key of the exported trail is needed. If the store of
@@ -31,13 +30,12 @@ struct AuditImportCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The folder that audit export --with-erasable wrote.", valueName: "folder"))
-  var folder: String
+  @Argument("The folder that audit export --with-erasable wrote.", value: "folder") var folder: String
 
   @Option(
-    help: ArgumentHelp(
-      "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
-      valueName: "forever|SECONDS"))
+    "once",
+    "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
+    value: "forever|SECONDS")
   var once = "forever"
 
   func validate() throws { try AuditInitCommand.validateOnce(once) }

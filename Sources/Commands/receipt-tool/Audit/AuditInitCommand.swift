@@ -9,8 +9,7 @@ import TransparencyLog
 /// `receipt-tool audit init`.
 struct AuditInitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init",
-    abstract: "Create a trail, and the keys that sign and verify it.",
+    commandName: "init", abstract: "Create a trail, and the keys that sign and verify it.",
     discussion: """
       Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last
       TRAIL.pub (one line). An existing private key is used; otherwise one is
@@ -33,15 +32,14 @@ struct AuditInitCommand: ParsableCommand {
   @OptionGroup var output: JSONOption
 
   @Option(
-    help: ArgumentHelp(
-      "The name of the log and of its key: by convention a URL without scheme. Default: HOST/TRAIL.",
-      valueName: "NAME"))
+    "origin", "The name of the log and of its key: by convention a URL without scheme. Default: HOST/TRAIL.",
+    value: "NAME")
   var origin: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
-      valueName: "forever|SECONDS"))
+    "once",
+    "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
+    value: "forever|SECONDS")
   var once = "forever"
 
   func validate() throws { try Self.validateOnce(once) }

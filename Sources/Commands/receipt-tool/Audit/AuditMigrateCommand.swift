@@ -9,8 +9,7 @@ import TransparencyLog
 /// `receipt-tool audit migrate`.
 struct AuditMigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "migrate",
-    abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",
+    commandName: "migrate", abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",
     discussion: """
       Copies entries, erasable parts and configuration, and compares the copy with
       the original: it has the same root. Writes are blocked meanwhile. Private and
@@ -36,14 +35,12 @@ struct AuditMigrateCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The new storage: a path, or postgresql://….", valueName: "target"))
-  var target: String
+  @Argument("The new storage: a path, or postgresql://….", value: "target") var target: String
 
   @Option(
-    name: .customLong("target-checkpoint"),
-    help: ArgumentHelp(
-      "The store of the last checkpoint from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
-      valueName: "FILE|URL"))
+    "target-checkpoint",
+    "The store of the last checkpoint from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
+    value: "FILE|URL")
   var targetCheckpoint: String?
 
   func run() throws {

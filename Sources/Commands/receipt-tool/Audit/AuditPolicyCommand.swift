@@ -8,8 +8,7 @@ import ReceiptCrypto
 /// `receipt-tool audit policy`.
 struct AuditPolicyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "policy",
-    abstract: "Show the policy whose digest entries state.",
+    commandName: "policy", abstract: "Show the policy whose digest entries state.",
     discussion: """
       receipt-tool verify --audit keeps the text of its policy in the trail, once.
       The digest in an entry is SHA-256 of the text.
@@ -27,8 +26,7 @@ struct AuditPolicyCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The digest, in hexadecimal or base64.", valueName: "digest"))
-  var digest: String
+  @Argument("The digest, in hexadecimal or base64.", value: "digest") var digest: String
 
   func validate() throws {
     guard RecordInput.digest(digest) != nil else {

@@ -10,8 +10,7 @@ import TransparencyLog
 /// `receipt-tool audit prove`.
 struct AuditProveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prove",
-    abstract: "Write a proof that an entry is in the trail, for offline checks.",
+    commandName: "prove", abstract: "Write a proof that an entry is in the trail, for offline checks.",
     discussion: """
       The proof (C2SP tlog-proof) contains the entry, its inclusion proof and the
       signed checkpoint. If the entry is newer than the last checkpoint, a new one
@@ -30,16 +29,14 @@ struct AuditProveCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The entry; the first one is 0.", valueName: "index"))
-  var index: UInt64
+  @Argument("The entry; the first one is 0.", value: "index") var index: UInt64
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("Where the proof is written; standard output by default.", valueName: "FILE"))
   var path: String?
 
-  @Flag(name: .customLong("overwrite"), help: "Replace an existing file.")
-  var overwrites = false
+  @Flag("overwrite", "Replace an existing file.") var overwrites = false
 
   func validate() throws {
     try refuse(["--json": output.json, "--overwrite": overwrites], unless: path != nil, "needs -o FILE")

@@ -26,11 +26,9 @@ struct AuditRestoreKeysCommand: ParsableCommand {
         stored.
       """)
 
-  @Argument(help: ArgumentHelp("The copy: a path, or postgresql://….", valueName: "trail"))
-  var trail: String
+  @Argument("The copy: a path, or postgresql://….", value: "trail") var trail: String
 
-  @Argument(help: ArgumentHelp("The keys, as audit backup --keys wrote them.", valueName: "file"))
-  var file: String
+  @Argument("The keys, as audit backup --keys wrote them.", value: "file") var file: String
 
   @OptionGroup var output: JSONOption
 

@@ -6,8 +6,7 @@ import AuditTrail
 /// `receipt-tool audit show`.
 struct AuditShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show",
-    abstract: "Show entries by index.",
+    commandName: "show", abstract: "Show entries by index.",
     discussion: """
       EXAMPLES:
         receipt-tool audit show verdicts.audit 17
@@ -26,17 +25,13 @@ struct AuditShowCommand: ParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
 
-  @Argument(help: ArgumentHelp("Indexes; the first entry is 0.", valueName: "index"))
-  var indexes: [UInt64]
+  @Argument("Indexes; the first entry is 0.", value: "index") var indexes: [UInt64]
 
-  @Flag(name: .customLong("raw"), help: "Print the entries byte for byte: the leaves of the tree.")
-  var raw = false
+  @Flag("raw", "Print the entries byte for byte: the leaves of the tree.") var raw = false
 
-  @Flag(name: .customLong("receipt"), help: "Print the stored receipt, as it was verified.")
-  var receipt = false
+  @Flag("receipt", "Print the stored receipt, as it was verified.") var receipt = false
 
-  @Flag(name: .customLong("customer"), help: "Also show the customer, unless that was erased.")
-  var customer = false
+  @Flag("customer", "Also show the customer, unless that was erased.") var customer = false
 
   func validate() throws {
     guard !indexes.isEmpty else { throw ValidationError("Name at least one entry by its index.") }

@@ -11,8 +11,7 @@ import TransparencyLog
 /// `receipt-tool audit stats`.
 struct AuditStatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stats",
-    abstract: "Show the size of a trail, its name and its last checkpoint.",
+    commandName: "stats", abstract: "Show the size of a trail, its name and its last checkpoint.",
     discussion: """
       EXAMPLE:
         receipt-tool audit stats verdicts.audit --json

@@ -46,19 +46,16 @@ struct AuditWitnessCommand: ParsableCommand {
         answered with 500.
       """)
 
-  @Argument(help: ArgumentHelp("The folder of the witness.", valueName: "folder"))
-  var folder: String
+  @Argument("The folder of the witness.", value: "folder") var folder: String
 
   @Option(
-    help: ArgumentHelp(
-      "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
-      valueName: "NAME"))
+    "create",
+    "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
+    value: "NAME")
   var create: String?
 
   @Option(
-    name: .customLong("log"),
-    help: ArgumentHelp(
-      "The public key of a log to cosign for, or a file with it. May be repeated.", valueName: "KEY|FILE"))
+    "log", "The public key of a log to cosign for, or a file with it. May be repeated.", value: "KEY|FILE")
   var logs: [String] = []
 
   @OptionGroup var output: JSONOption

@@ -9,34 +9,24 @@ import TransparencyLog
 /// The witnesses of the trail's checkpoints.
 struct AuditWitnessOptions: ParsableArguments {
   @Option(
-    name: .customLong("witnesses"),
-    help: ArgumentHelp(
-      "A policy (C2SP tlog-policy) with the witnesses, their URLs and how many must cosign.",
-      valueName: "FILE"))
+    "witnesses", "A policy (C2SP tlog-policy) with the witnesses, their URLs and how many must cosign.",
+    value: "FILE")
   var policyFile: String?
 
-  @Option(
-    name: .customLong("witness-timeout"),
-    help: ArgumentHelp("The deadline for the witnesses' answers. Default: 10.", valueName: "SECONDS"))
+  @Option("witness-timeout", "The deadline for the witnesses' answers. Default: 10.", value: "SECONDS")
   var timeout: Double?
 
   @Option(
-    name: .customLong("witness-patience"),
-    help: ArgumentHelp(
-      "How long to wait for the other witnesses once enough have cosigned. Default: 1.", valueName: "SECONDS")
-  )
+    "witness-patience", "How long to wait for the other witnesses once enough have cosigned. Default: 1.",
+    value: "SECONDS")
   var gracePeriod: Double?
 
   @Option(
-    name: .customLong("ca-file"),
-    help: ArgumentHelp(
-      "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
-      valueName: "FILE"))
+    "ca-file", "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
+    value: "FILE")
   var certificateAuthorities: String?
 
-  @Flag(
-    name: .customLong("allow-plain-http"),
-    help: "Accept witnesses at http:// on other hosts than this one.")
+  @Flag("allow-plain-http", "Accept witnesses at http:// on other hosts than this one.")
   var allowsPlainHTTP = false
 
   func validate() throws {

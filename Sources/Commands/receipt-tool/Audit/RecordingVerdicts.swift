@@ -21,57 +21,42 @@ extension ReplayRule: ExpressibleByArgument {
 /// The audit trail that records the verdicts of a verification.
 struct RecordingVerdictOptions: ParsableArguments {
   @Option(
-    name: .customLong("audit"),
-    help: ArgumentHelp(
-      "Record every verdict in this audit trail before it is printed: a path, or postgresql://….",
-      discussion: "Create one with: receipt-tool audit init TRAIL", valueName: "TRAIL"))
+    "audit", "Record every verdict in this audit trail before it is printed: a path, or postgresql://….",
+    value: "TRAIL", discussion: "Create one with: receipt-tool audit init TRAIL")
   var trail: String?
 
-  @Option(
-    name: .customLong("audit-private-key"),
-    help: ArgumentHelp("The trail's private key. Default: TRAIL.key.", valueName: "FILE"))
+  @Option("audit-private-key", "The trail's private key. Default: TRAIL.key.", value: "FILE")
   var privateKey: String?
 
-  @Option(
-    name: .customLong("audit-key"),
-    help: ArgumentHelp(
-      "The trail's public key, or a file with it. Default: TRAIL.pub.", valueName: "KEY|FILE"))
+  @Option("audit-key", "The trail's public key, or a file with it. Default: TRAIL.pub.", value: "KEY|FILE")
   var publicKey: String?
 
   @Option(
-    name: .customLong("audit-checkpoint"),
-    help: ArgumentHelp(
-      "The store of the trail's last checkpoint. Default: TRAIL.checkpoint.", valueName: "FILE"))
+    "audit-checkpoint", "The store of the trail's last checkpoint. Default: TRAIL.checkpoint.", value: "FILE")
   var checkpoint: String?
 
   @Option(
-    name: .customLong("customer"),
-    help: ArgumentHelp(
-      "The customer who presents the receipts, recorded in the erasable part. Default: their appAccountToken.",
-      valueName: "TOKEN"))
+    "customer",
+    "The customer who presents the receipts, recorded in the erasable part. Default: their appAccountToken.",
+    value: "TOKEN")
   var customer: String?
 
-  @Flag(
-    name: .customLong("discard-receipts"),
-    help: "Record verdicts without the receipts themselves, which could be erased later.")
+  @Flag("discard-receipts", "Record verdicts without the receipts themselves, which could be erased later.")
   var discardsReceipts = false
 
   @Option(
-    name: .customLong("refuse-replay"),
-    help: ArgumentHelp(
-      "Refuse a receipt that the trail shows to be a replay. May be repeated.",
-      discussion: """
-        another-customer: a purchase that was granted to another customer.
-        same-receipt: a receipt that was accepted before. consumable-again: a
-        consumable whose transaction was granted before.
-        """))
+    "refuse-replay", "Refuse a receipt that the trail shows to be a replay. May be repeated.",
+    discussion: """
+      another-customer: a purchase that was granted to another customer.
+      same-receipt: a receipt that was accepted before. consumable-again: a
+      consumable whose transaction was granted before.
+      """)
   var replayRules: [ReplayRule] = []
 
   @Option(
-    name: .customLong("consumable"),
-    help: ArgumentHelp(
-      "With consumable-again: a product that is a consumable though receipts do not say so. May be repeated.",
-      valueName: "PRODUCT"))
+    "consumable",
+    "With consumable-again: a product that is a consumable though receipts do not say so. May be repeated.",
+    value: "PRODUCT")
   var consumables: [String] = []
 
   func validate() throws {

@@ -7,14 +7,9 @@ import ReceiptCodec
 /// Options that select one of several purchases with the same identifier: identifiers are unique within an app and an
 /// environment.
 struct ScopeOptions: ParsableArguments {
-  @Option(
-    name: .customLong("bundle-id"),
-    help: ArgumentHelp("Only entries of this app, or that name none.", valueName: "ID"))
-  var bundle: String?
+  @Option("bundle-id", "Only entries of this app, or that name none.", value: "ID") var bundle: String?
 
-  @Option(
-    name: .customLong("environment"),
-    help: "Only entries of this environment, or that name none.")
+  @Option("environment", "Only entries of this environment, or that name none.")
   var environment: ReceiptEnvironment.Category?
 
   /// The scope; `nil` if no option is given.

@@ -6,33 +6,27 @@ import TransparencyLog
 
 /// The files of a trail.
 struct TrailFileOptions: ParsableArguments {
-  @Option(
-    name: .customLong("private-key"),
-    help: ArgumentHelp("The trail's private key. Default: TRAIL.key.", valueName: "FILE"))
+  @Option("private-key", "The trail's private key. Default: TRAIL.key.", value: "FILE")
   var privateKey: String?
 
-  @Option(
-    name: .customLong("key"),
-    help: ArgumentHelp(
-      "The trail's public key, or a file with it. Default: TRAIL.pub.", valueName: "KEY|FILE"))
+  @Option("key", "The trail's public key, or a file with it. Default: TRAIL.pub.", value: "KEY|FILE")
   var publicKey: String?
 
   @Option(
-    name: .customLong("checkpoint"),
-    help: ArgumentHelp(
-      "The store of the last signed checkpoint: a file, or postgresql://…. Default: TRAIL.checkpoint.",
-      discussion: """
-        A trail that is older than this checkpoint refuses to open. Keep the
-        file out of backups, best on another disk: a restored copy is then
-        noticed.
-        """, valueName: "FILE|URL"))
+    "checkpoint",
+    "The store of the last signed checkpoint: a file, or postgresql://…. Default: TRAIL.checkpoint.",
+    value: "FILE|URL",
+    discussion: """
+      A trail that is older than this checkpoint refuses to open. Keep the
+      file out of backups, best on another disk: a restored copy is then
+      noticed.
+      """)
   var checkpoint: String?
 }
 
 /// The trail of a command.
 struct TrailOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The trail: a path, or postgresql://….", valueName: "trail"))
-  var trail: String
+  @Argument("The trail: a path, or postgresql://….", value: "trail") var trail: String
 
   @OptionGroup(title: "Files of the trail") var files: TrailFileOptions
 
@@ -94,6 +88,5 @@ extension TrailView {
 
 /// Indicates whether the output is machine-readable.
 struct JSONOption: ParsableArguments {
-  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
-  var json = false
+  @Flag("json", "Print one JSON object a line.") var json = false
 }

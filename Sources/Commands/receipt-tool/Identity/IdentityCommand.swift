@@ -64,45 +64,35 @@ struct IdentityCreateCommand: ParsableCommand {
         file is there already or cannot be written; 74 the output cannot be written.
       """)
 
-  @Argument(
-    help: ArgumentHelp("The directory to write to; it is created if it does not exist.", valueName: "dir"))
+  @Argument("The directory to write to; it is created if it does not exist.", value: "dir")
   var directory: String
 
   @Option(
-    help: ArgumentHelp(
-      "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts; rsa2048-sha1 for Google Play and "
-        + "rsa3072-sha256 for Huawei AppGallery, both without certificates."))
+    "algorithm",
+    "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts; rsa2048-sha1 for Google Play and "
+      + "rsa3072-sha256 for Huawei AppGallery, both without certificates.")
   var algorithm = IdentityAlgorithm.es256
 
-  @Option(
-    help: ArgumentHelp("The organization that the certificates name. Default: ReceiptKit.", valueName: "NAME")
-  )
+  @Option("organization", "The organization that the certificates name. Default: ReceiptKit.", value: "NAME")
   var organization: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "How many days from now the signing certificate is valid. Default: 3650.", valueName: "N"))
+  @Option("days", "How many days from now the signing certificate is valid. Default: 3650.", value: "N")
   var days: Int?
 
   @Option(
-    name: .customLong("valid-from"),
-    help: ArgumentHelp(
-      "When the certificates begin to be valid: an instant, or \"now\". Default: 2008-01-01T00:00:00Z.",
-      valueName: "ISO8601|now"))
+    "valid-from",
+    "When the certificates begin to be valid: an instant, or \"now\". Default: 2008-01-01T00:00:00Z.",
+    value: "ISO8601|now")
   var validFrom: String?
 
   @Option(
-    name: .customLong("marker"),
-    help: ArgumentHelp(
-      "Object identifiers that mark leaf and intermediate, in place of Apple's.",
-      valueName: "LEAF-OID,INTERMEDIATE-OID"))
+    "marker", "Object identifiers that mark leaf and intermediate, in place of Apple's.",
+    value: "LEAF-OID,INTERMEDIATE-OID")
   var marker: String?
 
-  @Flag(name: .customLong("overwrite"), help: "Replace existing files.")
-  var overwrites = false
+  @Flag("overwrite", "Replace existing files.") var overwrites = false
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object.")
-  var json = false
+  @Flag("json", "Print one JSON object.") var json = false
 
   @OptionGroup var passphraseOptions: PassphraseOptions
 
@@ -168,8 +158,7 @@ struct IdentityCreateCommand: ParsableCommand {
 /// `receipt-tool identity show`.
 struct IdentityShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show",
-    abstract: "Show the certificates of an identity; the key is not read.",
+    commandName: "show", abstract: "Show the certificates of an identity; the key is not read.",
     discussion: """
       EXAMPLE:
         receipt-tool identity show my-store
@@ -179,11 +168,9 @@ struct IdentityShowCommand: ParsableCommand {
         output cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("The identity's directory.", valueName: "dir"))
-  var directory: String
+  @Argument("The identity's directory.", value: "dir") var directory: String
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object.")
-  var json = false
+  @Flag("json", "Print one JSON object.") var json = false
 
   func run() throws {
     let chain: [Certificate]

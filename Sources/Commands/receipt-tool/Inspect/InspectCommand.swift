@@ -9,8 +9,7 @@ import ReceiptVerification
 /// `receipt-tool inspect`: shows the contents of receipts without verification.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "inspect",
-    abstract: "Show what is inside receipts, unverified.",
+    commandName: "inspect", abstract: "Show what is inside receipts, unverified.",
     discussion: """
       Shows what was bought and what became of it, then who claims to have
       signed, then the certificates. --full shows everything. Nothing is
@@ -29,28 +28,19 @@ struct InspectCommand: ParsableCommand {
         66 an input cannot be read; 74 the output cannot be written.
       """)
 
-  @Flag(
-    name: .customLong("full"),
-    help: "Show everything, also what is not known, with names for numbers and object identifiers.")
+  @Flag("full", "Show everything, also what is not known, with names for numbers and object identifiers.")
   var isFull = false
 
-  @Flag(name: .customLong("certificates"), help: "Show who issued whom, from the root to the signer.")
-  var showsCertificates = false
+  @Flag("certificates", "Show who issued whom, from the root to the signer.") var showsCertificates = false
 
-  @Option(
-    name: .customLong("time"),
-    help: ArgumentHelp(
-      "When to look: subscriptions have expired, or will, at that instant.",
-      valueName: "now|ISO8601"))
+  @Option("time", "When to look: subscriptions have expired, or will, at that instant.", value: "now|ISO8601")
   var time = "now"
 
   @OptionGroup var color: ColorOptions
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
-  var json = false
+  @Flag("json", "Print one JSON object a line.") var json = false
 
-  @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
-  var paths: [String] = []
+  @Argument("Files to read; - is standard input.", value: "path") var paths: [String] = []
 
   @OptionGroup(title: "Data and signature apart") var detached: DetachedFilesOptions
 

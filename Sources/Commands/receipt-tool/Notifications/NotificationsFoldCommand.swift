@@ -37,21 +37,16 @@ struct NotificationsFoldCommand: ParsableCommand {
         command line; 66 a file cannot be read; 74 the output cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("Files with notifications; - for standard input.", valueName: "FILE"))
-  var files: [String]
+  @Argument("Files with notifications; - for standard input.", value: "FILE") var files: [String]
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
   @OptionGroup(title: "Policy") var policy: PolicyOptions
 
-  @Option(
-    name: .customLong("original"), help: ArgumentHelp("Only this original transaction.", valueName: "ID"))
-  var original: String?
+  @Option("original", "Only this original transaction.", value: "ID") var original: String?
 
-  @Option(name: .customLong("at"), help: ArgumentHelp("The instant. Default: now.", valueName: "ISO8601"))
-  var at: String?
+  @Option("at", "The instant. Default: now.", value: "ISO8601") var at: String?
 
-  @Flag(name: .customLong("json"), help: "Print errors as JSON, too: the results are always JSON.")
-  var json = false
+  @Flag("json", "Print errors as JSON, too: the results are always JSON.") var json = false
 
   func validate() throws {
     // Apple signs the notifications of all apps with the same key.

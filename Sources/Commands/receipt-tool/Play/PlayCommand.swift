@@ -40,13 +40,11 @@ struct PlayCommand: ParsableCommand {
 struct PlayGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "get", abstract: "Show a purchase.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Option(help: "What it is of: product or subscription.") var type: PlayProductType
+  @Argument("The purchase token.") var token: String
+  @Option("type", "What it is of: product or subscription.") var type: PlayProductType
   @Option(
-    name: .customLong("v1"),
-    help: ArgumentHelp(
-      "Show the older form of a purchase of this product, which states the consumption.", valueName: "PRODUCT"
-    ))
+    "v1", "Show the older form of a purchase of this product, which states the consumption.", value: "PRODUCT"
+  )
   var productV1: String?
 
   func validate() throws {
@@ -72,10 +70,10 @@ struct PlayAcknowledgeCommand: AsyncParsableCommand {
     commandName: "acknowledge",
     abstract: "Acknowledge a purchase, which Google refunds otherwise after three days.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Option(help: "What it is of: product or subscription.") var type: PlayProductType
-  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String
-  @Option(help: ArgumentHelp("A text that the purchase keeps.", valueName: "TEXT")) var payload: String?
+  @Argument("The purchase token.") var token: String
+  @Option("type", "What it is of: product or subscription.") var type: PlayProductType
+  @Option("product", "The product.", value: "ID") var product: String
+  @Option("payload", "A text that the purchase keeps.", value: "TEXT") var payload: String?
 
   func run() async throws {
     try await options.withClient { client in
@@ -98,8 +96,8 @@ struct PlayConsumeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consume", abstract: "Consume a one-time purchase, so that it may be bought again.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String
+  @Argument("The purchase token.") var token: String
+  @Option("product", "The product.", value: "ID") var product: String
 
   func run() async throws {
     try await options.withClient { client in
@@ -114,9 +112,9 @@ struct PlayRevokeCommand: AsyncParsableCommand {
     commandName: "revoke",
     abstract: "Refund a subscription and end it at once: the whole latest payment, unless told otherwise.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Flag(help: "Refund only the part that was not used yet.") var prorated = false
-  @Option(help: ArgumentHelp("Refund only this product of several.", valueName: "ID")) var item: String?
+  @Argument("The purchase token.") var token: String
+  @Flag("prorated", "Refund only the part that was not used yet.") var prorated = false
+  @Option("item", "Refund only this product of several.", value: "ID") var item: String?
 
   func validate() throws {
     try refuse(["--item": item != nil], unless: !prorated, "cannot go with --prorated")
@@ -142,8 +140,8 @@ struct PlayRevokeCommand: AsyncParsableCommand {
 struct PlayRefundCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "refund", abstract: "Refund an order.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The order, such as GPA.1234-5678-9012-34567.") var orderId: String
-  @Flag(help: "End the access, too.") var revoke = false
+  @Argument("The order, such as GPA.1234-5678-9012-34567.") var orderId: String
+  @Flag("revoke", "End the access, too.") var revoke = false
 
   func run() async throws {
     try await options.withClient { client in
@@ -158,11 +156,10 @@ struct PlayVoidedCommand: AsyncParsableCommand {
     commandName: "voided",
     abstract: "List the purchases that were refunded, charged back or revoked, of the last 30 days at most.")
   @OptionGroup var options: PlayOptions
-  @Option(help: ArgumentHelp("The first instant; by default 30 days ago.", valueName: "ISO8601"))
-  var from: String?
-  @Option(help: ArgumentHelp("The last instant; by default now.", valueName: "ISO8601")) var to: String?
-  @Flag(help: "List subscriptions, too.") var subscriptions = false
-  @Flag(help: "List refunds of a part of the quantity, too.") var partial = false
+  @Option("from", "The first instant; by default 30 days ago.", value: "ISO8601") var from: String?
+  @Option("to", "The last instant; by default now.", value: "ISO8601") var to: String?
+  @Flag("subscriptions", "List subscriptions, too.") var subscriptions = false
+  @Flag("partial", "List refunds of a part of the quantity, too.") var partial = false
 
   func run() async throws {
     var query = VoidedPurchasesQuery()

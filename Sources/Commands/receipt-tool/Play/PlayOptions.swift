@@ -10,22 +10,16 @@ import ReceiptHTTPCurl
 /// The service account for the Google Play Developer API, and the API's servers.
 struct PlayAccountOptions: ParsableArguments {
   @Option(
-    name: .customLong("service-account"),
-    help: ArgumentHelp(
-      "The key file of a service account (JSON). Environment: GOOGLE_APPLICATION_CREDENTIALS.",
-      valueName: "FILE"))
+    "service-account",
+    "The key file of a service account (JSON). Environment: GOOGLE_APPLICATION_CREDENTIALS.", value: "FILE")
   var keyFile: String?
 
   @Option(
-    name: .customLong("play-base-url"),
-    help: ArgumentHelp(
-      "Use this server instead of https://androidpublisher.googleapis.com, such as an emulator.",
-      valueName: "URL"))
+    "play-base-url",
+    "Use this server instead of https://androidpublisher.googleapis.com, such as an emulator.", value: "URL")
   var base: String?
 
-  @Option(
-    name: .customLong("play-token-url"),
-    help: ArgumentHelp("Request access tokens here, not where the key file says.", valueName: "URL"))
+  @Option("play-token-url", "Request access tokens here, not where the key file says.", value: "URL")
   var token: String?
 
   /// The options, each with whether it was given.
@@ -66,13 +60,9 @@ struct PlayOptions: ParsableArguments {
   @OptionGroup(title: "Account") var account: PlayAccountOptions
   @OptionGroup(title: "Servers") var servers: ServerOptions
 
-  @Option(
-    name: .customLong("package"), help: ArgumentHelp("The app, by its package name.", valueName: "NAME"))
-  var packageName: String
+  @Option("package", "The app, by its package name.", value: "NAME") var packageName: String
 
-  @Flag(
-    name: .customLong("json"),
-    help: "Print each answer as the member response of a JSON object with its endpoint.")
+  @Flag("json", "Print each answer as the member response of a JSON object with its endpoint.")
   var json = false
 
   func validate() throws {

@@ -42,20 +42,13 @@ struct APIOptions: ParsableArguments {
   @OptionGroup(title: "Servers") var servers: ServerOptions
   @OptionGroup(title: "Trust") var trust: TrustOptions
 
-  @Option(
-    name: .customLong("bundle-id"),
-    help: ArgumentHelp("The app. Environment: RECEIPTKIT_BUNDLE_ID.", valueName: "ID"))
-  var bundleId: String?
+  @Option("bundle-id", "The app. Environment: RECEIPTKIT_BUNDLE_ID.", value: "ID") var bundleId: String?
 
-  @Option(name: .customLong("environment"), help: "production or sandbox.")
-  var environment: ReceiptEnvironment.Category = .production
+  @Option("environment", "production or sandbox.") var environment: ReceiptEnvironment.Category = .production
 
-  @Flag(name: .customLong("raw"), help: "Print signed parts in compact form after verifying them.")
-  var raw = false
+  @Flag("raw", "Print signed parts in compact form after verifying them.") var raw = false
 
-  @Flag(
-    name: .customLong("json"),
-    help: "Print each answer as the member response of a JSON object with its endpoint.")
+  @Flag("json", "Print each answer as the member response of a JSON object with its endpoint.")
   var json = false
 
   func validate() throws {
@@ -121,7 +114,7 @@ struct APITransactionsCommand: ParsableCommand {
   struct Info: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show one transaction.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "The transaction's identifier.") var transactionId: String
+    @Argument("The transaction's identifier.") var transactionId: String
 
     func run() async throws {
       try await options.withClient { client in
@@ -135,11 +128,10 @@ struct APITransactionsCommand: ParsableCommand {
   struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List all transactions of a customer.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
-    @Option(name: .customLong("product"), help: "Only this product. May be repeated.") var productIds:
-      [String] = []
-    @Flag(help: "Only refunded or revoked transactions.") var revoked = false
-    @Flag(help: "The latest change first.") var descending = false
+    @Argument("Any transaction of the customer.") var transactionId: String
+    @Option("product", "Only this product. May be repeated.") var productIds: [String] = []
+    @Flag("revoked", "Only refunded or revoked transactions.") var revoked = false
+    @Flag("descending", "The latest change first.") var descending = false
 
     func run() async throws {
       let filter = TransactionHistoryFilter().with {
@@ -158,7 +150,7 @@ struct APITransactionsCommand: ParsableCommand {
   struct Refunds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the refunded transactions of a customer.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
+    @Argument("Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
       try await options.withClient { client in
@@ -172,7 +164,7 @@ struct APITransactionsCommand: ParsableCommand {
   struct Order: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the transactions of an order.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "The identifier in the customer's invoice.") var orderId: String
+    @Argument("The identifier in the customer's invoice.") var orderId: String
 
     func run() async throws {
       try await options.withClient { client in
@@ -191,7 +183,7 @@ struct APITransactionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the purchase or download of the app itself.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
+    @Argument("Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
       try await options.withClient { client in
@@ -211,7 +203,7 @@ struct APISubscriptionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the status of all subscriptions of a customer.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
+    @Argument("Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
       try await options.withClient { client in
@@ -253,12 +245,11 @@ struct APINotificationsCommand: ParsableCommand {
   struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the notifications that were sent.")
     @OptionGroup var options: APIOptions
-    @Option(help: ArgumentHelp("The first instant; by default a day ago.", valueName: "ISO8601")) var from:
-      String?
-    @Option(help: ArgumentHelp("The last instant; by default now.", valueName: "ISO8601")) var to: String?
-    @Option(name: .customLong("type"), help: "Only this notificationType.") var type: String?
-    @Option(name: .customLong("transaction"), help: "Only of this transaction.") var transactionId: String?
-    @Flag(help: "Only those that did not reach the server.") var onlyFailures = false
+    @Option("from", "The first instant; by default a day ago.", value: "ISO8601") var from: String?
+    @Option("to", "The last instant; by default now.", value: "ISO8601") var to: String?
+    @Option("type", "Only this notificationType.") var type: String?
+    @Option("transaction", "Only of this transaction.") var transactionId: String?
+    @Flag("only-failures", "Only those that did not reach the server.") var onlyFailures = false
 
     func run() async throws {
       let now = SystemClock.now()
@@ -303,7 +294,7 @@ struct APINotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "test-status", abstract: "Show the delivery of a test notification.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "The token that \"test\" printed.") var token: String
+    @Argument("The token that \"test\" printed.") var token: String
 
     func run() async throws {
       try await options.withClient { client in

@@ -12,33 +12,25 @@ import ReceiptSigning
 /// A flag takes precedence over a file, and a file over an environment variable.
 struct CredentialOptions: ParsableArguments {
   @Option(
-    name: .customLong("api-key"),
-    help: ArgumentHelp(
-      "The API key of App Store Connect, a .p8 file. Environment: RECEIPTKIT_API_KEY_FILE.", valueName: "FILE"
-    ))
+    "api-key", "The API key of App Store Connect, a .p8 file. Environment: RECEIPTKIT_API_KEY_FILE.",
+    value: "FILE")
   var keyFile: String?
 
-  @Option(
-    name: .customLong("key-id"),
-    help: ArgumentHelp("The key's identifier. Environment: RECEIPTKIT_KEY_ID.", valueName: "ID"))
-  var keyId: String?
+  @Option("key-id", "The key's identifier. Environment: RECEIPTKIT_KEY_ID.", value: "ID") var keyId: String?
 
-  @Option(
-    name: .customLong("issuer-id"),
-    help: ArgumentHelp("The issuer's identifier. Environment: RECEIPTKIT_ISSUER_ID.", valueName: "UUID"))
+  @Option("issuer-id", "The issuer's identifier. Environment: RECEIPTKIT_ISSUER_ID.", value: "UUID")
   var issuerId: String?
 
   @Option(
-    name: .customLong("credentials"),
-    help: ArgumentHelp(
-      "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, huaweiClientId, huaweiClientSecret, "
-        + "serviceKey, all optional.",
-      discussion: """
-        Only its owner may read it (mode 0600). The secrets are read from this
-        file or from RECEIPTKIT_SHARED_SECRET,
-        RECEIPTKIT_HUAWEI_CLIENT_SECRET and RECEIPTKIT_SERVICE_KEY, never from
-        a flag, because others can see command lines.
-        """, valueName: "FILE"))
+    "credentials",
+    "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, huaweiClientId, huaweiClientSecret, "
+      + "serviceKey, all optional.", value: "FILE",
+    discussion: """
+      Only its owner may read it (mode 0600). The secrets are read from this
+      file or from RECEIPTKIT_SHARED_SECRET,
+      RECEIPTKIT_HUAWEI_CLIENT_SECRET and RECEIPTKIT_SERVICE_KEY, never from
+      a flag, because others can see command lines.
+      """)
   var credentialsFile: String?
 
   /// The contents of the credentials file.

@@ -9,22 +9,17 @@ import RemoteChecks
 /// The app's client at Huawei AppGallery, and the servers with its purchases.
 struct HuaweiOptions: ParsableArguments {
   @Option(
-    name: .customLong("huawei-client-id"),
-    help: ArgumentHelp(
-      "The app's client identifier in AppGallery Connect. Environment: RECEIPTKIT_HUAWEI_CLIENT_ID.",
-      valueName: "ID"))
+    "huawei-client-id",
+    "The app's client identifier in AppGallery Connect. Environment: RECEIPTKIT_HUAWEI_CLIENT_ID.",
+    value: "ID")
   var clientId: String?
 
   @Option(
-    name: .customLong("huawei-site"),
-    help: ArgumentHelp(
-      "The servers of the region where the app is sold: china, germany, singapore or russia.",
-      valueName: "SITE"))
+    "huawei-site", "The servers of the region where the app is sold: china, germany, singapore or russia.",
+    value: "SITE")
   var siteName: String?
 
-  @Option(
-    name: .customLong("huawei-base-url"),
-    help: ArgumentHelp("Use this server instead of Huawei's, also for access tokens.", valueName: "URL"))
+  @Option("huawei-base-url", "Use this server instead of Huawei's, also for access tokens.", value: "URL")
   var base: String?
 
   /// The options that have no effect unless Huawei is asked, each with whether it was given.

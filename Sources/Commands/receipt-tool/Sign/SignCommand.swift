@@ -10,8 +10,7 @@ import ReceiptVerification
 /// `receipt-tool sign`: creates a receipt.
 struct SignCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sign",
-    abstract: "Sign a receipt described in JSON.",
+    commandName: "sign", abstract: "Sign a receipt described in JSON.",
     discussion: """
       The JSON has Apple's field names; dates are milliseconds since 1970 or ISO
       8601. JWS kinds need an identity on P-256, app receipts and transaction
@@ -45,26 +44,21 @@ struct SignCommand: ParsableCommand {
   @OptionGroup(title: "Identity") var identity: IdentityOptions
   @OptionGroup(title: "Identity") var passphraseOptions: PassphraseOptions
 
-  @Option(help: "The kind of receipt.")
-  var format: ReceiptKind
+  @Option("format", "The kind of receipt.") var format: ReceiptKind
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to this file, replacing its contents.", valueName: "FILE"))
   var output: String?
 
-  @Flag(
-    name: .customLong("base64"), help: "Write base64, as apps send app receipts and transaction receipts.")
+  @Flag("base64", "Write base64, as apps send app receipts and transaction receipts.")
   var encodesBase64 = false
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object with the receipt in it.")
-  var json = false
+  @Flag("json", "Print one JSON object with the receipt in it.") var json = false
 
-  @Flag(name: .customLong("pss"), help: "Sign a Huawei purchase with SHA256WithRSA/PSS, and state that.")
-  var usesPSS = false
+  @Flag("pss", "Sign a Huawei purchase with SHA256WithRSA/PSS, and state that.") var usesPSS = false
 
-  @Argument(help: ArgumentHelp("The JSON file; - is standard input.", valueName: "input.json"))
-  var input: String
+  @Argument("The JSON file; - is standard input.", value: "input.json") var input: String
 
   func validate() throws {
     try refuse(["--pss": usesPSS], unless: format == .huaweiPurchase, "needs --format huawei-purchase")

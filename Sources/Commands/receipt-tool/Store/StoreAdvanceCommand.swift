@@ -29,10 +29,9 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Option(help: ArgumentHelp("How long: P3D, P1W, P1M, P1Y.", valueName: "PERIOD")) var by: String?
-  @Option(help: ArgumentHelp("Until when.", valueName: "ISO8601")) var to: String?
-  @Flag(
-    name: .customLong("billing-issue"), help: "Let charges for the customer's renewals fail meanwhile.")
+  @Option("by", "How long: P3D, P1W, P1M, P1Y.", value: "PERIOD") var by: String?
+  @Option("to", "Until when.", value: "ISO8601") var to: String?
+  @Flag("billing-issue", "Let charges for the customer's renewals fail meanwhile.")
   var hasBillingIssue = false
 
   func validate() throws {
@@ -101,8 +100,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
 /// `receipt-tool store notifications`.
 struct StoreNotificationsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "notifications",
-    abstract: "Show the store's signed notifications for the app's server.",
+    commandName: "notifications", abstract: "Show the store's signed notifications for the app's server.",
     discussion: """
       With --json each line has the body of a notification request:
       {"signedPayload": …}.
@@ -118,8 +116,7 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
-  @Option(help: ArgumentHelp("Only notifications with a greater number.", valueName: "NUMBER")) var after:
-    Int64 = 0
+  @Option("after", "Only notifications with a greater number.", value: "NUMBER") var after: Int64 = 0
 
   func run() async throws {
     try await OpenStore.with(options.folder) { open in

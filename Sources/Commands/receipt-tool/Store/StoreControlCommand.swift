@@ -30,12 +30,11 @@ struct StoreControlCommand: AsyncParsableCommand {
         74 the output cannot be written.
       """)
 
-  @Option(help: ArgumentHelp("The plain port of the emulator.", valueName: "URL")) var emulator: String
+  @Option("emulator", "The plain port of the emulator.", value: "URL") var emulator: String
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: "What happens, such as buy.") var control: String
-  @Argument(help: ArgumentHelp("The members of the request.", valueName: "NAME=VALUE")) var members:
-    [String] = []
+  @Argument("What happens, such as buy.") var control: String
+  @Argument("The members of the request.", value: "NAME=VALUE") var members: [String] = []
 
   func validate() throws { _ = try body() }
 

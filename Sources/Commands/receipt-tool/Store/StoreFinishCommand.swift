@@ -24,12 +24,10 @@ struct StoreFinishCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(
-    help: ArgumentHelp(
-      "Transactions, by the store's identifier or by that of the queue.", valueName: "transaction"))
+  @Argument("Transactions, by the store's identifier or by that of the queue.", value: "transaction")
   var identifiers: [String] = []
 
-  @Flag(name: .customLong("all"), help: "Finish all that are not still being processed.") var all = false
+  @Flag("all", "Finish all that are not still being processed.") var all = false
 
   func validate() throws {
     guard all != !identifiers.isEmpty else { throw ValidationError("Name transactions, or give --all.") }

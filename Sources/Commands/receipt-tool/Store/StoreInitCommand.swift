@@ -10,8 +10,7 @@ import StorefrontSQLite
 /// `receipt-tool store init`.
 struct StoreInitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init",
-    abstract: "Create a store: its identity, its products and its records.",
+    commandName: "init", abstract: "Create a store: its identity, its products and its records.",
     discussion: """
       Without --catalog it sells samples: com.example.coins (consumable),
       com.example.pro (non-consumable), com.example.plan.monthly and
@@ -32,40 +31,28 @@ struct StoreInitCommand: AsyncParsableCommand {
         written.
       """)
 
-  @Option(name: .customLong("store"), help: ArgumentHelp("The folder to create.", valueName: "DIR"))
-  var directory: String
+  @Option("store", "The folder to create.", value: "DIR") var directory: String
 
-  @Option(
-    help: ArgumentHelp("The catalogue: JSON, or an Xcode .storekit file.", valueName: "FILE"))
-  var catalog: String?
+  @Option("catalog", "The catalogue: JSON, or an Xcode .storekit file.", value: "FILE") var catalog: String?
 
-  @Option(help: ArgumentHelp("The bundle identifier of the app.", valueName: "ID")) var bundle =
+  @Option("bundle", "The bundle identifier of the app.", value: "ID") var bundle =
     "com.example.app"
 
-  @Option(
-    name: .customLong("app-apple-id"),
-    help: ArgumentHelp(
-      "The app's identifier in the App Store, which notifications name.", valueName: "NUMBER"))
+  @Option("app-apple-id", "The app's identifier in the App Store, which notifications name.", value: "NUMBER")
   var appAppleId: Int64?
 
-  @Option(help: "The environment that receipts name.") var environment = ReceiptEnvironment.Category.sandbox
+  @Option("environment", "The environment that receipts name.") var environment = ReceiptEnvironment.Category
+    .sandbox
 
-  @Option(help: ArgumentHelp("The three-letter country code.", valueName: "CODE")) var storefront = "USA"
+  @Option("storefront", "The three-letter country code.", value: "CODE") var storefront = "USA"
 
-  @Option(
-    name: .customLong("grace-period"),
-    help: ArgumentHelp(
-      "The grace period of failed renewals in days.", valueName: "DAYS"))
-  var gracePeriod: Int?
+  @Option("grace-period", "The grace period of failed renewals in days.", value: "DAYS") var gracePeriod: Int?
 
-  @Flag(name: .customLong("ask"), help: "Let every purchase wait for approval.") var asks = false
+  @Flag("ask", "Let every purchase wait for approval.") var asks = false
 
-  @Option(help: ArgumentHelp("The current time of the store's clock.", valueName: "ISO8601")) var clock:
-    String?
+  @Option("clock", "The current time of the store's clock.", value: "ISO8601") var clock: String?
 
-  @Option(
-    help: ArgumentHelp("The seed of identifiers, for reproducible ones.", valueName: "N"))
-  var seed: Int64?
+  @Option("seed", "The seed of identifiers, for reproducible ones.", value: "N") var seed: Int64?
 
   @OptionGroup var output: JSONOption
 

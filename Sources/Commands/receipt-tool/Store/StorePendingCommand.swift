@@ -75,7 +75,7 @@ struct StoreApproveCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
-  @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
+  @Argument("Which, as 'pending' shows it.", value: "request") var request: String
 
   func run() async throws {
     let transactions = try await OpenStore.withQueue(options) { open, queue in
@@ -106,7 +106,7 @@ struct StoreDeclineCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
-  @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
+  @Argument("Which, as 'pending' shows it.", value: "request") var request: String
 
   func run() async throws {
     let failed = try await OpenStore.withQueue(options) { open, queue in

@@ -25,11 +25,10 @@ struct StoreProductsCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(
-    help: ArgumentHelp("The products to show. Default: all products of the store.", valueName: "id"))
+  @Argument("The products to show. Default: all products of the store.", value: "id")
   var identifiers: [String] = []
 
-  @Option(help: ArgumentHelp("A language of the customer, best first. May be repeated.", valueName: "LOCALE"))
+  @Option("locale", "A language of the customer, best first. May be repeated.", value: "LOCALE")
   var locale: [String] = []
 
   func run() async throws {

@@ -8,8 +8,7 @@ import StorefrontSQLite
 /// `receipt-tool store restore`.
 struct StoreRestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore",
-    abstract: "Restore finished purchases, each as a new transaction in the queue.",
+    commandName: "restore", abstract: "Restore finished purchases, each as a new transaction in the queue.",
     discussion: """
       The catalogue determines which products can be restored: by default
       non-consumables. To show all purchases: receipt-tool store purchases
@@ -29,8 +28,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
 
-  @Option(help: ArgumentHelp("Only purchases with this username.", valueName: "TEXT"))
-  var username: String?
+  @Option("username", "Only purchases with this username.", value: "TEXT") var username: String?
 
   func run() async throws {
     let restored = try await OpenStore.withQueue(options) { _, queue in
@@ -46,8 +44,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
 /// `receipt-tool store purchases`.
 struct StorePurchasesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "purchases",
-    abstract: "Show all purchases of the customer in the store's records.",
+    commandName: "purchases", abstract: "Show all purchases of the customer in the store's records.",
     discussion: """
       With --receipt it prints the current signed transaction of one purchase, which
       states a refund.
@@ -65,8 +62,7 @@ struct StorePurchasesCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Option(
-    help: ArgumentHelp("Print the current signed transaction of this purchase.", valueName: "TRANSACTION"))
+  @Option("receipt", "Print the current signed transaction of this purchase.", value: "TRANSACTION")
   var receipt: String?
 
   func validate() throws {

@@ -8,8 +8,7 @@ import StorefrontSQLite
 /// `receipt-tool store subscription`.
 struct StoreSubscriptionCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "subscription",
-    abstract: "Show the customer's subscriptions, or change one.",
+    commandName: "subscription", abstract: "Show the customer's subscriptions, or change one.",
     discussion: """
       EXAMPLES:
         receipt-tool store subscription --store shop
@@ -25,18 +24,13 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The original transaction of one subscription.", valueName: "original"))
-  var original: String?
-  @Flag(name: .customLong("cancel"), help: "Switch renewal off.") var cancels = false
-  @Flag(name: .customLong("resume"), help: "Switch renewal on again.") var resumes = false
+  @Argument("The original transaction of one subscription.", value: "original") var original: String?
+  @Flag("cancel", "Switch renewal off.") var cancels = false
+  @Flag("resume", "Switch renewal on again.") var resumes = false
   @Option(
-    name: .customLong("change-to"),
-    help: ArgumentHelp(
-      "Change to another product of its group; an upgrade takes effect at once.", valueName: "PRODUCT"))
+    "change-to", "Change to another product of its group; an upgrade takes effect at once.", value: "PRODUCT")
   var change: String?
-  @Option(
-    name: .customLong("extend-by"), help: ArgumentHelp("Extend its period.", valueName: "DAYS"))
-  var extensionDays: Int?
+  @Option("extend-by", "Extend its period.", value: "DAYS") var extensionDays: Int?
 
   func validate() throws {
     let changes = [cancels, resumes, change != nil, extensionDays != nil].filter { $0 }.count
@@ -120,8 +114,7 @@ struct StoreRenewCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: ArgumentHelp("The original transaction of the subscription.", valueName: "original"))
-  var original: String
+  @Argument("The original transaction of the subscription.", value: "original") var original: String
 
   func run() async throws {
     let notifications = try await OpenStore.with(options.folder) {

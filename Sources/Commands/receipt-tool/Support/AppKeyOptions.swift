@@ -8,23 +8,17 @@ import ReceiptVerification
 /// The keys with which Google Play and Huawei AppGallery sign the purchases of each app.
 struct AppKeyOptions: ParsableArguments {
   @Option(
-    name: .customLong("play-key"),
-    help: ArgumentHelp(
-      "The key with which Google Play signs an app's purchases and licences: base64 as the Play Console shows it, PEM or "
-        + "DER. May be repeated, also for one app.", valueName: "PACKAGE=FILE"))
+    "play-key",
+    "The key with which Google Play signs an app's purchases and licences: base64 as the Play Console shows it, PEM or "
+      + "DER. May be repeated, also for one app.", value: "PACKAGE=FILE")
   var playKeys: [String] = []
 
-  @Option(
-    name: .customLong("huawei-key"),
-    help: ArgumentHelp(
-      "The same for Huawei AppGallery.", valueName: "PACKAGE=FILE"))
+  @Option("huawei-key", "The same for Huawei AppGallery.", value: "PACKAGE=FILE")
   var huaweiKeys: [String] = []
 
   @Flag(
-    name: .customLong("admit-short-keys"),
-    help: ArgumentHelp(
-      "Admit keys of 1024 bits, as some test data has.",
-      discussion: "Such keys can be broken, and no store uses them: never use this in production."))
+    "admit-short-keys", "Admit keys of 1024 bits, as some test data has.",
+    discussion: "Such keys can be broken, and no store uses them: never use this in production.")
   var admitsShortKeys = false
 
   /// Indicates whether a key is given.

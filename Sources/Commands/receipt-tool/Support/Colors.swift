@@ -67,12 +67,9 @@ struct ColorOptions: ParsableArguments {
   enum When: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
 
   @Option(
-    name: .customLong("color"),
-    help: ArgumentHelp(
-      "Colour the words that matter.",
-      discussion:
-        "auto: where standard output is a terminal, TERM is not dumb and NO_COLOR is not set. JSON never is.")
-  )
+    "color", "Colour the words that matter.",
+    discussion:
+      "auto: where standard output is a terminal, TERM is not dumb and NO_COLOR is not set. JSON never is.")
   var when = When.auto
 
   var colors: Colors {

@@ -6,22 +6,17 @@ import ReceiptCodec
 /// Signed data and its signature in two files.
 struct DetachedFilesOptions: ParsableArguments {
   @Option(
-    name: .customLong("data"),
-    help: ArgumentHelp(
-      "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",
-      valueName: "FILE"))
+    "data", "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",
+    value: "FILE")
   var dataFile: String?
 
-  @Option(
-    name: .customLong("signature"),
-    help: ArgumentHelp("A file with the signature of --data, in base64.", valueName: "FILE"))
+  @Option("signature", "A file with the signature of --data, in base64.", value: "FILE")
   var signatureFile: String?
 
   @Option(
-    name: .customLong("signature-algorithm"),
-    help: ArgumentHelp(
-      "The algorithm that Huawei stated beside the signature of --data, such as SHA256WithRSA/PSS.",
-      valueName: "NAME"))
+    "signature-algorithm",
+    "The algorithm that Huawei stated beside the signature of --data, such as SHA256WithRSA/PSS.",
+    value: "NAME")
   var algorithm: String?
 
   var isGiven: Bool { dataFile != nil }

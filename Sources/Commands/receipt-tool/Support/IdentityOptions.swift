@@ -6,15 +6,11 @@ import ReceiptSigning
 
 /// The source of a passphrase: never the command line, which other users can see.
 struct PassphraseOptions: ParsableArguments {
-  @Option(
-    name: .customLong("passphrase-file"),
-    help: ArgumentHelp("Read the passphrase of the private key from this file.", valueName: "FILE"))
+  @Option("passphrase-file", "Read the passphrase of the private key from this file.", value: "FILE")
   var file: String?
 
   @Option(
-    name: .customLong("passphrase-env"),
-    help: ArgumentHelp(
-      "Read the passphrase of the private key from this environment variable.", valueName: "NAME"))
+    "passphrase-env", "Read the passphrase of the private key from this environment variable.", value: "NAME")
   var variable: String?
 
   func passphrase() throws -> [UInt8]? {
@@ -35,21 +31,14 @@ struct PassphraseOptions: ParsableArguments {
 
 /// The signing key and its certificates.
 struct IdentityOptions: ParsableArguments {
-  @Option(
-    name: .customLong("identity"),
-    help: ArgumentHelp("A directory that 'receipt-tool identity create' made.", valueName: "DIR"))
+  @Option("identity", "A directory that 'receipt-tool identity create' made.", value: "DIR")
   var directory: String?
 
-  @Option(
-    name: .customLong("key"),
-    help: ArgumentHelp(
-      "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.", valueName: "FILE"))
+  @Option("key", "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.", value: "FILE")
   var keyFile: String?
 
   @Option(
-    name: .customLong("chain"),
-    help: ArgumentHelp(
-      "The certificates, PEM: leaf, intermediate, root. The key of an app has none.", valueName: "FILE"))
+    "chain", "The certificates, PEM: leaf, intermediate, root. The key of an app has none.", value: "FILE")
   var chainFile: String?
 
   func validate() throws {

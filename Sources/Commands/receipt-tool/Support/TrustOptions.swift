@@ -8,29 +8,23 @@ import ReceiptVerification
 /// The trusted roots and additional intermediate certificates.
 struct TrustOptions: ParsableArguments {
   @Option(
-    name: .customLong("trust"),
-    help: ArgumentHelp(
-      "A trusted root: \"apple\" for Apple's published roots, or a certificate file (PEM or DER).",
-      discussion: "May be repeated. Without it only Apple is trusted.", valueName: "apple|FILE"))
+    "trust", "A trusted root: \"apple\" for Apple's published roots, or a certificate file (PEM or DER).",
+    value: "apple|FILE", discussion: "May be repeated. Without it only Apple is trusted.")
   var trusted: [String] = []
 
   @Option(
-    name: .customLong("intermediate"),
-    help: ArgumentHelp(
-      "A certificate (PEM or DER) of an issuer that receipts do not embed, or a folder with such files.",
-      discussion: "May be repeated. Those of Apple's transaction receipts are built in.",
-      valueName: "FILE|FOLDER"))
+    "intermediate",
+    "A certificate (PEM or DER) of an issuer that receipts do not embed, or a folder with such files.",
+    value: "FILE|FOLDER", discussion: "May be repeated. Those of Apple's transaction receipts are built in.")
   var intermediateFiles: [String] = []
 
   @Flag(
-    name: .customLong("admit-xcode"),
-    help: ArgumentHelp(
-      "Admit test data that Xcode or a unit test signed with its own certificate.",
-      discussion: """
-        Such data does not prove a purchase: never use this in production.
-        Xcode's app receipts have the same certificate on every machine; its
-        JWS have a different one on each machine, which --trust must name.
-        """))
+    "admit-xcode", "Admit test data that Xcode or a unit test signed with its own certificate.",
+    discussion: """
+      Such data does not prove a purchase: never use this in production.
+      Xcode's app receipts have the same certificate on every machine; its
+      JWS have a different one on each machine, which --trust must name.
+      """)
   var admitsXcode = false
 
   struct Resolved {

@@ -9,8 +9,7 @@ import ReceiptVerification
 /// `receipt-tool verify`: checks whether receipts are genuine and satisfy the policy.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify",
-    abstract: "Verify receipts.",
+    commandName: "verify", abstract: "Verify receipts.",
     discussion: """
       Reads any kind of receipt: signed JWS (transaction, renewal info, app
       transaction, notification, realtime request), app receipt (PKCS#7, binary or
@@ -61,48 +60,38 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Audit trail") var auditing: RecordingVerdictOptions
 
-  @Flag(name: .customLong("lines"), help: "Each line of the input is a receipt; results come in input order.")
-  var readsLines = false
+  @Flag("lines", "Each line of the input is a receipt; results come in input order.") var readsLines = false
 
   @Flag(
-    name: .customLong("keyed"),
-    help:
-      "With --lines: each line is a key, a tab and a receipt; the result has the key in place of source and index."
+    "keyed",
+    "With --lines: each line is a key, a tab and a receipt; the result has the key in place of source and index."
   )
   var isKeyed = false
 
   @Flag(
-    name: .customLong("exit-zero"),
-    help:
-      "With --lines: exit with 0 also if receipts are invalid or undetermined, for callers that read each verdict."
+    "exit-zero",
+    "With --lines: exit with 0 also if receipts are invalid or undetermined, for callers that read each verdict."
   )
   var exitsZero = false
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
-  var json = false
+  @Flag("json", "Print one JSON object a line.") var json = false
 
   @Flag(
-    name: .customLong("payload"),
-    help: ArgumentHelp(
-      "Print the whole payload of each valid receipt as the store signed it.",
-      discussion: """
-        Of formats that are no JSON, a JSON object of all fields. The verdict on any other receipt goes to standard \
-        error; with --json or --lines it is printed in the place of the payload, as JSON.
-        """))
+    "payload", "Print the whole payload of each valid receipt as the store signed it.",
+    discussion: """
+      Of formats that are no JSON, a JSON object of all fields. The verdict on any other receipt goes to standard \
+      error; with --json or --lines it is printed in the place of the payload, as JSON.
+      """)
   var printsPayload = false
 
   @OptionGroup var color: ColorOptions
 
-  @Flag(name: .customLong("explain"), help: "Explain every decision on standard error.")
-  var explains = false
+  @Flag("explain", "Explain every decision on standard error.") var explains = false
 
-  @Option(
-    name: .customLong("max-bytes"),
-    help: ArgumentHelp("The longest accepted receipt, in bytes.", valueName: "N"))
+  @Option("max-bytes", "The longest accepted receipt, in bytes.", value: "N")
   var maximumByteCount = ReceiptLimits.standard.maximumByteCount
 
-  @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
-  var paths: [String] = []
+  @Argument("Files to read; - is standard input.", value: "path") var paths: [String] = []
 
   private static let longestReceipt = 1 << 32
 
