@@ -46,19 +46,11 @@ struct VersionCommand: ParsableCommand {
     let libcurl = testsItself ? CurlTransport.libraryVersion : nil
     let libcrypto = Libcrypto.version
     if json {
-      var object = JSONWriter(.version)
-      object.member("toolVersion", toolVersion)
-      object.member("commit", Build.commit)
-      object.member("configuration", Build.configuration)
-      object.name("traits")
-      object.beginArray()
-      for trait in Build.traits { object.string(trait) }
-      object.endArray()
-      object.member("libcrypto", libcrypto)
-      object.member("sqlite", Database.libraryVersion)
-      if let capabilities { object.member("fixedKeyTables", capabilities.hasFixedKeyTables) }
-      object.member("libcurl", libcurl)
-      try writeLine(object)
+      let object = Output.Version(
+        toolVersion: toolVersion, commit: Build.commit, configuration: Build.configuration,
+        traits: Build.traits, libcrypto: libcrypto, sqlite: Database.libraryVersion,
+        fixedKeyTables: capabilities?.hasFixedKeyTables, libcurl: libcurl)
+      try writeAll(object.line())
     } else {
       var text = """
         receipt-tool      \(toolVersion)

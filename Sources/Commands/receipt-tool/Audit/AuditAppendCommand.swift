@@ -134,15 +134,11 @@ struct AuditAppendCommand: AsyncParsableCommand {
     batch = []
     var text: [UInt8] = []
     for acknowledgement in acknowledgements {
-      if output.json {
-        var object = JSONWriter(.auditAcknowledgement)
-        object.member("index", acknowledgement.index)
-        object.member("repeated", acknowledgement.isRepeat)
-        text += object.line()
-      } else {
-        text += Array(
-          "entry \(acknowledgement.index)\(acknowledgement.isRepeat ? "  (was there)" : "")\n".utf8)
-      }
+      let (index, isRepeat) = (acknowledgement.index, acknowledgement.isRepeat)
+      text +=
+        output.json
+        ? Output.AuditAcknowledgement(index: index, repeated: isRepeat).line()
+        : Array("entry \(index)\(isRepeat ? "  (was there)" : "")\n".utf8)
     }
     try writeAll(text)
   }

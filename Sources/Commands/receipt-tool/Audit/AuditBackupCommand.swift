@@ -59,15 +59,9 @@ struct AuditBackupCommand: ParsableCommand {
       throw ToolExit.failure(ToolExit.cannotCreate, "\(taken) is there already")
     }
     try copy(location)
-    guard output.json else {
-      return try writeLine(
-        "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
-    }
-    var object = JSONWriter(.auditBackup)
-    object.member("trail", location.name)
-    object.member("copy", destination)
-    object.member("keysFile", keys)
-    try writeLine(object)
+    try output.write(
+      Output.AuditBackup(trail: location.name, copy: destination, keysFile: keys),
+      "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
   }
 
   private func copy(_ location: TrailLocation) throws {

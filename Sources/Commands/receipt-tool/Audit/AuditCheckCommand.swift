@@ -127,53 +127,33 @@ struct AuditCheckCommand: ParsableCommand {
     do throws(IncompleteHistory) { history = try CompleteHistory(proven) } catch {
       throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
     }
-    if output.json {
-      var object = JSONWriter(.auditCompleteness)
-      object.member("complete", true)
-      object.member("originalTransactionId", history.original)
-      object.member("entries", UInt64(history.entries.count))
-      object.member("treeSize", history.size)
-      try writeLine(object)
-    } else {
-      try color.colors.writeLine(
-        "COMPLETE  the \(history.entries.count) entries of original transaction \(history.original) among the first "
-          + "\(history.size) of the trail")
-    }
+    let (count, original, size) = (history.entries.count, history.original, history.size)
+    try write(
+      Output.AuditCompleteness(
+        complete: true, originalTransactionId: original, entries: UInt64(count), treeSize: size),
+      "COMPLETE  the \(count) entries of original transaction \(original) among the first \(size) of the trail"
+    )
   }
 
   private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) throws {
     let report = EntryReport(index: verified.index, entry: entry)
     let checkpoint = verified.checkpoint.checkpoint
-    if output.json {
-      var object = JSONWriter(.auditCheck)
-      object.member("source", path)
-      object.member("proven", true)
-      object.member("origin", checkpoint.origin)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
-      object.name("entry")
-      object.beginObject()
-      report.append(to: &object)
-      object.endObject()
-      try writeLine(object)
-    } else {
-      try color.colors.writeLine(
-        "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
-      try writeAll(color.colors.painted(report.text()))
-    }
+    try write(
+      Output.AuditCheck(
+        source: path, proven: true, origin: checkpoint.origin, treeSize: checkpoint.size,
+        rootHash: checkpoint.root.hexadecimal, entry: report),
+      "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
+    if !output.json { try writeAll(color.colors.painted(report.text())) }
+  }
+
+  private func write(_ object: some OutputObject, _ line: String) throws {
+    if output.json { try writeAll(object.line()) } else { try color.colors.writeLine(line) }
   }
 
   private func reportFailure(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
-    if output.json {
-      var object = JSONWriter(.auditCheck)
-      object.member("source", path)
-      object.member("proven", false)
-      object.member("message", message)
-      try writeLine(object)
-    } else {
-      try color.colors.writeLine("NOT PROVEN  \(path)  \(message)")
-    }
+    try write(
+      Output.AuditCheck(source: path, proven: false, message: message), "NOT PROVEN  \(path)  \(message)")
   }
 
   private struct NotProven: Error {

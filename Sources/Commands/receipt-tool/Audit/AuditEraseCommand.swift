@@ -72,7 +72,12 @@ struct AuditEraseCommand: AsyncParsableCommand {
         progress.clear()
         throw error
       }
-      for (index, erasure) in zip(indexes, erasures) { try report(index, erasure) }
+      for (index, erasure) in zip(indexes, erasures) {
+        try output.write(
+          Output.AuditErasure(erased: index, index: erasure.index, repeated: erasure.isRepeat),
+          (erasure.isRepeat ? "entry \(index) was erased before" : "erased entry \(index)")
+            + "; entry \(erasure.index) says so")
+      }
       if !others.isEmpty {
         let names = others.prefix(20).map(String.init).joined(separator: " ")
         note(
@@ -93,19 +98,4 @@ struct AuditEraseCommand: AsyncParsableCommand {
       .map(\.index).reversed()
   }
 
-  private func report(_ index: UInt64, _ erasure: AuditAcknowledgement) throws {
-    if output.json {
-      var object = JSONWriter(.auditErasure)
-      object.member("erased", index)
-      object.member("index", erasure.index)
-      object.member("repeated", erasure.isRepeat)
-      try writeLine(object)
-    } else {
-      let text =
-        erasure.isRepeat
-        ? "entry \(index) was erased before; entry \(erasure.index) says so\n"
-        : "erased entry \(index); entry \(erasure.index) says so\n"
-      try writeAll(text)
-    }
-  }
 }

@@ -82,7 +82,7 @@ struct AuditExportCommand: ParsableCommand {
       return (view.size, view.root)
     }
     progress.finish()
-    try report("table", file.path, size, root)
+    try report(size, root)
   }
 
   private func exportTiles(_ folder: String) throws {
@@ -98,19 +98,15 @@ struct AuditExportCommand: ParsableCommand {
       ) { progress.show($0, of: $1) }
       progress.finish()
       try log.close()
-      let written = checkpoint.checkpoint
-      try report("folder", folder, written.size, written.root)
+      try report(checkpoint.checkpoint.size, checkpoint.checkpoint.root)
     } catch {
       throw TrailLocation.failure(error, location.name)
     }
   }
 
-  private func report(_ kind: String, _ path: String, _ size: UInt64, _ root: TreeHash) throws {
-    guard output.json else { return try writeLine("\(path)  \(size) entries, root \(root.base64)") }
-    var object = JSONWriter(.auditExport)
-    object.member(kind, path)
-    object.member("treeSize", size)
-    object.member("rootHash", root.hexadecimal)
-    try writeLine(object)
+  private func report(_ size: UInt64, _ root: TreeHash) throws {
+    try output.write(
+      Output.AuditExport(folder: folder, table: table, treeSize: size, rootHash: root.hexadecimal),
+      "\(folder ?? table ?? "")  \(size) entries, root \(root.base64)")
   }
 }

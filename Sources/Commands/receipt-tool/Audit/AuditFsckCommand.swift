@@ -100,25 +100,14 @@ struct AuditFsckCommand: ParsableCommand {
   }
 
   private func json(_ report: TrailCheckReport) -> [UInt8] {
-    var object = JSONWriter(.auditFsck)
-    object.member("trail", options.location.name)
-    object.member("intact", report.isClean)
-    object.member("entries", report.entryCount)
-    object.member("rootHash", TreeHash(base64: report.rootHash)?.hexadecimal)
-    object.member("treeSize", report.checkpointSize)
-    object.member("hasKeys", report.hasKeys)
-    object.name("faults")
-    object.beginArray()
-    for fault in report.faults {
-      object.beginObject()
-      object.member("code", fault.code.rawValue)
-      object.member("index", fault.index)
-      object.member("place", fault.place)
-      object.member("message", fault.message)
-      object.endObject()
+    let faults = report.faults.map {
+      Output.Fault(code: $0.code.rawValue, index: $0.index, place: $0.place, message: $0.message)
     }
-    object.endArray()
-    return object.line()
+    return Output.AuditFsck(
+      trail: options.location.name, intact: report.isClean, entries: report.entryCount,
+      rootHash: TreeHash(base64: report.rootHash)?.hexadecimal, treeSize: report.checkpointSize,
+      hasKeys: report.hasKeys, faults: faults
+    ).line()
   }
 
   static func isFolder(_ path: String) -> Bool {

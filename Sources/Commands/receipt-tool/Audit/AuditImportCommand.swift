@@ -58,7 +58,10 @@ struct AuditImportCommand: ParsableCommand {
       if !NewFile.exists(location.publicKey) {
         try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
       }
-      try report(checkpoint.checkpoint)
+      let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
+      try output.write(
+        Output.AuditImport(trail: location.name, treeSize: size, rootHash: root.hexadecimal),
+        "\(location.name)  \(size) entries, root \(root.base64)")
     } catch {
       progress.clear()
       throw AuditInitCommand.failure(error, location)
@@ -96,15 +99,4 @@ struct AuditImportCommand: ParsableCommand {
     }
   }
 
-  private func report(_ checkpoint: Checkpoint) throws {
-    if output.json {
-      var object = JSONWriter(.auditImport)
-      object.member("trail", options.location.name)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
-      try writeLine(object)
-    } else {
-      try writeLine("\(options.location.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)")
-    }
-  }
 }

@@ -131,18 +131,10 @@ struct AuditInitCommand: ParsableCommand {
   }
 
   private func report(_ location: TrailLocation, _ key: NoteVerifierKey) throws {
-    if output.json {
-      var object = JSONWriter(.auditTrail)
-      object.member("trail", location.name)
-      object.member("origin", key.name)
-      object.member("publicKey", key.text)
-      object.member("privateKeyFile", location.privateKeyFile)
-      object.member("publicKeyFile", location.publicKey)
-      object.member("checkpointFile", location.checkpointFile)
-      try writeLine(object)
-      return
-    }
-    try writeLine(
+    try output.write(
+      Output.AuditTrail(
+        trail: location.name, origin: key.name, publicKey: key.text, privateKeyFile: location.privateKeyFile,
+        publicKeyFile: location.publicKey, checkpointFile: location.checkpointFile),
       "trail        \(location.name)",
       "origin       \(key.name)",
       "private key  \(location.privateKeyFile)  (keep it secret)",

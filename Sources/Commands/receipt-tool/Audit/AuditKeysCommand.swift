@@ -42,12 +42,8 @@ struct AuditKeysCommand: ParsableCommand {
   }
 
   private func show(_ key: NoteVerifierKey, from index: UInt64?) throws {
-    guard json.json else {
-      return try writeLine((index.map { "from entry \($0)  " } ?? "trusted  ") + key.text)
-    }
-    var object = JSONWriter(.auditKey)
-    object.member("publicKey", key.text)
-    object.member("index", index)
-    try writeLine(object)
+    try json.write(
+      Output.AuditKey(publicKey: key.text, index: index),
+      (index.map { "from entry \($0)  " } ?? "trusted  ") + key.text)
   }
 }

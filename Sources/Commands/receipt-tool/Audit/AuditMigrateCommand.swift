@@ -79,15 +79,9 @@ struct AuditMigrateCommand: ParsableCommand {
   }
 
   private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) throws {
-    if output.json {
-      var object = JSONWriter(.auditMigration)
-      object.member("trail", target.name)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
-      try writeLine(object)
-      return
-    }
-    try writeLine(
+    try output.write(
+      Output.AuditMigration(
+        trail: target.name, treeSize: checkpoint.size, rootHash: checkpoint.root.hexadecimal),
       "\(target.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)",
       "from now on write to this one, and no longer to \(options.location.name)")
   }

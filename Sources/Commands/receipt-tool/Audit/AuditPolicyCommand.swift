@@ -41,9 +41,6 @@ struct AuditPolicyCommand: ParsableCommand {
         ToolExit.invalid, "the trail does not have the policy \(digest.hexadecimal)", code: "notFound")
     }
     guard output.json else { return try writeAll(Array(text.utf8)) }
-    var object = JSONWriter(.auditPolicy)
-    object.member("policySha256", digest)
-    object.member("text", text)
-    try writeLine(object)
+    try output.write(Output.AuditPolicy(policySha256: digest.hexadecimal, text: text))
   }
 }

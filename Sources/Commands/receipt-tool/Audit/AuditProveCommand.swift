@@ -51,17 +51,11 @@ struct AuditProveCommand: ParsableCommand {
     }
     try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
     let checkpoint = proof.checkpoint.unverifiedCheckpoint
-    if output.json {
-      var object = JSONWriter(.auditProof)
-      object.member("proof", path)
-      object.member("index", index)
-      object.member("origin", checkpoint.origin)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
-      try writeLine(object)
-    } else {
-      try writeAll("\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n")
-    }
+    let object = Output.AuditProof(
+      proof: path, index: index, origin: checkpoint.origin, treeSize: checkpoint.size,
+      rootHash: checkpoint.root.hexadecimal)
+    let line = "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n"
+    try writeAll(output.json ? object.line() : Array(line.utf8))
   }
 
   private func proof(_ location: TrailLocation) throws -> LogProof {

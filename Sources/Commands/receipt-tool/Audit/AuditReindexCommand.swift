@@ -48,12 +48,8 @@ struct AuditReindexCommand: ParsableCommand {
       progress.clear()
       throw TrailLocation.failure(error, location.name)
     }
-    guard output.json else {
-      return try writeLine("\(location.name)  the index of \(indexed) entries was rebuilt")
-    }
-    var object = JSONWriter(.auditReindexing)
-    object.member("trail", location.name)
-    object.member("entries", indexed)
-    try writeLine(object)
+    try output.write(
+      Output.AuditReindexing(trail: location.name, entries: indexed),
+      "\(location.name)  the index of \(indexed) entries was rebuilt")
   }
 }

@@ -40,12 +40,8 @@ struct AuditRestoreKeysCommand: ParsableCommand {
       defer { try? storage.close() }
       try keys.restore(to: storage)
     } catch { throw TrailLocation.failure(error, location.name) }
-    guard output.json else {
-      return try writeLine("\(location.name)  the keys of erasable parts were restored")
-    }
-    var object = JSONWriter(.auditRestoredKeys)
-    object.member("trail", location.name)
-    object.member("hasKeys", true)
-    try writeLine(object)
+    try output.write(
+      Output.AuditRestoredKeys(trail: location.name, hasKeys: true),
+      "\(location.name)  the keys of erasable parts were restored")
   }
 }

@@ -49,10 +49,9 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     }
     defer { withExtendedLifetime(lock) {} }
     let succession = try await takeOver(by: new, location)
-    try NewFile.replace(
-      location.privateKeyFile, by: newFile,
-      keepingAs: "\(location.privateKeyFile).replaced-\(succession.index)")
-    try report(succession, location)
+    let replaced = "\(location.privateKeyFile).replaced-\(succession.index)"
+    try NewFile.replace(location.privateKeyFile, by: newFile, keepingAs: replaced)
+    try report(succession, location, replaced: replaced)
   }
 
   /// The new key.
@@ -74,20 +73,13 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     return try await options.write { try await $0.rotateKey(to: new) }
   }
 
-  private func report(_ succession: KeySuccession, _ location: TrailLocation) throws {
-    guard output.json else {
-      return try writeLine(
-        "entry \(succession.index)  a new key took over: \(succession.key.text)",
-        "private key  \(location.privateKeyFile)  (keep it secret)",
-        "replaced     \(location.privateKeyFile).replaced-\(succession.index)  (destroy it when no older backup is needed)"
-      )
-    }
-    var object = JSONWriter(.auditKeyRotation)
-    object.member("trail", location.name)
-    object.member("index", succession.index)
-    object.member("publicKey", succession.key.text)
-    object.member("privateKeyFile", location.privateKeyFile)
-    object.member("replacedKeyFile", "\(location.privateKeyFile).replaced-\(succession.index)")
-    try writeLine(object)
+  private func report(_ succession: KeySuccession, _ location: TrailLocation, replaced: String) throws {
+    try output.write(
+      Output.AuditKeyRotation(
+        trail: location.name, index: succession.index, publicKey: succession.key.text,
+        privateKeyFile: location.privateKeyFile, replacedKeyFile: replaced),
+      "entry \(succession.index)  a new key took over: \(succession.key.text)",
+      "private key  \(location.privateKeyFile)  (keep it secret)",
+      "replaced     \(replaced)  (destroy it when no older backup is needed)")
   }
 }

@@ -31,47 +31,33 @@ struct AuditStatsCommand: ParsableCommand {
       let statistics = try log.statistics()
       let root = try log.withView { $0.root }
       try log.close()
-      let text = output.json ? json(log, statistics, root) : lines(log, statistics, root)
-      try writeAll(text)
+      try report(log, statistics, root)
     } catch {
       throw TrailLocation.failure(error, location.name)
     }
   }
 
-  private func json(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) -> [UInt8] {
-    var object = JSONWriter(.auditStatistics)
-    object.member("trail", options.location.name)
-    object.member("origin", log.configuration.origin)
-    object.member("once", once(log))
-    object.member("entries", statistics.entryCount)
-    object.member("treeSize", statistics.checkpointSize)
-    object.member("rootHash", root.hexadecimal)
-    object.member("bytes", statistics.storedByteCount)
-    object.member("firstTime", statistics.oldestTime.map(EntryReport.instant))
-    object.member("lastTime", statistics.newestTime.map(EntryReport.instant))
-    return object.line()
-  }
-
-  private func lines(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) -> [UInt8] {
+  private func report(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) throws {
+    let once =
+      switch log.configuration.once {
+      case .forever: "forever"
+      case .seconds(let seconds): "\(seconds) seconds"
+      }
+    let (trail, origin) = (options.location.name, log.configuration.origin)
     let (count, bytes) = (statistics.entryCount, statistics.storedByteCount)
-    var lines = [
-      "trail         \(options.location.name)",
-      "origin        \(log.configuration.origin)",
-      "once          \(once(log))",
-      "entries       \(count)",
-      "checkpointed  \(statistics.checkpointSize)",
+    let instant = { (time: Int64) in Timestamp(millisecondsSince1970: Double(time)) }
+    let (first, last) = (statistics.oldestTime.map(instant), statistics.newestTime.map(instant))
+    let lines = [
+      "trail         \(trail)", "origin        \(origin)", "once          \(once)",
+      "entries       \(count)", "checkpointed  \(statistics.checkpointSize)",
       "root          \(root.base64)",
       "bytes         \(bytes)" + (count > 0 ? "  (\(bytes / count) an entry)" : ""),
+      first.map { "first         \($0.iso8601)" }, last.map { "last          \($0.iso8601)" },
     ]
-    if let oldest = statistics.oldestTime { lines.append("first         \(EntryReport.instant(oldest))") }
-    if let newest = statistics.newestTime { lines.append("last          \(EntryReport.instant(newest))") }
-    return Array((lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n").utf8)
-  }
-
-  private func once(_ log: AuditLog) -> String {
-    switch log.configuration.once {
-    case .forever: "forever"
-    case .seconds(let seconds): "\(seconds) seconds"
-    }
+    try output.write(
+      Output.AuditStatistics(
+        trail: trail, origin: origin, once: once, entries: count, treeSize: statistics.checkpointSize,
+        rootHash: root.hexadecimal, bytes: bytes, firstTime: first, lastTime: last),
+      lines.compactMap(\.self))
   }
 }

@@ -67,7 +67,11 @@ struct AuditWitnessCommand: ParsableCommand {
 
   func run() throws {
     let folder = AuditWitnessFolder(path: folder)
-    if let create { return try report(folder.create(name: create)) }
+    if let create {
+      let key = try folder.create(name: create)
+      let object = Output.AuditWitness(name: key.name, publicKey: key.text)
+      return try writeAll(output.json ? object.line() : Array("\(key.text)\n".utf8))
+    }
     guard Self.variable("REQUEST_METHOD") ?? "POST" == "POST" else {
       return try Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
     }
@@ -128,14 +132,4 @@ struct AuditWitnessCommand: ParsableCommand {
     try writeAll(Array(head.utf8) + response.body)
   }
 
-  private func report(_ key: NoteVerifierKey) throws {
-    if output.json {
-      var object = JSONWriter(.auditWitness)
-      object.member("name", key.name)
-      object.member("publicKey", key.text)
-      try writeLine(object)
-    } else {
-      try writeAll("\(key.text)\n")
-    }
-  }
 }

@@ -62,7 +62,7 @@ extension EntryReport {
   ///
   /// Absent fields are left out.
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter(.auditEntry)
+    var object = JSONWriter(type: "audit-entry")
     append(to: &object)
     return object.line()
   }

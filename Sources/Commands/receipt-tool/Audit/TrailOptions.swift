@@ -85,8 +85,3 @@ extension TrailView {
     note("receipt-tool: warning: no signed checkpoint covers the entries from \(first) on yet")
   }
 }
-
-/// Indicates whether the output is machine-readable.
-struct JSONOption: ParsableArguments {
-  @Flag("json", "Print one JSON object a line.") var json = false
-}

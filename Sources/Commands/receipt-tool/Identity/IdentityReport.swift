@@ -31,27 +31,18 @@ struct IdentityReport {
   }
 
   private func jsonLine() -> [UInt8] {
-    var object = JSONWriter(.identity)
-    object.member("directory", directory)
-    object.name("certificates")
-    object.beginArray()
-    for certificate in chain {
-      object.beginObject()
-      object.member("subject", certificate.subject)
-      object.member("issuer", certificate.issuer)
-      object.member("key", certificate.publicKey.kind.name)
-      object.member("notBefore", Timestamp(secondsSince1970: certificate.notBefore))
-      object.member("notAfter", Timestamp(secondsSince1970: certificate.notAfter))
-      object.member("sha256", certificate.sha256FingerprintHex)
-      object.endObject()
+    let certificates = chain.map {
+      Output.Certificate(
+        subject: $0.subject, issuer: $0.issuer, key: $0.publicKey.kind.name,
+        notBefore: Timestamp(secondsSince1970: $0.notBefore),
+        notAfter: Timestamp(secondsSince1970: $0.notAfter), sha256: $0.sha256FingerprintHex)
     }
-    object.endArray()
-    if chain.isEmpty, let publicKey {
-      object.member("key", publicKey.kind.name)
-      object.member("sha256", publicKey.sha256FingerprintHex)
-      object.member("publicKey", Base64.encodeToString(publicKey.subjectPublicKeyInfo))
-    }
-    return object.line()
+    let key = chain.isEmpty ? publicKey : nil
+    return Output.Identity(
+      directory: directory, certificates: certificates, key: key?.kind.name,
+      sha256: key?.sha256FingerprintHex,
+      publicKey: key.map { Base64.encodeToString($0.subjectPublicKeyInfo) }
+    ).line()
   }
 
   private static func date(_ seconds: Int64) -> String {

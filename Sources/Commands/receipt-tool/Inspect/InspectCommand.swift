@@ -91,7 +91,7 @@ struct InspectCommand: ParsableCommand {
 
   private func output(of inspection: Inspection, from path: String, at now: Timestamp) -> [UInt8] {
     if json {
-      var object = JSONWriter(.inspection)
+      var object = JSONWriter(type: "inspection")
       object.member("source", path)
       inspection.write(to: &object)
       return object.line()

@@ -100,13 +100,13 @@ struct NotificationsFoldCommand: ParsableCommand {
     for entitlement in ledger.entitlements
     where original.map({ $0 == entitlement.originalTransactionId }) ?? true {
       count += 1
-      var object = JSONWriter(.entitlement)
+      var object = JSONWriter(type: "entitlement")
       entitlement.append(to: &object, at: instant)
       try writeLine(object)
     }
     for consent in ledger.rescindedConsents where original == nil {
       count += 1
-      var object = JSONWriter(.rescindedConsent)
+      var object = JSONWriter(type: "rescinded-consent")
       consent.append(to: &object)
       try writeLine(object)
     }

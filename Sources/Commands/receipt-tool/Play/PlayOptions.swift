@@ -88,7 +88,7 @@ struct PlayOptions: ParsableArguments {
   }
 
   func show(_ response: [UInt8], of endpoint: GooglePlayEndpoint) throws {
-    try APIResponse(endpoint: endpoint.rawValue, body: response).write(json: json)
+    try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
 
   /// Prints the result of a call whose response has no content.

@@ -86,15 +86,12 @@ struct APIOptions: ParsableArguments {
     _ part: VerifiedPayload<Payload>, of endpoint: AppStoreServerEndpoint, _ encoded: (Payload) -> [UInt8]
   ) throws {
     guard raw else { return try show(encoded(part.payload), of: endpoint) }
-    guard json else { return try writeAll(part.compact + "\n") }
-    var object = JSONWriter(.apiResponse)
-    object.member("endpoint", endpoint.rawValue)
-    object.member("response", part.compact)
-    try writeLine(object)
+    let object = Output.APIResponse(endpoint: endpoint.rawValue, response: .string(part.compact))
+    try writeAll(json ? object.line() : Array("\(part.compact)\n".utf8))
   }
 
   func show(_ response: [UInt8], of endpoint: AppStoreServerEndpoint) throws {
-    try APIResponse(endpoint: endpoint.rawValue, body: response).write(json: json)
+    try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
 
   static func instant(_ text: String, _ flag: String) throws -> Timestamp {

@@ -42,13 +42,7 @@ struct TokenCommand: ParsableCommand {
     } catch let error as SigningError {
       throw ToolExit.failure(ToolExit.internalFault, error.message)
     }
-    guard json else {
-      try writeAll(token + "\n")
-      return
-    }
-    var object = JSONWriter(.token)
-    object.member("token", token)
-    object.member("expiresDate", now.addingSeconds(Double(lifetime)))
-    try writeLine(object)
+    let object = Output.Token(token: token, expiresDate: now.addingSeconds(Double(lifetime)))
+    try writeAll(json ? object.line() : Array("\(token)\n".utf8))
   }
 }

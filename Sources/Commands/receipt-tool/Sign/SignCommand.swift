@@ -95,10 +95,8 @@ struct SignCommand: ParsableCommand {
     let encoded =
       encodesBase64 || (!isText && (json || isTerminal)) ? Base64.encode(receipt) : receipt
     guard json else { return isTerminal ? encoded + [UInt8(ascii: "\n")] : encoded }
-    var object = JSONWriter(.signedReceipt)
-    object.member("format", format.rawValue)
-    object.member("signedDate", signedAt)
-    object.member("receipt", String(decoding: encoded, as: UTF8.self))
-    return object.line()
+    return Output.SignedReceipt(
+      format: format.rawValue, signedDate: signedAt, receipt: String(decoding: encoded, as: UTF8.self)
+    ).line()
   }
 }

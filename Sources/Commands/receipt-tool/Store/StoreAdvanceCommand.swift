@@ -58,7 +58,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
       }
       return (try await Self.notifications(open.store, after: before), target)
     }
-    try NotificationReport.write(notifications, json: output.json)
+    try output.write(notifications)
     note("receipt-tool: the store's clock shows \(target.iso8601)")
   }
 
@@ -123,7 +123,7 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
       var last = after
       while true {
         let page = try await open.store.notifications(after: last)
-        try NotificationReport.write(page, json: output.json, signed: true)
+        try output.write(page, signed: true)
         guard let end = page.last else { return }
         last = end.number
       }

@@ -86,6 +86,6 @@ struct StoreControlCommand: AsyncParsableCommand {
         (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
       throw ToolExit.failure(ToolExit.invalid, reason)
     }
-    try APIResponse(endpoint: "POST /_emulator/\(control)", body: response.body).write(json: output.json)
+    try Output.APIResponse.write(response.body, of: "POST /_emulator/\(control)", json: output.json)
   }
 }

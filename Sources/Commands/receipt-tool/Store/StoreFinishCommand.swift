@@ -53,18 +53,10 @@ struct StoreFinishCommand: AsyncParsableCommand {
       return (finished, missing)
     }
     for transaction in finished {
-      if output.json {
-        var object = JSONWriter(.storeFinish)
-        object.member("id", transaction.id.rawValue)
-        object.member("transactionId", transaction.transactionIdentifier)
-        object.member("productId", transaction.payment.productIdentifier)
-        try writeLine(object)
-      } else {
-        let line =
-          "finished  \(transaction.payment.productIdentifier)  "
-          + (transaction.transactionIdentifier ?? transaction.id.rawValue)
-        try writeLine(line)
-      }
+      let (id, product) = (transaction.id.rawValue, transaction.payment.productIdentifier)
+      try output.write(
+        Output.StoreFinish(id: id, transactionId: transaction.transactionIdentifier, productId: product),
+        "finished  \(product)  \(transaction.transactionIdentifier ?? id)")
     }
     for identifier in missing {
       let message = "the queue has no transaction \(ShownText.plain(identifier))"

@@ -120,20 +120,14 @@ struct StoreInitCommand: AsyncParsableCommand {
 
   private func report(_ folder: StoreFolder) async throws {
     let count = try folder.catalog().products.count
-    if output.json {
-      var object = JSONWriter(.store)
-      object.member("store", directory)
-      object.member("products", Int64(count))
-      object.member("rootFile", "\(directory)/\(IdentityDirectory.rootFileName)")
-      try writeLine(object)
-    } else {
-      try writeAll(
-        """
-        \(directory) sells \(count) products for \(bundle).
-        Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
-        Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
+    let object = Output.Store(
+      store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)")
+    let text = """
+      \(directory) sells \(count) products for \(bundle).
+      Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
+      Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
 
-        """)
-    }
+      """
+    try writeAll(output.json ? object.line() : Array(text.utf8))
   }
 }

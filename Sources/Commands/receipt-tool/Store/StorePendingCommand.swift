@@ -33,30 +33,21 @@ struct StorePendingCommand: AsyncParsableCommand {
       var last: PendingPurchase?
       while true {
         let page = try await open.store.pendingPurchases(after: last)
-        for purchase in page { try write(purchase) }
+        for purchase in page {
+          let (request, account) = (purchase.requestIdentifier, purchase.account)
+          let product = purchase.payment.productIdentifier
+          try output.write(
+            Output.PendingPurchase(
+              state: "waiting", request: request, account: account, productId: product,
+              quantity: Int64(purchase.payment.quantity), requestDate: purchase.date),
+            "waiting for approval  \(product)  \(account)  \(request)")
+        }
         guard let end = page.last else { return }
         last = end
       }
     }
   }
 
-  private func write(_ purchase: PendingPurchase) throws {
-    if output.json {
-      var object = JSONWriter(.pendingPurchase)
-      object.member("state", "waiting")
-      object.member("request", purchase.requestIdentifier)
-      object.member("account", purchase.account)
-      object.member("productId", purchase.payment.productIdentifier)
-      object.member("quantity", Int64(purchase.payment.quantity))
-      object.member("requestDate", purchase.date)
-      try writeLine(object)
-    } else {
-      let line =
-        "waiting for approval  \(purchase.payment.productIdentifier)  \(purchase.account)  "
-        + purchase.requestIdentifier
-      try writeLine(line)
-    }
-  }
 }
 
 /// `receipt-tool store approve`.

@@ -40,6 +40,6 @@ struct StoreRefundCommand: AsyncParsableCommand {
       if declines { return try await open.store.declineRefund(transaction) }
       return try await open.store.refund(transaction, reason: hasIssue ? .issue : .other)
     }
-    try NotificationReport.write(notifications, json: output.json)
+    try output.write(notifications)
   }
 }

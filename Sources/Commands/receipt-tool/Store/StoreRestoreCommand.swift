@@ -90,26 +90,18 @@ struct StorePurchasesCommand: AsyncParsableCommand {
 
   private func write(_ purchase: RecordedPurchase) throws {
     let sold = purchase.transaction
-    if output.json {
-      var object = JSONWriter(.storePurchase)
-      object.member("transactionId", sold.transactionIdentifier)
-      object.member("originalTransactionId", sold.originalTransactionIdentifier)
-      object.member("productId", sold.payment.productIdentifier)
-      object.member("quantity", Int64(sold.payment.quantity))
-      object.member("purchaseDate", sold.transactionDate)
-      object.member("expiresDate", purchase.current.expiresDate)
-      object.member("revocationDate", purchase.current.revocationDate)
-      object.member("price", purchase.charged)
-      object.member("finished", purchase.isFinished)
-      object.member("restored", purchase.isRestoration)
-      try writeLine(object)
-      return
-    }
-    var parts = [sold.transactionIdentifier, sold.transactionDate.iso8601, sold.payment.productIdentifier]
-    if let expires = purchase.current.expiresDate { parts.append("expires \(expires.iso8601)") }
-    if let revoked = purchase.current.revocationDate { parts.append("REVOKED \(revoked.iso8601)") }
-    if purchase.isRestoration { parts.append("restored") }
-    if !purchase.isFinished { parts.append("not finished") }
-    try writeLine(parts.joined(separator: "  "))
+    let (expires, revoked) = (purchase.current.expiresDate, purchase.current.revocationDate)
+    let parts = [
+      sold.transactionIdentifier, sold.transactionDate.iso8601, sold.payment.productIdentifier,
+      expires.map { "expires \($0.iso8601)" }, revoked.map { "REVOKED \($0.iso8601)" },
+      purchase.isRestoration ? "restored" : nil, purchase.isFinished ? nil : "not finished",
+    ]
+    try output.write(
+      Output.StorePurchase(
+        transactionId: sold.transactionIdentifier, originalTransactionId: sold.originalTransactionIdentifier,
+        productId: sold.payment.productIdentifier, quantity: Int64(sold.payment.quantity),
+        purchaseDate: sold.transactionDate, expiresDate: expires, revocationDate: revoked,
+        price: purchase.charged, finished: purchase.isFinished, restored: purchase.isRestoration),
+      parts.compactMap(\.self).joined(separator: "  "))
   }
 }

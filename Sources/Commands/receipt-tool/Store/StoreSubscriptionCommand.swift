@@ -48,7 +48,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
       if let original {
         let notifications = try await changed(original, open.store)
         if let notifications {
-          try NotificationReport.write(notifications, json: output.json)
+          try output.write(notifications)
           return
         }
         guard let subscription = try await open.store.subscription(original) else {
@@ -72,27 +72,17 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
 
   private func write(_ subscription: Subscription, at now: Timestamp) throws {
     let status = subscription.status(at: now).rawValue
-    if output.json {
-      var object = JSONWriter(.storeSubscription)
-      object.member("originalTransactionId", subscription.originalTransactionIdentifier)
-      object.member("productId", subscription.productIdentifier)
-      object.member("state", status)
-      object.member("expiresDate", subscription.expiresDate)
-      object.member("autoRenewStatus", (subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue)
-      object.member("autoRenewProductId", subscription.autoRenewProductIdentifier)
-      object.member("transactionId", subscription.transaction.transactionId)
-      let ownership: InAppOwnershipType = subscription.isFamilyShared ? .familyShared : .purchased
-      object.member("inAppOwnershipType", ownership.rawValue)
-      try writeLine(object)
-      return
-    }
-    let renewal =
-      subscription.autoRenews
-      ? "renews to \(subscription.autoRenewProductIdentifier)" : "does not renew"
-    let line =
-      "\(subscription.originalTransactionIdentifier)  \(subscription.productIdentifier)  \(status)  until "
-      + "\(subscription.expiresDate.iso8601)  \(renewal)"
-    try writeLine(line)
+    let (original, product) = (subscription.originalTransactionIdentifier, subscription.productIdentifier)
+    let (expires, next) = (subscription.expiresDate, subscription.autoRenewProductIdentifier)
+    let ownership: InAppOwnershipType = subscription.isFamilyShared ? .familyShared : .purchased
+    try output.write(
+      Output.StoreSubscription(
+        originalTransactionId: original, productId: product, state: status, expiresDate: expires,
+        autoRenewStatus: (subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue,
+        autoRenewProductId: next, transactionId: subscription.transaction.transactionId,
+        inAppOwnershipType: ownership.rawValue),
+      "\(original)  \(product)  \(status)  until \(expires.iso8601)  "
+        + (subscription.autoRenews ? "renews to \(next)" : "does not renew"))
   }
 }
 
@@ -120,6 +110,6 @@ struct StoreRenewCommand: AsyncParsableCommand {
     let notifications = try await OpenStore.with(options.folder) {
       try await $0.store.perform(.renewNow(original))
     }
-    try NotificationReport.write(notifications, json: output.json)
+    try output.write(notifications)
   }
 }

@@ -36,14 +36,10 @@ struct OutputError: Sendable {
   /// Prints the object, if the command line has `--json`.
   func write() throws(ExitCode) {
     guard Self.isWanted else { return }
-    var object = JSONWriter(.error)
-    object.member("code", code)
-    object.member("message", message)
-    object.member("exitCode", Int64(exitCode.rawValue))
-    object.member("option", option)
-    object.member("source", source)
-    object.member("place", place)
-    try writeLine(object)
+    let object = Output.Error(
+      code: code, message: message, exitCode: Int64(exitCode.rawValue), option: option, source: source,
+      place: place)
+    try writeAll(object.line())
   }
 
   /// Indicates whether errors are printed as JSON, including those of a command line that cannot be parsed.

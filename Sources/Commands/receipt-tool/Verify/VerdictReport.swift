@@ -119,7 +119,7 @@ struct VerdictReport {
   ///
   /// Absent fields are left out.
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter(.verdict)
+    var object = JSONWriter(type: "verdict")
     if let key {
       object.member("key", key)
     } else {
