@@ -52,8 +52,7 @@ struct ReceiptTool: AsyncParsableCommand {
     // Without /proc, Swift finds no arguments. Every command would then print help and succeed.
     guard !CommandLine.arguments.isEmpty else {
       exit(
-        withError: ToolExit.failure(
-          ToolExit.internalFault, "the command line cannot be read; is /proc mounted?"))
+        withError: ToolExit.failure(.internalFault, "the command line cannot be read; is /proc mounted?"))
     }
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = ToolExit.failure(for: error) }
@@ -62,7 +61,7 @@ struct ReceiptTool: AsyncParsableCommand {
     do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
     // An unexpected error must not have the exit code of an invalid receipt.
     if let error = failure, !(error is ExitCode), exitCode(for: error) == .failure {
-      failure = ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)")
+      failure = ToolExit.failure(.internalFault, "internal fault: \(error)")
     }
     end(with: failure)
   }
@@ -91,16 +90,16 @@ struct ReceiptTool: AsyncParsableCommand {
     let code = exitCode(for: error)
     let isUnexpected = code == .failure
     try OutputError(
-      isUnexpected ? ToolExit.internalFault : code,
+      isUnexpected ? ExitCode.internalFault : code,
       isUnexpected ? "internal fault: \(error)" : message(for: error)
     ).write()
   }
 
   private static func runCommand() async throws {
     try Descriptors.require()
-    if let fault = ProgramArguments.fault { throw ToolExit.failure(ToolExit.usage, fault) }
+    if let fault = ProgramArguments.fault { throw ToolExit.failure(.usage, fault) }
     if let message = CommandSuggestion.message(for: Array(CommandLine.arguments.dropFirst()), of: Self.self) {
-      throw ToolExit.failure(ToolExit.usage, message)
+      throw ToolExit.failure(.usage, message)
     }
     do {
       var command = try parseAsRoot()

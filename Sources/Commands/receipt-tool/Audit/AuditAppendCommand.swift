@@ -6,7 +6,6 @@ import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification
 
-/// `receipt-tool audit append`.
 struct AuditAppendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "append", abstract: "Append records from JSON lines.",
@@ -75,7 +74,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
     try await options.write(options: witnesses.logOptions()) { log in
       let input: InputFile
       do throws(ReadFailure) { input = try InputFile(path) } catch {
-        throw ToolExit.failure(ToolExit.unreadableInput, error.description)
+        throw ToolExit.failure(.unreadableInput, error.description)
       }
       var splitter = LineSplitter(maximumLineLength: ReceiptLimits.standard.maximumByteCount)
       let progress = Progress("appended", "records")
@@ -99,7 +98,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
             batch.append(record)
           } catch {
             try await append(&batch, to: log)
-            throw ToolExit.failure(ToolExit.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
+            throw ToolExit.failure(.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
           }
           if batch.count == Self.batchCount {
             appended += UInt64(batch.count)

@@ -5,7 +5,6 @@ import AuditTrail
 import AuditTrailSQLite
 import ReceiptCodec
 
-/// `receipt-tool audit backup`.
 struct AuditBackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Copy a trail that is in use, without the keys of its erasable parts.",
@@ -51,12 +50,12 @@ struct AuditBackupCommand: ParsableCommand {
     let location = TrailLocation(trail, privateKey: nil, publicKey: nil, checkpoint: nil)
     guard !location.isServer else {
       throw ToolExit.failure(
-        ToolExit.usage,
+        .usage,
         "\(location.name): a trail on a server is copied with pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys: "
           + "the copy must not have the keys of erasable parts")
     }
     if let taken = [destination, keys].compactMap(\.self).first(where: NewFile.exists) {
-      throw ToolExit.failure(ToolExit.cannotCreate, "\(taken) is there already")
+      throw ToolExit.failure(.cannotCreate, "\(taken) is there already")
     }
     try copy(location)
     try output.write(

@@ -6,7 +6,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit check`.
 struct AuditCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check proofs offline, with only the trail's public key.",
@@ -84,7 +83,7 @@ struct AuditCheckCommand: ParsableCommand {
             message: "The entry is in the trail, but it is about another receipt than the one given.")
         }
       } catch  where error.isFailureToCheckNote {
-        throw ToolExit.failure(ToolExit.internalFault, "\(GivenValue.described(path)): \(error)")
+        throw ToolExit.failure(.internalFault, "\(GivenValue.described(path)): \(error)")
       } catch {
         isFailed = true
         try reportFailure(path, error)
@@ -93,7 +92,7 @@ struct AuditCheckCommand: ParsableCommand {
       proven.append(ProvenEntry(index: verified.index, entry: entry))
       try report(path, verified, entry)
     }
-    if isFailed { throw ToolExit.invalid }
+    if isFailed { throw ExitCode.invalid }
     if complete { try checkCompleteness(proven) }
   }
 
@@ -104,12 +103,10 @@ struct AuditCheckCommand: ParsableCommand {
     }
     let file = policy ?? ""
     let text = try InputFile.contents(of: file)
-    do {
-      let policy = try WitnessPolicy(parsing: text)
-      return { proof, entry in try proof.verify(entry: entry, policy: policy) }
-    } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(file)) is no policy: \(error)")
+    let policy = try ToolExit.reading(orElse: "\(GivenValue.described(file)) is no policy") {
+      try WitnessPolicy(parsing: text)
     }
+    return { proof, entry in try proof.verify(entry: entry, policy: policy) }
   }
 
   private func keyChain(_ first: NoteVerifierKey) throws -> KeyChain {
@@ -118,14 +115,14 @@ struct AuditCheckCommand: ParsableCommand {
       return try KeyChain(first, parsing: InputFile.contents(of: keys))
     } catch let error as LogFormatError {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(GivenValue.described(keys)) is no file of replaced keys: \(error)")
+        .unreadableInput, "\(GivenValue.described(keys)) is no file of replaced keys: \(error)")
     }
   }
 
   private func checkCompleteness(_ proven: [ProvenEntry]) throws {
     let history: CompleteHistory
     do throws(IncompleteHistory) { history = try CompleteHistory(proven) } catch {
-      throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
+      throw ToolExit.failure(.invalid, "not complete: \(error)")
     }
     let (count, original, size) = (history.entries.count, history.original, history.size)
     try write(

@@ -6,7 +6,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit checkpoint`.
 struct AuditCheckpointCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "checkpoint",
@@ -58,7 +57,7 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
     } else {
       checkpoint = try await options.write { log in try log.publishCheckpoint() }
     }
-    guard let checkpoint else { throw ToolExit.failure(ToolExit.invalid, "no checkpoint was signed yet") }
+    guard let checkpoint else { throw ToolExit.failure(.invalid, "no checkpoint was signed yet") }
     guard output.json else { return try writeAll(checkpoint.signed.encoded) }
     let cosignatures = checkpoint.cosignatures.map {
       Output.Cosignature(

@@ -4,7 +4,6 @@ import ArgumentParser
 import AuditTrail
 import ReceiptCodec
 
-/// `receipt-tool audit erase`.
 struct AuditEraseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
@@ -56,8 +55,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
     try await options.write { log in
       let indexes = try await log.read { [self] view in try entries(view) }
       guard !indexes.isEmpty else {
-        throw ToolExit.failure(
-          ToolExit.invalid, "nothing is recorded of this, or nothing that could be erased")
+        throw ToolExit.failure(.invalid, "nothing is recorded of this, or nothing that could be erased")
       }
       // Look this up first: it is lost after the erasure.
       let others = try await log.read { try $0.entriesToErase(sharingPartsWith: indexes) }

@@ -7,7 +7,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit export`.
 struct AuditExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",

@@ -4,7 +4,6 @@ import ArgumentParser
 import AuditTrail
 import ReceiptCodec
 
-/// `receipt-tool audit find`.
 struct AuditFindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
@@ -87,7 +86,7 @@ struct AuditFindCommand: ParsableCommand {
       }
     }
     for bytes in found { try writeAll(bytes) }
-    if found.isEmpty { throw ToolExit.failure(ToolExit.invalid, "nothing found", code: "notFound") }
+    if found.isEmpty { throw ToolExit.failure(.invalid, "nothing found", code: "notFound") }
   }
 
   private func search() throws -> (TrailView) throws -> [RecordedEntry] {

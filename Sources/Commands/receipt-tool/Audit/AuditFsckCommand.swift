@@ -8,7 +8,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit fsck`.
 struct AuditFsckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fsck",
@@ -82,7 +81,7 @@ struct AuditFsckCommand: ParsableCommand {
           + "start it again")
     }
     try writeAll(output.json ? json(report) : text(report))
-    guard report.isClean else { throw ToolExit.invalid }
+    guard report.isClean else { throw ExitCode.invalid }
   }
 
   private func text(_ report: TrailCheckReport) -> [UInt8] {
@@ -124,7 +123,7 @@ struct AuditFsckCommand: ParsableCommand {
       throw error
     } catch  where !error.isFailureToCheckNote {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
+        .unreadableInput,
         "\(GivenValue.described(file)) is no checkpoint of this trail: \(error); if it is older than the trail's second "
           + "key, give the first key as --key")
     }

@@ -7,7 +7,6 @@ import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit history`.
 struct AuditHistoryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
@@ -89,7 +88,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     let anchor = try await log.anchor(original: original)
     try log.publishCheckpoint()
     guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-      throw ToolExit.failure(ToolExit.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
+      throw ToolExit.failure(.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
     }
     let lines = try log.withView { view in
       var lines: [[UInt8]] = []
@@ -114,7 +113,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     for line in lines { try writeAll(line) }
     if lines.isEmpty {
       let name = original.map { "original transaction \(ShownText.plain($0))" } ?? "this customer"
-      throw ToolExit.failure(ToolExit.invalid, "nothing is recorded of \(name)", code: "notFound")
+      throw ToolExit.failure(.invalid, "nothing is recorded of \(name)", code: "notFound")
     }
   }
 }

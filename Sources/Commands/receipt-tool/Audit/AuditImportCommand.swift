@@ -6,7 +6,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit import`.
 struct AuditImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Create a trail from an export with erasable parts.",
@@ -47,7 +46,7 @@ struct AuditImportCommand: ParsableCommand {
       let origin = try origin()
       guard let signer = try location.signer(named: origin) else {
         throw ToolExit.failure(
-          ToolExit.unreadableInput,
+          .unreadableInput,
           "the private key of \(origin) is missing at \(location.privateKeyFile); name it with "
             + "--private-key")
       }
@@ -92,10 +91,8 @@ struct AuditImportCommand: ParsableCommand {
   /// The name in the export's checkpoint; the signature is verified later.
   private func origin() throws -> String {
     let bytes = try InputFile.contents(of: "\(folder)/checkpoint", limit: 1 << 20)
-    do {
-      return try SignedCheckpoint(parsing: bytes).unverifiedCheckpoint.origin
-    } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(folder)/checkpoint is no checkpoint: \(error)")
+    return try ToolExit.reading(orElse: "\(folder)/checkpoint is no checkpoint") {
+      try SignedCheckpoint(parsing: bytes).unverifiedCheckpoint.origin
     }
   }
 

@@ -6,7 +6,6 @@ import Glibc
 import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit init`.
 struct AuditInitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Create a trail, and the keys that sign and verify it.",
@@ -86,10 +85,10 @@ struct AuditInitCommand: ParsableCommand {
       try report(location, signer.verifierKey)
     } catch {
       if let error = error as? LogFormatError {
-        throw ToolExit.failure(ToolExit.usage, "--origin \(origin): \(error)")
+        throw ToolExit.failure(.usage, "--origin \(origin): \(error)")
       }
       let failure = Self.failure(error, location)
-      let mayGoOn = [ToolExit.inputOutput, ToolExit.undetermined].contains(failure as? ExitCode)
+      let mayGoOn = [ExitCode.inputOutput, ExitCode.undetermined].contains(failure as? ExitCode)
       if mayGoOn, !NewFile.exists(location.publicKey) {
         note("receipt-tool: the trail is not complete; the same command goes on where this one stopped")
       }
@@ -121,13 +120,13 @@ struct AuditInitCommand: ParsableCommand {
   /// If another file exists at its path, that is the error `cannotCreate`, not an unusable input.
   static func failure(_ error: any Error, _ location: TrailLocation) -> any Error {
     if let error = error as? StorageError, error.code == .notATrail {
-      return ToolExit.failure(ToolExit.cannotCreate, "\(location.name): \(error)")
+      return ToolExit.failure(.cannotCreate, "\(location.name): \(error)")
     }
     return TrailLocation.failure(error, location.name)
   }
 
   private static func isTaken(_ file: String) -> ExitCode {
-    ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
+    ToolExit.failure(.cannotCreate, "\(file) is there already")
   }
 
   private func report(_ location: TrailLocation, _ key: NoteVerifierKey) throws {

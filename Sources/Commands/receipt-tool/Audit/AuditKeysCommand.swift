@@ -5,7 +5,6 @@ import AuditTrail
 import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit keys`.
 struct AuditKeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keys",

@@ -6,7 +6,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit migrate`.
 struct AuditMigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",

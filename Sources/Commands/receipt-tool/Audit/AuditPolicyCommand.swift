@@ -5,7 +5,6 @@ import AuditTrail
 import ReceiptCodec
 import ReceiptCrypto
 
-/// `receipt-tool audit policy`.
 struct AuditPolicyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "policy", abstract: "Show the policy whose digest entries state.",
@@ -35,10 +34,10 @@ struct AuditPolicyCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let digest = RecordInput.digest(digest) else { throw ToolExit.usage }
+    guard let digest = RecordInput.digest(digest) else { throw ExitCode.usage }
     guard let text = try options.read({ try $0.policy(digest) }) else {
       throw ToolExit.failure(
-        ToolExit.invalid, "the trail does not have the policy \(digest.hexadecimal)", code: "notFound")
+        .invalid, "the trail does not have the policy \(digest.hexadecimal)", code: "notFound")
     }
     guard output.json else { return try writeAll(Array(text.utf8)) }
     try output.write(Output.AuditPolicy(policySha256: digest.hexadecimal, text: text))

@@ -7,7 +7,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit prove`.
 struct AuditProveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prove", abstract: "Write a proof that an entry is in the trail, for offline checks.",
@@ -76,7 +75,7 @@ struct AuditProveCommand: ParsableCommand {
       try log.close()
       guard try location.signer(named: verifier.name) != nil else {
         throw ToolExit.failure(
-          ToolExit.invalid,
+          .invalid,
           "entry \(index) is newer than the last checkpoint, and there is no private key to sign another with"
         )
       }

@@ -5,7 +5,6 @@ import AuditTrail
 import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit reindex`.
 struct AuditReindexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reindex",

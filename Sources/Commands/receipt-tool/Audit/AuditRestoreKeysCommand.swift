@@ -4,7 +4,6 @@ import ArgumentParser
 import AuditTrail
 import ReceiptCodec
 
-/// `receipt-tool audit restore-keys`.
 struct AuditRestoreKeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore-keys",

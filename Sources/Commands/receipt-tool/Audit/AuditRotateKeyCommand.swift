@@ -6,7 +6,6 @@ import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit rotate-key`.
 struct AuditRotateKeyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate-key",
@@ -45,7 +44,7 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     let newFile = location.privateKeyFile + ".new"
     let new = try newKey(named: name, in: newFile)
     guard let lock = NewFile.lock(newFile) else {
-      throw ToolExit.failure(ToolExit.undetermined, "another process replaces the key with \(newFile) now")
+      throw ToolExit.failure(.undetermined, "another process replaces the key with \(newFile) now")
     }
     defer { withExtendedLifetime(lock) {} }
     let succession = try await takeOver(by: new, location)

@@ -3,7 +3,6 @@
 import ArgumentParser
 import AuditTrail
 
-/// `receipt-tool audit show`.
 struct AuditShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show entries by index.",
@@ -58,8 +57,7 @@ struct AuditShowCommand: ParsableCommand {
   private func shown(_ index: UInt64, in view: TrailView) throws -> [UInt8] {
     if receipt {
       guard let receipt = try view.erasablePart(at: index)?.receipt else {
-        throw ToolExit.failure(
-          ToolExit.invalid, "entry \(index): its receipt was not kept, or it was erased")
+        throw ToolExit.failure(.invalid, "entry \(index): its receipt was not kept, or it was erased")
       }
       return receipt
     }

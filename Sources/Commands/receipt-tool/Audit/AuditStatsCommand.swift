@@ -8,7 +8,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit stats`.
 struct AuditStatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats", abstract: "Show the size of a trail, its name and its last checkpoint.",

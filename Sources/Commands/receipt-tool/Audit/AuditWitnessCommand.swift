@@ -6,7 +6,6 @@ import Glibc
 import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit witness`.
 struct AuditWitnessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "witness",
@@ -82,8 +81,7 @@ struct AuditWitnessCommand: ParsableCommand {
         of: logs.map {
           let key = try TrailLocation.verifierKey($0)
           guard key.kind == .ed25519 else {
-            throw ToolExit.failure(
-              ToolExit.unreadableInput, "\(key.name) is the key of a witness, not of a log")
+            throw ToolExit.failure(.unreadableInput, "\(key.name) is the key of a witness, not of a log")
           }
           return key
         })
@@ -112,7 +110,7 @@ struct AuditWitnessCommand: ParsableCommand {
         body += piece
       }
       return body
-    } catch { throw ToolExit.failure(ToolExit.unreadableInput, error.description) }
+    } catch { throw ToolExit.failure(.unreadableInput, error.description) }
   }
 
   private static func variable(_ name: String) -> String? {

@@ -20,10 +20,10 @@ struct AuditWitnessFolder {
   func create(name: String) throws -> NoteVerifierKey {
     let key: NoteSignerKey
     do { key = try NoteSignerKey.generate(name: name) } catch {
-      throw ToolExit.failure(ToolExit.usage, "--create \(name): \(error)")
+      throw ToolExit.failure(.usage, "--create \(name): \(error)")
     }
     guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw ToolExit.failure(ToolExit.cannotCreate, "cannot make \(path): \(systemMessage(errno))")
+      throw ToolExit.failure(.cannotCreate, "cannot make \(path): \(systemMessage(errno))")
     }
     try NewFile.write(Array(key.pem().utf8), to: privateKeyFile, mode: 0o600)
     do {
@@ -41,21 +41,17 @@ struct AuditWitnessFolder {
   func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
     let publicKey = try publicKey()
     let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)
-    let key: NoteSignerKey
-    do {
-      key = try NoteSignerKey(name: publicKey.name, pem: String(decoding: pem, as: UTF8.self))
-    } catch {
-      throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(privateKeyFile) holds no Ed25519 private key in PEM: \(error)")
+    let key = try ToolExit.reading(orElse: "\(privateKeyFile) holds no Ed25519 private key in PEM") {
+      try NoteSignerKey(name: publicKey.name, pem: String(decoding: pem, as: UTF8.self))
     }
     guard key.cosignatureVerifierKey == publicKey else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(privateKeyFile) and \(publicKeyFile) do not belong together")
+        .unreadableInput, "\(privateKeyFile) and \(publicKeyFile) do not belong together")
     }
     var known: [[UInt8]: [NoteVerifierKey]] = [:]
     for log in logs {
       guard log.publicKey != publicKey.publicKey else {
-        throw ToolExit.failure(ToolExit.usage, "the witness and the log \(log.name) have the same key")
+        throw ToolExit.failure(.usage, "the witness and the log \(log.name) have the same key")
       }
       known[Array(log.name.utf8), default: []].append(log)
     }
@@ -76,7 +72,7 @@ struct AuditWitnessFolder {
       let key = try? NoteVerifierKey(String(line)),
       key.kind == .cosignature
     else {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(publicKeyFile) holds no public key of a witness")
+      throw ToolExit.failure(.unreadableInput, "\(publicKeyFile) holds no public key of a witness")
     }
     return key
   }

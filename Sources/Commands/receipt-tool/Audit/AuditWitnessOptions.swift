@@ -48,18 +48,14 @@ struct AuditWitnessOptions: ParsableArguments {
     var options = AuditLog.Options()
     guard let policyFile else { return options }
     let bytes = try InputFile.contents(of: policyFile, limit: WitnessPolicy.maximumByteCount)
-    let policy: WitnessPolicy
-    do throws(LogFormatError) { policy = try WitnessPolicy(parsing: bytes) } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(policyFile) is no policy of witnesses: \(error)")
+    let policy = try ToolExit.reading(orElse: "\(policyFile) is no policy of witnesses") {
+      try WitnessPolicy(parsing: bytes)
     }
     for witness in policy.witnesses {
-      guard let url = witness.url else { continue }
-      do throws(RemoteURL.Failure) {
-        _ = try RemoteURL(String(decoding: url, as: UTF8.self), allowsPlainHTTP: allowsPlainHTTP)
-      } catch {
-        throw ToolExit.failure(
-          ToolExit.unreadableInput,
-          "\(policyFile), witness \(String(decoding: witness.name, as: UTF8.self)): \(error)")
+      guard let url = witness.url.map({ String(decoding: $0, as: UTF8.self) }) else { continue }
+      let name = String(decoding: witness.name, as: UTF8.self)
+      _ = try ToolExit.reading(orElse: "\(policyFile), witness \(name)") {
+        try RemoteURL(url, allowsPlainHTTP: allowsPlainHTTP)
       }
     }
     var witnesses = Witnesses(

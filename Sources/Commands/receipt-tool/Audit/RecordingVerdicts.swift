@@ -133,7 +133,6 @@ struct VerdictRecorder: Sendable {
 
   /// The exit code for an error of the trail, which must differ from that of an invalid receipt.
   static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(
-      ToolExit.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")
+    ToolExit.failure(.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")
   }
 }

@@ -170,7 +170,7 @@ private final class DatabaseWriter: RowWriter {
     _ path: String, _ body: () throws(StorageError) -> Result
   ) throws(ExitCode) -> Result {
     do throws(StorageError) { return try body() } catch {
-      throw ToolExit.failure(ToolExit.inputOutput, "cannot write \(path): \(error.message)")
+      throw ToolExit.failure(.inputOutput, "cannot write \(path): \(error.message)")
     }
   }
 }

@@ -70,12 +70,8 @@ struct TrailLocation {
     if let key = try? NoteVerifierKey(text) { return key }
     let contents = try InputFile.contents(of: text, limit: 1 << 16)
     let line = String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
-    do {
-      return try NoteVerifierKey(String(line))
-    } catch {
-      throw ToolExit.failure(
-        ToolExit.unreadableInput,
-        "\(text) holds no public key of a trail (NAME+ID+BASE64): \(error)")
+    return try ToolExit.reading(orElse: "\(text) holds no public key of a trail (NAME+ID+BASE64)") {
+      try NoteVerifierKey(String(line))
     }
   }
 
@@ -92,11 +88,8 @@ struct TrailLocation {
     if unsafe stat(file, &status) == 0, status.st_mode & 0o077 != 0 {
       note("receipt-tool: warning: others can read the private key \(file); chmod 600 it")
     }
-    do {
-      return try NoteSignerKey(name: name, pem: String(decoding: pem, as: UTF8.self))
-    } catch {
-      throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(file) holds no Ed25519 private key in PEM: \(error)")
+    return try ToolExit.reading(orElse: "\(file) holds no Ed25519 private key in PEM") {
+      try NoteSignerKey(name: name, pem: String(decoding: pem, as: UTF8.self))
     }
   }
 
@@ -104,8 +97,7 @@ struct TrailLocation {
   func requiredSigner() throws -> NoteSignerKey {
     guard let signer = try signer(named: verifierKey().name) else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
-        "the private key is missing at \(privateKeyFile); name it with --private-key")
+        .unreadableInput, "the private key is missing at \(privateKeyFile); name it with --private-key")
     }
     return signer
   }
@@ -123,8 +115,7 @@ struct TrailLocation {
   }
 
   private static var withoutPostgreSQL: ExitCode {
-    ToolExit.failure(
-      ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
+    ToolExit.failure(.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
   }
 
   /// The storage of an existing trail for a command that only reads.
@@ -148,9 +139,7 @@ struct TrailLocation {
       #if PostgreSQL
         return try creating ? PostgreSQLStorage(creatingAt: trail) : PostgreSQLStorage(openingAt: trail)
       #else
-        throw ToolExit.failure(
-          ToolExit.usage,
-          "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
+        throw Self.withoutPostgreSQL
       #endif
     }
     return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
@@ -189,7 +178,7 @@ struct TrailLocation {
   /// The entries are stored and acknowledged; only the checkpoint is missing.
   static func checkpointFailure(_ error: AuditError, _ name: String) -> ExitCode {
     ToolExit.failure(
-      ToolExit.inputOutput,
+      .inputOutput,
       "\(name): the entries are stored, but no signed checkpoint covers them: \(error.description); when that is "
         + "mended: receipt-tool audit checkpoint \(name)")
   }

@@ -32,7 +32,6 @@ struct IdentityCommand: ParsableCommand {
     subcommands: [IdentityCreateCommand.self, IdentityShowCommand.self])
 }
 
-/// `receipt-tool identity create`.
 struct IdentityCreateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -110,17 +109,8 @@ struct IdentityCreateCommand: ParsableCommand {
     let passphrase = try passphraseOptions.passphrase()
     for name in IdentityDirectory.fileNames { try CommandInputs.refuse(asOutput: "\(directory)/\(name)") }
     let options = try algorithm.certified.map { try self.options($0) }
-    let identity: SigningIdentity
-    do throws(SigningError) {
-      if let options {
-        identity = try SigningIdentity.create(options)
-      } else {
-        identity = SigningIdentity(appKey: try appKey())
-      }
-      try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    let identity = try options.map(SigningIdentity.create) ?? SigningIdentity(appKey: appKey())
+    try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
     try IdentityReport(
       directory: directory, chain: identity.chain, publicKey: identity.privateKey.publicKey
     ).write(json: json)
@@ -155,7 +145,6 @@ struct IdentityCreateCommand: ParsableCommand {
   }
 }
 
-/// `receipt-tool identity show`.
 struct IdentityShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the certificates of an identity; the key is not read.",
@@ -173,14 +162,8 @@ struct IdentityShowCommand: ParsableCommand {
   @Flag("json", "Print one JSON object.") var json = false
 
   func run() throws {
-    let chain: [Certificate]
-    let publicKey: PublicKey?
-    do throws(SigningError) {
-      publicKey = try IdentityDirectory(directory).loadPublicKey()
-      chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    let publicKey = try IdentityDirectory(directory).loadPublicKey()
+    let chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
     try IdentityReport(directory: directory, chain: chain, publicKey: publicKey).write(json: json)
   }
 }

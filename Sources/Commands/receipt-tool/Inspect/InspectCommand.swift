@@ -76,14 +76,14 @@ struct InspectCommand: ParsableCommand {
         try writeAll(output(of: try Inspection(of: bytes), from: path, at: now))
       } catch let failure as ReadFailure {
         try failure.report()
-        exitCode = exitCode ?? ToolExit.unreadableInput
+        exitCode = exitCode ?? ExitCode.unreadableInput
       } catch let error as MalformedReceipt {
         note("receipt-tool: \(ShownText.plain(path)): \(error)")
         try OutputError(
-          ToolExit.invalid, error.message, code: error.code.rawValue, source: path,
+          .invalid, error.message, code: error.code.rawValue, source: path,
           place: error.place.description
         ).write()
-        exitCode = ToolExit.invalid
+        exitCode = ExitCode.invalid
       }
     }
     if let exitCode { throw exitCode }

@@ -67,17 +67,17 @@ struct NotificationsFoldCommand: ParsableCommand {
         do throws(NotificationRejection) {
           ledger.apply(try receiver.receive(notification))
         } catch {
-          let code = error.httpStatus == 503 ? ToolExit.undetermined : ToolExit.invalid
+          let code = error.httpStatus == 503 ? ExitCode.undetermined : ExitCode.invalid
           note("receipt-tool: \(place): \(error)")
           try OutputError(code, "\(error)", source: place).write()
-          worst = worst == ToolExit.invalid ? worst : code
+          worst = worst == ExitCode.invalid ? worst : code
         }
       }
     }
     let count = try write(ledger, at: instant)
     if let original, count == 0, worst == nil {
       throw ToolExit.failure(
-        ToolExit.invalid, "no notification is about the original transaction \(original)", code: "notFound")
+        .invalid, "no notification is about the original transaction \(original)", code: "notFound")
     }
     if let worst { throw worst }
   }

@@ -44,13 +44,12 @@ struct PlayAccountOptions: ParsableArguments {
     let variable = "GOOGLE_APPLICATION_CREDENTIALS"
     let fromEnvironment = unsafe getenv(variable).map { unsafe String(cString: $0) }
     guard let path = keyFile ?? fromEnvironment, !path.isEmpty else {
-      throw ToolExit.failure(
-        ToolExit.usage, "needs --service-account FILE, or \(variable) in the environment")
+      throw ToolExit.failure(.usage, "needs --service-account FILE, or \(variable) in the environment")
     }
     do {
       return try ServiceAccount(keyFile: InputFile.contents(of: path, limit: ServiceAccount.maximumByteCount))
     } catch let error as ServiceAccountError {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(path)): \(error)")
+      throw ToolExit.failure(.unreadableInput, "\(GivenValue.described(path)): \(error)")
     }
   }
 }
@@ -82,7 +81,7 @@ struct PlayOptions: ParsableArguments {
       try await calls(client)
     } catch let error as GooglePlayError {
       throw ToolExit.failure(
-        error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description,
+        error.isRetryable ? ExitCode.undetermined : ExitCode.invalid, error.description,
         code: error.code?.rawValue)
     }
   }

@@ -78,7 +78,7 @@ struct APIOptions: ParsableArguments {
     do {
       try await calls(client)
     } catch let error as AppStoreServerError {
-      throw ToolExit.failure(error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description)
+      throw ToolExit.failure(error.isRetryable ? ExitCode.undetermined : ExitCode.invalid, error.description)
     }
   }
 

@@ -169,7 +169,7 @@ struct CheckerOptions: ParsableArguments {
         let key = try credentials.serviceKey()
         guard key == nil || serviceCount == 1 else {
           throw ToolExit.failure(
-            ToolExit.usage, "--check takes receiptkit=URL once where there is a key, which each would be sent"
+            .usage, "--check takes receiptkit=URL once where there is a key, which each would be sent"
           )
         }
         return ReceiptServiceChecker(url, transport: transport, token: key, retry: servers.retry)
@@ -184,7 +184,7 @@ struct CheckerOptions: ParsableArguments {
     var onlyBundle: String?
     if case .oneOf(let bundleIds) = policy.bundleIds {
       guard bundleIds.count == 1 else {
-        throw ToolExit.failure(ToolExit.usage, "--check app-store asks about one app: name one --bundle-id")
+        throw ToolExit.failure(.usage, "--check app-store asks about one app: name one --bundle-id")
       }
       onlyBundle = bundleIds.first
     }

@@ -74,7 +74,7 @@ struct CredentialOptions: ParsableArguments {
         bundleId: bundleId)
     } catch {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
+        .unreadableInput,
         "\(GivenValue.described(keyPath ?? credentialsFile ?? "the API key")): \(error.message)")
     }
   }
@@ -102,8 +102,7 @@ struct CredentialOptions: ParsableArguments {
   }
 
   private static func missing(_ flag: String, _ variable: String) -> ExitCode {
-    ToolExit.failure(
-      ToolExit.usage, "needs \(flag), or \(variable) in the environment, or --credentials FILE")
+    ToolExit.failure(.usage, "needs \(flag), or \(variable) in the environment, or --credentials FILE")
   }
 
   private static func environment(_ name: String) -> String? {
@@ -117,23 +116,23 @@ struct CredentialOptions: ParsableArguments {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "cannot read \(GivenValue.described(path)): \(systemMessage(errno))")
+        .unreadableInput, "cannot read \(GivenValue.described(path)): \(systemMessage(errno))")
     }
     guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
+        .unreadableInput,
         "\(GivenValue.described(path)) holds secrets, and others may read or write it: chmod 600 \(path)")
     }
     guard let document = try? JSONValue(parsing: InputFile.contents(of: path, limit: 1 << 16)),
       let members = document.object
     else {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(path)) is not a JSON object")
+      throw ToolExit.failure(.unreadableInput, "\(GivenValue.described(path)) is not a JSON object")
     }
     var file = File()
     for member in members {
       guard let value = member.value.string else {
         throw ToolExit.failure(
-          ToolExit.unreadableInput, "\(GivenValue.described(path)): \(member.name) is not a text")
+          .unreadableInput, "\(GivenValue.described(path)): \(member.name) is not a text")
       }
       switch member.name {
       case "apiKeyFile": file.keyFile = value
@@ -146,8 +145,7 @@ struct CredentialOptions: ParsableArguments {
       case "huaweiClientSecret": file.huaweiClientSecret = value
       case "serviceKey": file.serviceKey = value
       default:
-        throw ToolExit.failure(
-          ToolExit.unreadableInput, "\(GivenValue.described(path)): there is no \(member.name)")
+        throw ToolExit.failure(.unreadableInput, "\(GivenValue.described(path)): there is no \(member.name)")
       }
     }
     return file

@@ -54,7 +54,7 @@ struct HuaweiOptions: ParsableArguments {
       address = HuaweiAddress(site)
     } else {
       throw ToolExit.failure(
-        ToolExit.usage, "--check huawei needs --huawei-site SITE: china, germany, singapore or russia")
+        .usage, "--check huawei needs --huawei-site SITE: china, germany, singapore or russia")
     }
     return HuaweiChecker(
       transport: transport, address: address, clientId: id, clientSecret: secret,

@@ -52,7 +52,7 @@ struct ServerOptions: ParsableArguments {
     do throws(RemoteURL.Failure) {
       return try RemoteURL(text, allowsPlainHTTP: allowsPlainHTTP)
     } catch {
-      throw ToolExit.failure(ToolExit.usage, "\(GivenValue.described(text)): \(error.description)")
+      throw ToolExit.failure(.usage, "\(GivenValue.described(text)): \(error.description)")
     }
   }
 

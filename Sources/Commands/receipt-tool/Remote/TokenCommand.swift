@@ -40,7 +40,7 @@ struct TokenCommand: ParsableCommand {
     do {
       token = try credentials.signer(bundleId: bundleId).serverToken(issuedAt: now, lifetime: lifetime)
     } catch let error as SigningError {
-      throw ToolExit.failure(ToolExit.internalFault, error.message)
+      throw ToolExit.failure(.internalFault, error.message)
     }
     let object = Output.Token(token: token, expiresDate: now.addingSeconds(Double(lifetime)))
     try writeAll(json ? object.line() : Array("\(token)\n".utf8))

@@ -78,8 +78,7 @@ struct SignCommand: ParsableCommand {
       receipt = try signer.sign(parsed, usesPSS: usesPSS)
       signedAt = parsed.signedAt
     } catch {
-      throw ToolExit.failure(
-        ToolExit.code(for: error), "\(input): \(error.description)", code: error.code.rawValue)
+      throw ToolExit.failure(for: error, input)
     }
     let contents = contents(of: receipt, signedAt: signedAt)
     if let output {

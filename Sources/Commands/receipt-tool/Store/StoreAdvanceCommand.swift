@@ -6,7 +6,6 @@ import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store advance`.
 struct StoreAdvanceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "advance",
@@ -47,7 +46,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
       let now = open.settings.now
       let target = try end(from: now)
       guard target >= now else {
-        throw ToolExit.failure(ToolExit.usage, "the store's clock shows \(now.iso8601) and does not go back")
+        throw ToolExit.failure(.usage, "the store's clock shows \(now.iso8601) and does not go back")
       }
       let before = try await Self.lastNumber(open.store)
       do {
@@ -97,7 +96,6 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   }
 }
 
-/// `receipt-tool store notifications`.
 struct StoreNotificationsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notifications", abstract: "Show the store's signed notifications for the app's server.",

@@ -4,7 +4,6 @@ import ArgumentParser
 import ReceiptCodec
 import Storefront
 
-/// `receipt-tool store buy`.
 struct StoreBuyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "buy", abstract: "Add a payment to the customer's queue and have the store process it.",
@@ -60,8 +59,7 @@ struct StoreBuyCommand: AsyncParsableCommand {
       return try await queue.transaction(id)
     }
     guard let transaction else {
-      throw ToolExit.failure(
-        ToolExit.internalFault, "the queue does not have the payment that was just added")
+      throw ToolExit.failure(.internalFault, "the queue does not have the payment that was just added")
     }
     let receipt = transaction.storeTransaction?.receipt
     if let file, let receipt {
@@ -71,11 +69,11 @@ struct StoreBuyCommand: AsyncParsableCommand {
       json: output.json, color.colors, receipt: file == nil ? receipt : nil)
     switch transaction.transactionState {
     case .purchased, .restored: break
-    case .failed: throw ToolExit.invalid
+    case .failed: throw ExitCode.invalid
     case .purchasing:
       note(
         "receipt-tool: it is waiting for approval: receipt-tool store pending --store \(options.directory)")
-      throw ToolExit.undetermined
+      throw ExitCode.undetermined
     }
   }
 }

@@ -5,7 +5,6 @@ import ReceiptCodec
 import ReceiptHTTP
 import ReceiptHTTPCurl
 
-/// `receipt-tool store control`.
 struct StoreControlCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "control",
@@ -79,12 +78,12 @@ struct StoreControlCommand: AsyncParsableCommand {
           .post, url, headers: [HTTPHeader("Content-Type", "application/json")], body: body().encoded(),
           timeout: .milliseconds(Int64((server.deadline ?? 30) * 1000)), maximumResponseByteCount: 256 << 20))
     } catch {
-      throw ToolExit.failure(ToolExit.undetermined, "\(error)")
+      throw ToolExit.failure(.undetermined, "\(error)")
     }
     guard response.status == 200 else {
       let reason =
         (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
-      throw ToolExit.failure(ToolExit.invalid, reason)
+      throw ToolExit.failure(.invalid, reason)
     }
     try Output.APIResponse.write(response.body, of: "POST /_emulator/\(control)", json: output.json)
   }

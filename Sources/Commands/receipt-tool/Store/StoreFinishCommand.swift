@@ -5,7 +5,6 @@ import ReceiptBytes
 import ReceiptCodec
 import Storefront
 
-/// `receipt-tool store finish`.
 struct StoreFinishCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "finish",
@@ -61,8 +60,8 @@ struct StoreFinishCommand: AsyncParsableCommand {
     for identifier in missing {
       let message = "the queue has no transaction \(ShownText.plain(identifier))"
       note("receipt-tool: \(message)")
-      try OutputError(ToolExit.invalid, message, code: "notFound").write()
+      try OutputError(.invalid, message, code: "notFound").write()
     }
-    if !missing.isEmpty { throw ToolExit.invalid }
+    if !missing.isEmpty { throw ExitCode.invalid }
   }
 }

@@ -17,28 +17,19 @@ extension StoreFolder {
     addToInputs()
     // A folder without settings is not a store.
     _ = try settings()
-    let identity: SigningIdentity
-    do throws(SigningError) {
-      identity = try IdentityDirectory(path).load { note("receipt-tool: \($0)") }
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    let identity = try IdentityDirectory(path).load { note("receipt-tool: \($0)") }
     let catalog = try catalog()
+    let storage = try SQLiteRecordStorage(openingAt: ledgerFile)
     do {
-      let storage = try Self.storage(ledgerFile, creating: false)
-      do {
-        // Only one process can have the storage open, so no other process changes the settings from here on.
-        let settings = StoredSettings(try settings(), in: settingsFile)
-        let store = try LocalStore(
-          catalog: catalog, identity: identity, storage: storage, options: settings.current.options(),
-          clock: { settings.now })
-        return OpenStore(folder: self, settings: settings, store: store, storage: storage)
-      } catch {
-        try? storage.close()
-        throw error
-      }
+      // Only one process can have the storage open, so no other process changes the settings from here on.
+      let settings = StoredSettings(try settings(), in: settingsFile)
+      let store = try LocalStore(
+        catalog: catalog, identity: identity, storage: storage, options: settings.current.options(),
+        clock: { settings.now })
+      return OpenStore(folder: self, settings: settings, store: store, storage: storage)
     } catch {
-      throw Self.failure(error)
+      try? storage.close()
+      throw error
     }
   }
 
@@ -53,11 +44,7 @@ extension StoreFolder {
 
   func settings() throws -> StoreSettings {
     let file = try InputFile.contents(of: settingsFile, limit: 1 << 20)
-    do throws(MalformedReceipt) {
-      return try StoreSettings(decoding: file)
-    } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(settingsFile): \(error)")
-    }
+    return try ToolExit.reading(orElse: settingsFile) { try StoreSettings(decoding: file) }
   }
 
   func catalog() throws -> ProductCatalog {
@@ -67,20 +54,8 @@ extension StoreFolder {
   }
 
   static func catalog(_ contents: [UInt8], isStoreKit: Bool, path: String) throws -> ProductCatalog {
-    do throws(CatalogError) {
-      return try catalog(contents, isStoreKit: isStoreKit)
-    } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(error)")
-    }
+    try ToolExit.reading(orElse: path) { try catalog(contents, isStoreKit: isStoreKit) }
   }
-
-  static func storage(_ path: String, creating: Bool) throws -> any RecordStorage {
-    return creating
-      ? try SQLiteRecordStorage(at: path) : try SQLiteRecordStorage(openingAt: path)
-  }
-
-  /// The exit code and message for an error of the store.
-  static func failure(_ error: any Error) -> any Error { ToolExit.failure(for: error) }
 }
 
 /// The settings of an open store, which no other process changes.
@@ -124,13 +99,9 @@ struct OpenStore {
   func queue(_ account: String) throws -> PaymentQueue {
     var options = PaymentQueue.Options()
     options.checksRegistration = false
-    do {
-      return try PaymentQueue(
-        store: store.session(account: account),
-        storage: StoreFolder.storage(folder.queueFile(account), creating: true), options: options)
-    } catch {
-      throw StoreFolder.failure(error)
-    }
+    return try PaymentQueue(
+      store: store.session(account: account), storage: SQLiteRecordStorage(at: folder.queueFile(account)),
+      options: options)
   }
 
   /// Completes an advance of the clock that failed, or whose process was killed.
@@ -161,7 +132,7 @@ struct OpenStore {
       return result
     } catch {
       try? open.storage.close()
-      throw StoreFolder.failure(error)
+      throw error
     }
   }
 

@@ -7,7 +7,6 @@ import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store init`.
 struct StoreInitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Create a store: its identity, its products and its records.",
@@ -71,7 +70,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     let products = try catalog.map { try InputFile.contents(of: $0, limit: 64 << 20) } ?? SampleCatalog.json()
     _ = try StoreFolder.catalog(products, isStoreKit: isStoreKit, path: catalog ?? "the samples")
     for file in [folder.settingsFile, folder.ledgerFile] where NewFile.exists(file) {
-      throw ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
+      throw ToolExit.failure(.cannotCreate, "\(file) is there already")
     }
     let settings = try settings()
     var authority = CertificateAuthority.Options(
@@ -79,18 +78,9 @@ struct StoreInitCommand: AsyncParsableCommand {
     // As with `identity create`, the certificates are valid from an earlier date, so that receipts verify even if the
     // clock is set back.
     authority.validFrom = Timestamp(secondsSince1970: 1_199_145_600)
-    do throws(SigningError) {
-      let identity = try SigningIdentity.create(authority)
-      try IdentityDirectory(directory).write(identity)
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    try IdentityDirectory(directory).write(SigningIdentity.create(authority))
     try NewFile.write(products, to: isStoreKit ? folder.storeKitCatalogFile : folder.ownCatalogFile)
-    do {
-      try StoreFolder.storage(folder.ledgerFile, creating: true).close()
-    } catch {
-      throw StoreFolder.failure(error)
-    }
+    try SQLiteRecordStorage(at: folder.ledgerFile).close()
     // The settings are written last: a folder without them is not a store.
     try NewFile.write(settings.encoded(), to: folder.settingsFile)
     try await report(folder)

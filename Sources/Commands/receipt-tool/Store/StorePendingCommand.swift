@@ -4,7 +4,6 @@ import ArgumentParser
 import ReceiptCodec
 import Storefront
 
-/// `receipt-tool store pending`.
 struct StorePendingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pending",
@@ -50,7 +49,6 @@ struct StorePendingCommand: AsyncParsableCommand {
 
 }
 
-/// `receipt-tool store approve`.
 struct StoreApproveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve", abstract: "Approve a pending purchase.",
@@ -81,7 +79,6 @@ struct StoreApproveCommand: AsyncParsableCommand {
   }
 }
 
-/// `receipt-tool store decline`.
 struct StoreDeclineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decline", abstract: "Decline a pending purchase.",

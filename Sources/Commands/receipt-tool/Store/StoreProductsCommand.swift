@@ -6,7 +6,6 @@ import ReceiptCodec
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store products`.
 struct StoreProductsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "products",
@@ -43,7 +42,7 @@ struct StoreProductsCommand: AsyncParsableCommand {
       }
       return response.invalidProductIdentifiers
     }
-    if !invalid.isEmpty { throw ToolExit.invalid }
+    if !invalid.isEmpty { throw ExitCode.invalid }
   }
 
   private func write(_ product: Product) throws {

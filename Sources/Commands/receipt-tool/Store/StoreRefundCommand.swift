@@ -5,7 +5,6 @@ import ReceiptCodec
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store refund`.
 struct StoreRefundCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refund",

@@ -5,7 +5,6 @@ import ReceiptCodec
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store restore`.
 struct StoreRestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Restore finished purchases, each as a new transaction in the queue.",
@@ -41,7 +40,6 @@ struct StoreRestoreCommand: AsyncParsableCommand {
   }
 }
 
-/// `receipt-tool store purchases`.
 struct StorePurchasesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purchases", abstract: "Show all purchases of the customer in the store's records.",

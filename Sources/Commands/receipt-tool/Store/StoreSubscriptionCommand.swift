@@ -5,7 +5,6 @@ import ReceiptCodec
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store subscription`.
 struct StoreSubscriptionCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscription", abstract: "Show the customer's subscriptions, or change one.",
@@ -52,7 +51,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
           return
         }
         guard let subscription = try await open.store.subscription(original) else {
-          throw ToolExit.failure(ToolExit.invalid, "there is no subscription \(original)")
+          throw ToolExit.failure(.invalid, "there is no subscription \(original)")
         }
         try write(subscription, at: open.settings.now)
         return
@@ -86,7 +85,6 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
   }
 }
 
-/// `receipt-tool store renew`.
 struct StoreRenewCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "renew",

@@ -70,7 +70,7 @@ struct AppKeyOptions: ParsableArguments {
     do throws(CryptoError) {
       return try PublicKey(inFile: contents)
     } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(file)): \(error.message)")
+      throw ToolExit.failure(.unreadableInput, "\(GivenValue.described(file)): \(error.message)")
     }
   }
 }

@@ -57,7 +57,7 @@ enum CommandInputs {
   static func refuse(asOutput path: String) throws(ExitCode) {
     guard let input = input(at: path) else { return }
     throw ToolExit.failure(
-      ToolExit.cannotCreate,
+      .cannotCreate,
       input == path
         ? "\(path) is an input of this command; name another file for the output"
         : "\(path) is \(input), an input of this command; name another file for the output")

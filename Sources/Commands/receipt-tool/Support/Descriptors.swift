@@ -28,7 +28,7 @@ enum Descriptors {
     }
     guard free < count else { return }
     throw ToolExit.failure(
-      ToolExit.inputOutput,
+      .inputOutput,
       "only \(free) more files can be opened, and up to \(count) are needed; raise the limit: ulimit -n 256")
   }
 }

@@ -30,7 +30,7 @@ struct OutputError: Sendable {
     self.message = message
     self.source = source
     self.place = place
-    if exitCode == ToolExit.usage { option = Self.option(in: message) }
+    if exitCode == ExitCode.usage { option = Self.option(in: message) }
   }
 
   /// Prints the object, if the command line has `--json`.
@@ -47,13 +47,13 @@ struct OutputError: Sendable {
 
   private static func name(of code: ExitCode) -> String {
     switch code {
-    case ToolExit.invalid: "refused"
-    case ToolExit.undetermined: "unavailable"
-    case ToolExit.usage: "usage"
-    case ToolExit.malformedInput: "malformed-input"
-    case ToolExit.unreadableInput: "unreadable-input"
-    case ToolExit.cannotCreate: "cannot-create"
-    case ToolExit.inputOutput: "input-output"
+    case ExitCode.invalid: "refused"
+    case ExitCode.undetermined: "unavailable"
+    case ExitCode.usage: "usage"
+    case ExitCode.malformedInput: "malformed-input"
+    case ExitCode.unreadableInput: "unreadable-input"
+    case ExitCode.cannotCreate: "cannot-create"
+    case ExitCode.inputOutput: "input-output"
     default: "internal-fault"
     }
   }

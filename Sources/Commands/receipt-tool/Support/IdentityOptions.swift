@@ -19,12 +19,12 @@ struct PassphraseOptions: ParsableArguments {
     case (let file?, nil): return Passphrase.trimmingLineEnd(try InputFile.contents(of: file, limit: 1 << 16))
     case (nil, let variable?):
       guard let value = unsafe getenv(variable) else {
-        throw ToolExit.failure(ToolExit.usage, "the environment variable \(variable) is not set")
+        throw ToolExit.failure(.usage, "the environment variable \(variable) is not set")
       }
       // Keep the bytes unchanged: a String would replace bytes that are not UTF-8.
       return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     case (.some, .some):
-      throw ToolExit.failure(ToolExit.usage, "give --passphrase-file or --passphrase-env, not both")
+      throw ToolExit.failure(.usage, "give --passphrase-file or --passphrase-env, not both")
     }
   }
 }
@@ -62,43 +62,19 @@ struct IdentityOptions: ParsableArguments {
   }
 
   func load(passphrase: [UInt8]?) throws -> SigningIdentity {
-    do throws(SigningError) {
-      if let directory {
-        CommandInputs.add(identity: directory)
+    if let directory {
+      CommandInputs.add(identity: directory)
+      do throws(SigningError) {
         return try IdentityDirectory(directory).load(passphrase: passphrase) { note("receipt-tool: \($0)") }
+      } catch {
+        throw ToolExit.failure(for: error, GivenValue.described(directory))
       }
-    } catch {
-      throw ToolExit.failure(
-        ToolExit.code(for: error), "\(GivenValue.described(directory ?? "")): \(error.description)",
-        code: error.code.rawValue)
     }
     let key = try InputFile.contents(of: keyFile ?? "")
     guard let chainFile else {
-      do throws(SigningError) {
-        return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
-      } catch {
-        throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-      }
+      return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
     }
     let chain = try InputFile.contents(of: chainFile)
-    do throws(SigningError) {
-      return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
-  }
-}
-
-extension ToolExit {
-  /// The exit code for a signing error.
-  static func code(for error: SigningError) -> ExitCode {
-    switch error.code {
-    case .fileExists, .unwritableFile: cannotCreate
-    case .cryptoFailure: internalFault
-    case .unreadableFile, .malformedKey, .malformedCertificate, .malformedInput, .missingField,
-      .unknownField, .emptyChain, .brokenChain, .keyMismatch, .wrongPassphrase:
-      unreadableInput
-    case .chainLength, .unsuitableKey, .passphraseRequired, .invalidValue: usage
-    }
+    return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
   }
 }

@@ -91,7 +91,7 @@ struct InputFile: ~Copyable {
     do throws(ReadFailure) {
       return try InputFile(path).readAll(limit: limit)
     } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, error.description)
+      throw ToolExit.failure(.unreadableInput, error.description)
     }
   }
 }
@@ -105,7 +105,7 @@ struct ReadFailure: Error, CustomStringConvertible {
   /// Reports on standard error, and with `--json` as an object, that one of several inputs cannot be read.
   func report() throws(ExitCode) {
     note("receipt-tool: \(self)")
-    try OutputError(ToolExit.unreadableInput, description, source: path).write()
+    try OutputError(.unreadableInput, description, source: path).write()
   }
 }
 

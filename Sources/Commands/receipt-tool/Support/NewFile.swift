@@ -84,12 +84,12 @@ enum NewFile {
   fileprivate static func failure(_ path: String, _ error: SystemError, creating: Bool = false) -> ExitCode {
     if error.isExisting { return isThere(path) }
     return ToolExit.failure(
-      creating && !error.isFull ? ToolExit.cannotCreate : ToolExit.inputOutput,
+      creating && !error.isFull ? ExitCode.cannotCreate : ExitCode.inputOutput,
       "cannot write \(path): \(error.reason)")
   }
 
   fileprivate static func isThere(_ path: String) -> ExitCode {
-    ToolExit.failure(ToolExit.cannotCreate, "\(path) is there already")
+    ToolExit.failure(.cannotCreate, "\(path) is there already")
   }
 }
 
@@ -144,7 +144,7 @@ final class PendingFile {
     guard exists, let own = try? FileSystem.linkStatus(path), !own.isRegularFile else { return path }
     guard let target = FileSystem.resolved(path) else {
       throw ToolExit.failure(
-        ToolExit.cannotCreate, "cannot write \(path): the link leads to a path that is not UTF-8")
+        .cannotCreate, "cannot write \(path): the link leads to a path that is not UTF-8")
     }
     return target
   }

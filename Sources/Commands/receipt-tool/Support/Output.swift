@@ -91,13 +91,13 @@ enum StandardStreams {
   /// Closes standard output, because some file systems report a full disk only then.
   static func finish(succeeded: Bool) throws(ExitCode) {
     guard close(STDOUT_FILENO) == 0 else { throw outputFailure() }
-    if succeeded, isNoteLost.load(ordering: .relaxed) { throw ToolExit.inputOutput }
+    if succeeded, isNoteLost.load(ordering: .relaxed) { throw ExitCode.inputOutput }
   }
 
   static func outputFailure() -> ExitCode {
     note("receipt-tool: cannot write to standard output: \(systemMessage(errno))")
     // Standard output is lost, so the error cannot be printed as an object either.
     OutputError.keep(nil)
-    return ToolExit.inputOutput
+    return ExitCode.inputOutput
   }
 }

@@ -88,7 +88,7 @@ extension Output.APIResponse {
     do throws(MalformedReceipt) {
       response = try JSONValue(parsing: body, limits: ReceiptLimits(maximumByteCount: body.count))
     } catch {
-      throw ToolExit.failure(ToolExit.undetermined, "the answer is no JSON: \(error)")
+      throw ToolExit.failure(.undetermined, "the answer is no JSON: \(error)")
     }
     try writeAll(Self(endpoint: endpoint, response: response).line())
   }

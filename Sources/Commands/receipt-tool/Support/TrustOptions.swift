@@ -43,7 +43,7 @@ struct TrustOptions: ParsableArguments {
       let roots = certificates.filter(\.isSelfIssued)
       guard !roots.isEmpty else {
         throw ToolExit.failure(
-          ToolExit.usage,
+          .usage,
           "--trust \(file): there is no root (self-issued) certificate in it; use --intermediate for others")
       }
       // Xcode's certificate is self-signed, and may or may not be a certificate authority. As a pinned certificate, it
@@ -51,7 +51,7 @@ struct TrustOptions: ParsableArguments {
       let authorities = roots.filter(\.isCertificateAuthority)
       guard admitsXcode || authorities.count == roots.count else {
         throw ToolExit.failure(
-          ToolExit.usage,
+          .usage,
           "--trust \(file): a self-signed certificate that is no authority can only be pinned for test data, "
             + "with --admit-xcode")
       }
@@ -80,7 +80,7 @@ struct TrustOptions: ParsableArguments {
     }
     guard !files.isEmpty else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
+        .unreadableInput,
         "--intermediate \(path): there is no file in this folder whose name ends in .cer, .crt, .der or .pem")
     }
     return files.map { "\(path)/\($0)" }
@@ -92,8 +92,8 @@ struct TrustOptions: ParsableArguments {
       return try Certificate.certificates(in: bytes)
     } catch {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
-        "\(GivenValue.described(file)) holds no certificate in PEM or DER: \(error.message)")
+        .unreadableInput, "\(GivenValue.described(file)) holds no certificate in PEM or DER: \(error.message)"
+      )
     }
   }
 }

@@ -161,7 +161,7 @@ struct KeyedLine {
   /// It ends the command: the boundaries of the receipts in such an input are unknown.
   static func failure(source: String, index: Int) -> ExitCode {
     ToolExit.failure(
-      ToolExit.malformedInput,
+      .malformedInput,
       "\(ShownText.plain(source)):\(index): the line does not begin with a key and a tab, as --keyed requires: a key is "
         + "1 to \(maximumKeyLength) bytes of UTF-8 without control characters, and a receipt has no line feed"
     )

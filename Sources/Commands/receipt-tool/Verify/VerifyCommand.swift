@@ -226,8 +226,8 @@ struct VerdictTally: Sendable {
   }
 
   var exitCode: ExitCode? {
-    if invalid > 0 { return ToolExit.invalid }
-    if hasUnreadableInput { return ToolExit.unreadableInput }
-    return undetermined > 0 ? ToolExit.undetermined : nil
+    if invalid > 0 { return ExitCode.invalid }
+    if hasUnreadableInput { return ExitCode.unreadableInput }
+    return undetermined > 0 ? ExitCode.undetermined : nil
   }
 }
