@@ -71,7 +71,7 @@ struct AuditWitnessCommand: ParsableCommand {
       let object = Output.AuditWitness(name: key.name, publicKey: key.text)
       return try writeAll(output.json ? object.line() : Array("\(key.text)\n".utf8))
     }
-    guard Self.variable("REQUEST_METHOD") ?? "POST" == "POST" else {
+    guard environmentVariable("REQUEST_METHOD") ?? "POST" == "POST" else {
       return try Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
     }
     let witness: CheckpointWitness
@@ -100,7 +100,7 @@ struct AuditWitnessCommand: ParsableCommand {
   /// Its length is the one that the web server states, because the web server need not close the stream.
   private static func body() throws -> [UInt8] {
     let limit = CheckpointWitness.maximumRequestByteCount
-    let length = variable("CONTENT_LENGTH").flatMap { Int($0) }
+    let length = environmentVariable("CONTENT_LENGTH").flatMap { Int($0) }
     do throws(ReadFailure) {
       let input = try InputFile("-")
       var body: [UInt8] = []
@@ -111,12 +111,6 @@ struct AuditWitnessCommand: ParsableCommand {
       }
       return body
     } catch { throw ToolExit.failure(.unreadableInput, error.description) }
-  }
-
-  private static func variable(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
-    return text.isEmpty ? nil : text
   }
 
   private static func print(_ response: WitnessResponse, _ further: String = "") throws {

@@ -52,15 +52,10 @@ struct PlayGetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await options.withClient { client in
-      switch (type, productV1) {
-      case (.subscription, _):
-        try options.show(await client.send(.subscription(token)).encodedJSON(), of: .subscription)
-      case (.product, nil): try options.show(await client.send(.product(token)).encodedJSON(), of: .product)
-      case (.product, let product?):
-        try options.show(
-          await client.send(.productV1(of: product, token: token)).encodedJSON(), of: .productV1)
-      }
+    switch (type, productV1) {
+    case (.subscription, _): try await options.show(.subscription(token))
+    case (.product, nil): try await options.show(.product(token))
+    case (.product, let product?): try await options.show(.productV1(of: product, token: token))
     }
   }
 }
@@ -76,19 +71,16 @@ struct PlayAcknowledgeCommand: AsyncParsableCommand {
   @Option("payload", "A text that the purchase keeps.", value: "TEXT") var payload: String?
 
   func run() async throws {
-    try await options.withClient { client in
-      switch type {
-      case .product:
-        let request = ProductAcknowledgeRequest().with { $0.developerPayload = payload }
-        try await client.send(.acknowledgeProduct(of: product, token: token, with: request))
-      case .subscription:
-        let request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
-        try await client.send(.acknowledgeSubscription(of: product, token: token, with: request))
-      }
-      try options.showDone(
-        "purchaseToken", token, "acknowledged",
-        by: type == .product ? .acknowledgeProduct : .acknowledgeSubscription)
+    let call: GooglePlayCall<NoContent>
+    switch type {
+    case .product:
+      let request = ProductAcknowledgeRequest().with { $0.developerPayload = payload }
+      call = .acknowledgeProduct(of: product, token: token, with: request)
+    case .subscription:
+      let request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
+      call = .acknowledgeSubscription(of: product, token: token, with: request)
     }
+    try await options.perform(call, "purchaseToken", token, "acknowledged")
   }
 }
 
@@ -100,10 +92,8 @@ struct PlayConsumeCommand: AsyncParsableCommand {
   @Option("product", "The product.", value: "ID") var product: String
 
   func run() async throws {
-    try await options.withClient { client in
-      try await client.send(.consumeProduct(of: product, token: token))
-      try options.showDone("purchaseToken", token, "consumed", by: .consumeProduct)
-    }
+    try await options.perform(
+      .consumeProduct(of: product, token: token), "purchaseToken", token, "consumed")
   }
 }
 
@@ -129,11 +119,8 @@ struct PlayRevokeCommand: AsyncParsableCommand {
     } else {
       context.fullRefund = EmptyObject()
     }
-    try await options.withClient { client in
-      _ = try await client.send(
-        .revokeSubscription(token, with: RevokeSubscriptionRequest(revocationContext: context)))
-      try options.showDone("purchaseToken", token, "revoked", by: .revokeSubscription)
-    }
+    let request = RevokeSubscriptionRequest(revocationContext: context)
+    try await options.perform(.revokeSubscription(token, with: request), "purchaseToken", token, "revoked")
   }
 }
 
@@ -144,10 +131,8 @@ struct PlayRefundCommand: AsyncParsableCommand {
   @Flag("revoke", "End the access, too.") var revoke = false
 
   func run() async throws {
-    try await options.withClient { client in
-      try await client.send(.refundOrder(orderId, revokesAccess: revoke ? true : nil))
-      try options.showDone("orderId", orderId, "refunded", by: .refundOrder)
-    }
+    let call = GooglePlayCall.refundOrder(orderId, revokesAccess: revoke ? true : nil)
+    try await options.perform(call, "orderId", orderId, "refunded")
   }
 }
 

@@ -42,8 +42,7 @@ struct PlayAccountOptions: ParsableArguments {
 
   private func account() throws -> ServiceAccount {
     let variable = "GOOGLE_APPLICATION_CREDENTIALS"
-    let fromEnvironment = unsafe getenv(variable).map { unsafe String(cString: $0) }
-    guard let path = keyFile ?? fromEnvironment, !path.isEmpty else {
+    guard let path = keyFile ?? environmentVariable(variable), !path.isEmpty else {
       throw ToolExit.failure(.usage, "needs --service-account FILE, or \(variable) in the environment")
     }
     do {
@@ -90,14 +89,24 @@ struct PlayOptions: ParsableArguments {
     try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
 
-  /// Prints the result of a call whose response has no content.
-  func showDone(_ member: String, _ value: String, _ result: String, by endpoint: GooglePlayEndpoint) throws {
-    var object = JSONWriter()
-    object.beginObject()
-    object.member(member, value)
-    object.member("result", result)
-    object.endObject()
-    try show(object.bytes, of: endpoint)
+  /// Sends a call and prints its response.
+  func show(_ call: GooglePlayCall<some JSONObject>) async throws {
+    try await withClient { client in try show(await client.send(call).encodedJSON(), of: call.endpoint) }
+  }
+
+  /// Sends a call and prints its result, since its response has no content worth printing.
+  func perform<Response>(
+    _ call: GooglePlayCall<Response>, _ member: String, _ value: String, _ result: String
+  ) async throws {
+    try await withClient { client in
+      _ = try await client.send(call)
+      var object = JSONWriter()
+      object.beginObject()
+      object.member(member, value)
+      object.member("result", result)
+      object.endObject()
+      try show(object.bytes, of: call.endpoint)
+    }
   }
 }
 

@@ -82,12 +82,32 @@ struct APIOptions: ParsableArguments {
     }
   }
 
-  func show<Payload>(
-    _ part: VerifiedPayload<Payload>, of endpoint: AppStoreServerEndpoint, _ encoded: (Payload) -> [UInt8]
-  ) throws {
-    guard raw else { return try show(encoded(part.payload), of: endpoint) }
+  /// Sends a call and prints its value.
+  func show<Response, Payload: WirePayload>(
+    _ call: AppStoreServerCall<Response, VerifiedPayload<Payload>>
+  ) async throws {
+    try await withClient { client in try show(await client.send(call), of: call.endpoint) }
+  }
+
+  /// Sends a paged call and prints its elements.
+  func show<Response, Payload: WirePayload>(
+    _ call: AppStoreServerPagedCall<Response, VerifiedPayload<Payload>>, of endpoint: AppStoreServerEndpoint
+  ) async throws {
+    try await withClient { client in
+      for try await part in client.pages(call) { try show(part, of: endpoint) }
+    }
+  }
+
+  func show(_ part: VerifiedPayload<some WirePayload>, of endpoint: AppStoreServerEndpoint) throws {
+    guard raw else { return try show(part.payload.encodedJSON(), of: endpoint) }
     let object = Output.APIResponse(endpoint: endpoint.rawValue, response: .string(part.compact))
     try writeAll(json ? object.line() : Array("\(part.compact)\n".utf8))
+  }
+
+  /// The payload of a part that is a member of a larger answer, or with `--raw` its compact form.
+  func json(of part: VerifiedPayload<some WirePayload>) -> JSONValue {
+    let payload = raw ? nil : try? JSONValue(parsing: part.payload.encodedJSON())
+    return payload ?? .string(part.compact)
   }
 
   func show(_ response: [UInt8], of endpoint: AppStoreServerEndpoint) throws {
@@ -113,13 +133,7 @@ struct APITransactionsCommand: ParsableCommand {
     @OptionGroup var options: APIOptions
     @Argument("The transaction's identifier.") var transactionId: String
 
-    func run() async throws {
-      try await options.withClient { client in
-        try options.show(await client.send(.transaction(transactionId)), of: .transaction) {
-          $0.encodedJSON()
-        }
-      }
-    }
+    func run() async throws { try await options.show(.transaction(transactionId)) }
   }
 
   struct History: AsyncParsableCommand {
@@ -136,11 +150,8 @@ struct APITransactionsCommand: ParsableCommand {
         $0.sort = descending ? .descending : nil
         $0.revoked = revoked ? true : nil
       }
-      try await options.withClient { client in
-        for try await transaction in client.pages(.transactionHistory(of: transactionId, filter: filter)) {
-          try options.show(transaction, of: .transactionHistory) { $0.encodedJSON() }
-        }
-      }
+      try await options.show(
+        .transactionHistory(of: transactionId, filter: filter), of: .transactionHistory)
     }
   }
 
@@ -150,11 +161,7 @@ struct APITransactionsCommand: ParsableCommand {
     @Argument("Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
-      try await options.withClient { client in
-        for try await transaction in client.pages(.refundHistory(of: transactionId)) {
-          try options.show(transaction, of: .refundHistory) { $0.encodedJSON() }
-        }
-      }
+      try await options.show(.refundHistory(of: transactionId), of: .refundHistory)
     }
   }
 
@@ -169,9 +176,7 @@ struct APITransactionsCommand: ParsableCommand {
           note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
           return
         }
-        for transaction in transactions {
-          try options.show(transaction, of: .orderLookup) { $0.encodedJSON() }
-        }
+        for transaction in transactions { try options.show(transaction, of: .orderLookup) }
       }
     }
   }
@@ -182,13 +187,7 @@ struct APITransactionsCommand: ParsableCommand {
     @OptionGroup var options: APIOptions
     @Argument("Any transaction of the customer.") var transactionId: String
 
-    func run() async throws {
-      try await options.withClient { client in
-        try options.show(await client.send(.appTransaction(of: transactionId)), of: .appTransaction) {
-          $0.encodedJSON()
-        }
-      }
-    }
+    func run() async throws { try await options.show(.appTransaction(of: transactionId)) }
   }
 }
 
@@ -210,9 +209,9 @@ struct APISubscriptionsCommand: ParsableCommand {
           object.member("originalTransactionId", subscription.originalTransactionId)
           object.member("subscriptionGroupIdentifier", subscription.subscriptionGroupIdentifier)
           object.member("status", subscription.status.rawValue)
-          member("transaction", subscription.purchase.transaction, of: &object) { $0.encodedJSON() }
+          object.member("transaction", options.json(of: subscription.purchase.transaction))
           if let renewalInfo = subscription.purchase.renewalInfo {
-            member("renewalInfo", renewalInfo, of: &object) { $0.encodedJSON() }
+            object.member("renewalInfo", options.json(of: renewalInfo))
           }
           object.endObject()
           try options.show(object.bytes, of: .subscriptionStatuses)
@@ -220,17 +219,6 @@ struct APISubscriptionsCommand: ParsableCommand {
       }
     }
 
-    private func member<Payload>(
-      _ name: String, _ part: VerifiedPayload<Payload>, of object: inout JSONWriter,
-      _ encoded: (Payload) -> [UInt8]
-    ) {
-      object.name(name)
-      if !options.raw, let value = try? JSONValue(parsing: encoded(part.payload)) {
-        object.value(value)
-      } else {
-        object.string(part.compact)
-      }
-    }
   }
 }
 
@@ -260,7 +248,7 @@ struct APINotificationsCommand: ParsableCommand {
       }
       try await options.withClient { client in
         for try await sent in client.pages(.notificationHistory(request)) {
-          try options.show(sent.notification, of: .notificationHistory) { $0.encodedJSON() }
+          try options.show(sent.notification, of: .notificationHistory)
         }
       }
     }
@@ -298,18 +286,9 @@ struct APINotificationsCommand: ParsableCommand {
         let sent = try await client.send(.testNotificationStatus(token))
         var object = JSONWriter()
         object.beginObject()
-        object.name("sendAttempts")
-        object.beginArray()
-        for attempt in sent.sendAttempts {
-          if let value = try? JSONValue(parsing: attempt.encodedJSON()) { object.value(value) }
-        }
-        object.endArray()
-        object.name("notification")
-        if !options.raw, let value = try? JSONValue(parsing: sent.notification.payload.encodedJSON()) {
-          object.value(value)
-        } else {
-          object.string(sent.notification.compact)
-        }
+        let attempts = sent.sendAttempts.compactMap { try? JSONValue(parsing: $0.encodedJSON()) }
+        object.member("sendAttempts", .array(attempts))
+        object.member("notification", options.json(of: sent.notification))
         object.endObject()
         try options.show(object.bytes, of: .testNotificationStatus)
       }

@@ -11,24 +11,17 @@ struct Colors: Sendable {
 
   let isOn: Bool
 
-  /// The word, coloured.
-  ///
-  /// It must not contain control characters.
+  /// The word, coloured; it must not contain control characters.
   func callAsFunction(_ word: String, _ emphasis: Emphasis) -> String {
-    isOn ? "\u{1B}[1;\(Self.parameter(of: emphasis))m\(word)\u{1B}[0m" : word
+    // Parameters of SGR (ECMA-48).
+    let color =
+      switch emphasis {
+      case .good: 32
+      case .bad: 31
+      case .caution: 33
+      }
+    return isOn ? "\u{1B}[1;\(color)m\(word)\u{1B}[0m" : word
   }
-
-  /// The colour as a parameter of SGR (ECMA-48).
-  private static func parameter(of emphasis: Emphasis) -> String {
-    switch emphasis {
-    case .good: "32"
-    case .bad: "31"
-    case .caution: "33"
-    }
-  }
-}
-
-extension Colors {
   private static let verdicts: [Substring: Emphasis] = [
     "VALID": .good, "INTACT": .good, "PROVEN": .good, "COMPLETE": .good, "purchased": .good,
     "restored": .good,
@@ -78,13 +71,9 @@ struct ColorOptions: ParsableArguments {
     case .never: .off
     case .auto:
       Colors(
-        isOn: isatty(STDOUT_FILENO) == 1 && Self.variable("NO_COLOR").isEmpty
-          && Self.variable("TERM") != "dumb")
+        isOn: isatty(STDOUT_FILENO) == 1 && environmentVariable("NO_COLOR") == nil
+          && environmentVariable("TERM") != "dumb")
     }
   }
 
-  private static func variable(_ name: String) -> String {
-    guard let value = unsafe getenv(name) else { return "" }
-    return unsafe String(cString: value)
-  }
 }

@@ -19,21 +19,6 @@ enum NewFile {
     _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false
   ) throws(ExitCode) {
     if overwriting { try CommandInputs.refuse(asOutput: path) }
-    try writeAny(contents, to: path, mode: mode, overwriting: overwriting)
-  }
-
-  /// Replaces a file that the command itself manages, such as the settings of a store, although it has read the file.
-  ///
-  /// - Throws: The same as ``write(_:to:mode:overwriting:)``.
-  static func replaceOwn(_ path: String, by contents: [UInt8]) throws(ExitCode) {
-    let file = try PendingFile(own: path)
-    try file.write(contents)
-    try file.finish()
-  }
-
-  private static func writeAny(
-    _ contents: [UInt8], to path: String, mode: UInt16, overwriting: Bool
-  ) throws(ExitCode) {
     if overwriting, let status = try? FileSystem.status(path), !status.isRegularFile {
       let file = try perform(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
       return try perform(path) { () throws(SystemError) in
@@ -42,6 +27,15 @@ enum NewFile {
       }
     }
     let file = try PendingFile(path, mode: mode, overwriting: overwriting)
+    try file.write(contents)
+    try file.finish()
+  }
+
+  /// Replaces a file that the command itself manages, such as the settings of a store, although it has read the file.
+  ///
+  /// - Throws: The same as ``write(_:to:mode:overwriting:)``.
+  static func replaceOwn(_ path: String, by contents: [UInt8]) throws(ExitCode) {
+    let file = try PendingFile(path, overwriting: true, isOwn: true)
     try file.write(contents)
     try file.finish()
   }
@@ -107,19 +101,12 @@ final class PendingFile {
   /// The temporary path.
   var temporary: String { unfinished.path }
 
-  /// Creates an empty file.
+  /// Creates an empty file, which may replace one of the command's inputs only if that is the command's own file.
   ///
   /// - Throws: The same as ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
-  convenience init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool) throws(ExitCode) {
-    try self.init(path, mode: mode, overwriting: overwriting, isOwn: false)
-  }
-
-  /// Creates an empty file that will replace one that the command itself manages.
-  fileprivate convenience init(own path: String) throws(ExitCode) {
-    try self.init(path, mode: 0o644, overwriting: true, isOwn: true)
-  }
-
-  private init(_ path: String, mode: UInt16, overwriting: Bool, isOwn: Bool) throws(ExitCode) {
+  init(
+    _ path: String, mode: UInt16 = 0o644, overwriting: Bool, isOwn: Bool = false
+  ) throws(ExitCode) {
     if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
     let status = try? FileSystem.status(path)
     guard status == nil || overwriting && status?.isRegularFile == true else { throw NewFile.isThere(path) }

@@ -39,6 +39,12 @@ func note(_ line: String) {
   }
 }
 
+/// The value of an environment variable; `nil` if it is not set, or empty.
+func environmentVariable(_ name: String) -> String? {
+  let text = unsafe getenv(name).map { unsafe String(cString: $0) }
+  return text?.isEmpty == false ? text : nil
+}
+
 /// Writes all bytes to a file descriptor.
 ///
 /// - Returns: `true` if it succeeded; otherwise `errno` has the reason.
