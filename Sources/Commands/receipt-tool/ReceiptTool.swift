@@ -66,9 +66,7 @@ struct ReceiptTool: AsyncParsableCommand {
     end(with: failure)
   }
 
-  /// Ends the process.
-  ///
-  /// Values of the command line are printed without control characters.
+  /// Ends the process. Values of the command line are printed without control characters.
   private static func end(with error: (any Error)?) -> Never {
     guard let error, !(error is ExitCode) else { exit(withError: error) }
     var message = fullMessage(for: error)
@@ -82,9 +80,7 @@ struct ReceiptTool: AsyncParsableCommand {
     exit(withError: exitCode(for: error))
   }
 
-  /// Prints the error as JSON if `--json` is given.
-  ///
-  /// Lost output has an exit code of its own.
+  /// Prints the error as JSON if `--json` is given. Lost output has an exit code of its own.
   private static func writeError(_ error: any Error) throws(ExitCode) {
     if let code = error as? ExitCode { return try OutputError.writeLast(code) }
     let code = exitCode(for: error)

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import CBuild
-import ReceiptCodec
 import ReceiptCrypto
 import ReceiptHTTP
 import ReceiptHTTPCurl

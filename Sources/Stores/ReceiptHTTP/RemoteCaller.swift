@@ -20,10 +20,8 @@ package struct RemoteCaller: Sendable {
     case done(Value)
     /// A terminal failure.
     case failed(any Error & Sendable)
-    /// A temporary failure.
-    ///
-    /// `isProcessed` is `false` if the server states that the request had no effect; then even a request that is not
-    /// idempotent may be sent again.
+    /// A temporary failure. `isProcessed` is `false` if the server states that the request had no effect; then even a
+    /// request that is not idempotent may be sent again.
     case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
   }
 
@@ -73,11 +71,6 @@ package struct RemoteCaller: Sendable {
 
   /// Sends a request, again if necessary, until a response is final.
   ///
-  /// - Parameters:
-  ///   - isIdempotent: `true` if sending the request twice has the same effect as sending it once.
-  ///   - request: Creates the request for each attempt, because tokens may expire.
-  ///   - classify: Classifies a response; its errors are thrown unchanged.
-  /// - Returns: The value of a response classified as done.
   /// - Throws: ``Failure``, or an error of `classify` or `request`.
   package func send<Value: Sendable>(
     isIdempotent: Bool, _ request: () throws -> RemoteRequest, classify: (RemoteResponse) -> Outcome<Value>

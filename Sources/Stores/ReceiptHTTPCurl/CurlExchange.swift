@@ -3,9 +3,7 @@
 internal import CCurl
 internal import ReceiptHTTP
 
-/// A request under way.
-///
-/// Once it is started, only the loop's thread uses libcurl's part of it.
+/// A request under way. Once it is started, only the loop's thread uses libcurl's part of it.
 @safe
 final class CurlExchange: @unchecked Sendable {
   typealias Outcome = Result<RemoteResponse, HTTPTransportError>

@@ -3,7 +3,6 @@
 import ArgumentParser
 import AuditTrail
 import AuditTrailSQLite
-import ReceiptCodec
 
 struct AuditBackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

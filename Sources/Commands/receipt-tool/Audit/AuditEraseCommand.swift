@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 
 struct AuditEraseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,8 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
-import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 

@@ -4,7 +4,6 @@ import ArgumentParser
 import AuditTrail
 import Glibc
 import ReceiptBytes
-import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 

@@ -3,7 +3,6 @@
 import ArgumentParser
 import AuditTrail
 import Glibc
-import ReceiptCodec
 import TransparencyLog
 
 struct AuditInitCommand: ParsableCommand {
@@ -54,9 +53,8 @@ struct AuditInitCommand: ParsableCommand {
     Int64(once).map(TrailConfiguration.OnceWindow.seconds) ?? .forever
   }
 
-  /// The public key is written last: it exists only for a complete trail.
-  ///
-  /// Without it, an interrupted creation is resumed.
+  /// The public key is written last: it exists only for a complete trail. Without it, an interrupted creation is
+  /// resumed.
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
@@ -115,9 +113,8 @@ struct AuditInitCommand: ParsableCommand {
     }
   }
 
-  /// The error for a new trail.
-  ///
-  /// If another file exists at its path, that is the error `cannotCreate`, not an unusable input.
+  /// The error for a new trail. If another file exists at its path, that is the error `cannotCreate`, not an unusable
+  /// input.
   static func failure(_ error: any Error, _ location: TrailLocation) -> any Error {
     if let error = error as? StorageError, error.code == .notATrail {
       return ToolExit.failure(.cannotCreate, "\(location.name): \(error)")

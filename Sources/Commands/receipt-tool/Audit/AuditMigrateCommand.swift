@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 

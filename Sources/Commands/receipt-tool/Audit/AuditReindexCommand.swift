@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 import TransparencyLog
 
 struct AuditReindexCommand: ParsableCommand {

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 
 struct AuditRestoreKeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,8 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptBytes
-import ReceiptCodec
 import TransparencyLog
 
 struct AuditRotateKeyCommand: AsyncParsableCommand {
@@ -53,9 +51,7 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     try report(succession, location, replaced: replaced)
   }
 
-  /// The new key.
-  ///
-  /// If an interrupted rotation created one, it is used.
+  /// The new key. If an interrupted rotation created one, it is used.
   private func newKey(named name: String, in file: String) throws -> NoteSignerKey {
     if NewFile.exists(file) { return try TrailLocation.signer(named: name, in: file) }
     let key = try NoteSignerKey.generate(name: name)

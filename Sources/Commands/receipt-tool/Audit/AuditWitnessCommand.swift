@@ -2,8 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
-import ReceiptCodec
 import TransparencyLog
 
 struct AuditWitnessCommand: ParsableCommand {
@@ -95,9 +93,8 @@ struct AuditWitnessCommand: ParsableCommand {
     try Self.print(answer.response)
   }
 
-  /// Reads the body of the request.
-  ///
-  /// Its length is the one that the web server states, because the web server need not close the stream.
+  /// Reads the body of the request. Its length is the one that the web server states, because the web server need not
+  /// close the stream.
   private static func body() throws -> [UInt8] {
     let limit = CheckpointWitness.maximumRequestByteCount
     let length = environmentVariable("CONTENT_LENGTH").flatMap { Int($0) }

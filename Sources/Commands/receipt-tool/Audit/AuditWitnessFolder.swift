@@ -2,7 +2,6 @@
 
 import AuditTrail
 import Glibc
-import ReceiptCodec
 import ReceiptCrypto
 import TransparencyLog
 
@@ -15,8 +14,6 @@ struct AuditWitnessFolder {
   private var publicKeyFile: String { "\(path)/witness.pub" }
 
   /// Creates a key, and the folder if it does not exist.
-  ///
-  /// - Returns: The public key.
   func create(name: String) throws -> NoteVerifierKey {
     let key: NoteSignerKey
     do { key = try NoteSignerKey.generate(name: name) } catch {
@@ -35,9 +32,7 @@ struct AuditWitnessFolder {
     return key.cosignatureVerifierKey
   }
 
-  /// The witness for logs with these keys.
-  ///
-  /// Keys with the same name belong to the same log.
+  /// The witness for logs with these keys. Keys with the same name belong to the same log.
   func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
     let publicKey = try publicKey()
     let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)

@@ -58,9 +58,7 @@ extension EntryReport {
     return ShownText.plain(parts.joined(separator: "  ")) + "\n"
   }
 
-  /// One JSON object and a line feed.
-  ///
-  /// Absent fields are left out.
+  /// One JSON object and a line feed. Absent fields are left out.
   func jsonLine() -> [UInt8] {
     var object = JSONWriter(type: "audit-entry")
     append(to: &object)

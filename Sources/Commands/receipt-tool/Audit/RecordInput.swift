@@ -46,10 +46,9 @@ enum RecordInput {
     return record
   }
 
-  /// Sets the receipt digest if the record does not have it, in the same way as recording a verdict does.
-  ///
-  /// It is the digest of the signed content if the record's verdict or signer states a valid signature; otherwise that
-  /// of the receipt's bytes.
+  /// Sets the receipt digest if the record does not have it, in the same way as recording a verdict does. It is the
+  /// digest of the signed content if the record's verdict or signer states a valid signature; otherwise that of the
+  /// receipt's bytes.
   private static func name(_ receipt: [UInt8], in facts: inout EntryFacts) {
     let digests = ReceiptDigests(of: receipt)
     let isSignatureValid = facts.verdict == .valid || facts.signer != nil

@@ -2,8 +2,6 @@
 
 public import ArgumentParser
 public import AuditTrail
-import ReceiptBytes
-import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification
 
@@ -85,9 +83,7 @@ struct RecordingVerdictOptions: ParsableArguments {
       options: RecordingOptions(keepsReceipt: !discardsReceipts, customer: customer))
   }
 
-  /// The checker that refuses replays early; `nil` without rules.
-  ///
-  /// The recorder makes the final decision.
+  /// The checker that refuses replays early; `nil` without rules. The recorder makes the final decision.
   func replayChecker(_ recorder: VerdictRecorder?) -> ReplayChecker? {
     guard let recorder, !replayRules.isEmpty else { return nil }
     return ReplayChecker(
@@ -108,7 +104,6 @@ struct VerdictRecorder: Sendable {
   typealias Recorded = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
   /// Records verdicts in one step, which also applies the replay rules: receipts that the rules refuse become invalid.
-  ///
   /// It waits while the trail is busy.
   func record(_ verdicts: [(verdict: Verdict, receipt: [UInt8])]) async throws(AuditError) -> [Recorded] {
     let now = SystemClock.now()

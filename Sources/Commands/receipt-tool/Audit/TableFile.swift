@@ -5,9 +5,7 @@ import AuditTrail
 import AuditTrailSQLite
 import ReceiptCodec
 
-/// A file with a row for each entry of a trail.
-///
-/// The file name extension selects the format.
+/// A file with a row for each entry of a trail. The file name extension selects the format.
 struct TableFile {
   enum Form: String, CaseIterable {
     case csv, jsonl, sqlite

@@ -5,7 +5,6 @@ import AuditTrail
 import AuditTrailPostgreSQL
 import AuditTrailSQLite
 import Glibc
-import ReceiptBytes
 import TransparencyLog
 
 /// The location of a trail and of its files: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
@@ -15,9 +14,7 @@ struct TrailLocation {
   let privateKeyFile: String
   let publicKey: String
   let checkpointFile: String
-  /// Indicates whether the private key was given as an option.
-  ///
-  /// It must exist then.
+  /// Indicates whether the private key was given as an option. It must exist then.
   let namesPrivateKey: Bool
 
   init(_ trail: String, privateKey: String?, publicKey: String?, checkpoint: String?) {
@@ -47,10 +44,8 @@ struct TrailLocation {
     trail.hasPrefix("postgresql://") || trail.hasPrefix("postgres://")
   }
 
-  /// The path prefix of the key files.
-  ///
-  /// For a trail on a server, they are in the current directory, and are named after its database and, if given, its
-  /// schema.
+  /// The path prefix of the key files. For a trail on a server, they are in the current directory, and are named after
+  /// its database and, if given, its schema.
   private static func base(of trail: String) -> String {
     guard isURL(trail) else { return trail }
     let parts = trail.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -118,9 +113,7 @@ struct TrailLocation {
     ToolExit.failure(.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
   }
 
-  /// The storage of an existing trail for a command that only reads.
-  ///
-  /// It may be write-protected.
+  /// The storage of an existing trail for a command that only reads. It may be write-protected.
   func storageForReading() throws -> any TrailStorage {
     let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
     let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0

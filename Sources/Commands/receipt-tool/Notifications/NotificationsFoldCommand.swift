@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Entitlements
-import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Entitlements
-import Glibc
 import GooglePlay
 import ReceiptCodec
 import ReceiptHTTPCurl

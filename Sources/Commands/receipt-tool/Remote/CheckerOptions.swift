@@ -4,14 +4,12 @@ import ArgumentParser
 import ReceiptCodec
 import AppStoreServer
 import RemoteChecks
-import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// The option groups with the connections of ``CheckerOptions`` to remote sources.
-///
-/// They are groups of the command itself and not of ``CheckerOptions``: a debug build of the argument parser validates
-/// each group again at every enclosing level, which took most of the time of a verification.
+/// The option groups with the connections of ``CheckerOptions`` to remote sources. They are groups of the command
+/// itself and not of ``CheckerOptions``: a debug build of the argument parser validates each group again at every
+/// enclosing level, which took most of the time of a verification.
 struct CheckerAccess {
   let credentials: CredentialOptions
   let play: PlayAccountOptions

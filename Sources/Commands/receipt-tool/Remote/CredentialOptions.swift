@@ -3,13 +3,11 @@
 import ArgumentParser
 import Glibc
 import ReceiptCodec
-import ReceiptCrypto
 import ReceiptHTTP
 import ReceiptSigning
 
-/// The credentials for the App Store: an API key of App Store Connect, and the older shared secret.
-///
-/// A flag takes precedence over a file, and a file over an environment variable.
+/// The credentials for the App Store: an API key of App Store Connect, and the older shared secret. A flag takes
+/// precedence over a file, and a file over an environment variable.
 struct CredentialOptions: ParsableArguments {
   @Option(
     "api-key", "The API key of App Store Connect, a .p8 file. Environment: RECEIPTKIT_API_KEY_FILE.",

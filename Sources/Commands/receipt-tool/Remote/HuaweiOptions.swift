@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ReceiptCodec
-import ReceiptHTTPCurl
 import ReceiptVerification
 import RemoteChecks
 
@@ -39,9 +37,7 @@ struct HuaweiOptions: ParsableArguments {
     try refuse(["--huawei-base-url": base != nil], unless: siteName == nil, "cannot go with --huawei-site")
   }
 
-  /// The checker that asks Huawei.
-  ///
-  /// It verifies the purchase in an answer with the app's keys.
+  /// The checker that asks Huawei. It verifies the purchase in an answer with the app's keys.
   func checker(
     over transport: any HTTPTransport, servers: ServerOptions, credentials: CredentialOptions,
     policy: VerificationPolicy, requirements: PurchaseRequirements

@@ -61,9 +61,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
     note("receipt-tool: the store's clock shows \(target.iso8601)")
   }
 
-  /// Advances the store and its clock.
-  ///
-  /// If it is interrupted, ``OpenStore/endAdvance()`` completes it.
+  /// Advances the store and its clock. If it is interrupted, ``OpenStore/endAdvance()`` completes it.
   private func advance(_ open: OpenStore, to target: Timestamp) async throws {
     if hasBillingIssue {
       try open.settings.set(billingIssueOf: options.account)

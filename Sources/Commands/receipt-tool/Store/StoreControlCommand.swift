@@ -60,9 +60,7 @@ struct StoreControlCommand: AsyncParsableCommand {
     return .object(object)
   }
 
-  /// Converts a value to JSON.
-  ///
-  /// Identifiers become strings, even if they look like numbers.
+  /// Converts a value to JSON. Identifiers become strings, even if they look like numbers.
   private static func plain(_ name: String, _ text: String, _ value: JSONValue?) -> JSONValue {
     let isText = name.hasSuffix("Id") || name == "account" || name == "organizer"
     return isText ? .string(text) : value ?? .string(text)

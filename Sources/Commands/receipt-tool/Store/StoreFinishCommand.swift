@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import ReceiptBytes
-import ReceiptCodec
 import Storefront
 
 struct StoreFinishCommand: AsyncParsableCommand {

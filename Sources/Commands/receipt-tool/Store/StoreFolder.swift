@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
-import Glibc
 import ReceiptBytes
 import ReceiptCodec
 import ReceiptSigning
@@ -58,9 +56,7 @@ extension StoreFolder {
   }
 }
 
-/// The settings of an open store, which no other process changes.
-///
-/// They include the store's clock.
+/// The settings of an open store, which no other process changes. They include the store's clock.
 final class StoredSettings: Sendable {
   private let path: String
   private let settings: Mutex<StoreSettings>
@@ -104,9 +100,8 @@ struct OpenStore {
       options: options)
   }
 
-  /// Completes an advance of the clock that failed, or whose process was killed.
-  ///
-  /// Afterwards the clock shows at least the time of the last event, and charges succeed again.
+  /// Completes an advance of the clock that failed, or whose process was killed. Afterwards the clock shows at least
+  /// the time of the last event, and charges succeed again.
   func endAdvance() async throws {
     if let account = settings.current.billingIssueOf {
       try await store.perform(.setBillingIssue(false, of: account))

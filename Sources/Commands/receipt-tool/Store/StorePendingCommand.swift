@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ReceiptCodec
 import Storefront
 
 struct StorePendingCommand: AsyncParsableCommand {

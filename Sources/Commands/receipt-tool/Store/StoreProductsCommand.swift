@@ -4,7 +4,6 @@ import ArgumentParser
 import FoundationEssentials
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
 struct StoreProductsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

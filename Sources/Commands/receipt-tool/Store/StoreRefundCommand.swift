@@ -3,7 +3,6 @@
 import ArgumentParser
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
 struct StoreRefundCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

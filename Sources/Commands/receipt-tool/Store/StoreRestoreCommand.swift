@@ -3,7 +3,6 @@
 import ArgumentParser
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
 struct StoreRestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

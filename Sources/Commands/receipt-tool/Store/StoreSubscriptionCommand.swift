@@ -3,7 +3,6 @@
 import ArgumentParser
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
 struct StoreSubscriptionCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

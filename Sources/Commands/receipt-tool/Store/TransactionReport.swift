@@ -29,9 +29,7 @@ struct TransactionReport {
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
-  /// One JSON object and a line feed.
-  ///
-  /// Absent fields are left out.
+  /// One JSON object and a line feed. Absent fields are left out.
   func jsonLine(receipt: [UInt8]? = nil) -> [UInt8] {
     Output.StoreTransaction(
       id: transaction.id.rawValue, state: state, productId: transaction.payment.productIdentifier,

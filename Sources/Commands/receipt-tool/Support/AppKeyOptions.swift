@@ -21,9 +21,7 @@ struct AppKeyOptions: ParsableArguments {
     discussion: "Such keys can be broken, and no store uses them: never use this in production.")
   var admitsShortKeys = false
 
-  /// Indicates whether a key is given.
-  ///
-  /// Options about purchases of other stores take effect only then.
+  /// Indicates whether a key is given. Options about purchases of other stores take effect only then.
   var isGiven: Bool { !playKeys.isEmpty || !huaweiKeys.isEmpty }
 
   func validate() throws {
@@ -39,9 +37,6 @@ struct AppKeyOptions: ParsableArguments {
 
   /// Adds the keys to a policy.
   ///
-  /// - Parameters:
-  ///   - policy: The policy.
-  ///   - kinds: The kinds that the command line accepts; empty for all.
   /// - Throws: `ValidationError` for keys of kinds that are not accepted; an exit code if a file cannot be read.
   func apply(to policy: inout VerificationPolicy, kinds: [ReceiptKind]) throws {
     func isAccepted(_ some: [ReceiptKind]) -> Bool { kinds.isEmpty || kinds.contains { some.contains($0) } }

@@ -31,9 +31,8 @@ struct Colors: Sendable {
     "EXPIRED": .bad, "REVOKED": .bad, "UPGRADED": .caution, "NOTE": .caution,
   ]
 
-  /// Colours a report: a verdict at the beginning of a line, and the words for the state of a purchase.
-  ///
-  /// Control characters must already be escaped.
+  /// Colours a report: a verdict at the beginning of a line, and the words for the state of a purchase. Control
+  /// characters must already be escaped.
   func painted(_ report: String) -> String {
     guard isOn else { return report }
     return report.split(separator: "\n", omittingEmptySubsequences: false).map(painted(line:)).joined(

@@ -6,12 +6,9 @@ import ReceiptBytes
 import ReceiptSigning
 import Synchronization
 
-/// The files that the command reads or works on.
-///
-/// No output may replace one of them: not even with `--overwrite`, under another name, or through a link.
-///
-/// ``InputFile`` adds each file that it opens. The types that name other files, such as ``TrailLocation`` and
-/// `StoreFolder`, add those. ``NewFile`` and ``PendingFile`` check.
+/// The files that the command reads or works on. No output may replace one of them: not even with `--overwrite`, under
+/// another name, or through a link. ``InputFile`` adds each file that it opens. The types that name other files, such
+/// as ``TrailLocation`` and `StoreFolder`, add those. ``NewFile`` and ``PendingFile`` check.
 enum CommandInputs {
   private struct Known {
     /// The names of the opened files, by file identity.
@@ -27,9 +24,7 @@ enum CommandInputs {
     known.withLock { $0.opened[identity] = name }
   }
 
-  /// Adds files by their paths.
-  ///
-  /// They need not exist yet.
+  /// Adds files by their paths. They need not exist yet.
   static func add(paths: [String]) { known.withLock { $0.named.formUnion(paths) } }
 
   /// Adds a SQLite database: its file, and the files that SQLite keeps beside it.
@@ -42,9 +37,7 @@ enum CommandInputs {
     add(paths: IdentityDirectory.fileNames.map { "\(directory)/\($0)" })
   }
 
-  /// Adds standard input if it is a regular file.
-  ///
-  /// A closed stream is not.
+  /// Adds standard input if it is a regular file. A closed stream is not.
   static func addStandardInput() {
     if let status = FileSystem.status(ofDescriptor: STDIN_FILENO), status.isRegularFile {
       add(status.identity, name: "standard input")

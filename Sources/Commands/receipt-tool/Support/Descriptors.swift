@@ -9,11 +9,9 @@ enum Descriptors {
   /// and some for libdispatch, which traps if it cannot open a file of `/proc`.
   private static let neededByCommand = 32
 
-  /// Fails if fewer descriptors are left than a command needs.
+  /// Fails if fewer descriptors are left than a command needs. It would fail later otherwise, with part of the work
+  /// done.
   ///
-  /// It would fail later otherwise, with part of the work done.
-  ///
-  /// - Parameter more: The number that this command needs in addition.
   /// - Throws: Exit code 74.
   static func require(_ more: Int = 0) throws(ExitCode) {
     let count = neededByCommand + more

@@ -42,8 +42,6 @@ struct DetachedFilesOptions: ParsableArguments {
 
   /// The JSON object with the contents of both files; `nil` without the options.
   ///
-  /// - Parameter limit: The maximum length of a receipt, in bytes.
-  /// - Returns: The name of the data file, and the object. If the data exceeds the limit, the object does, too.
   /// - Throws: An exit code if a file cannot be read.
   func receipt(limit: Int) throws -> (name: String, bytes: [UInt8])? {
     guard let dataFile, let signatureFile else { return nil }

@@ -14,11 +14,6 @@ import TransparencyLog
 // internal fault, and never with 1, which means that a check failed.
 extension ToolExit {
   /// Writes the error to standard error, and returns the exit code to throw.
-  ///
-  /// - Parameters:
-  ///   - error: The thrown error.
-  ///   - name: The file or trail that the command worked on; `nil` if the error itself names it.
-  /// - Returns: The exit code. Errors of the command line, and errors without a code, are returned unchanged.
   static func failure(for error: any Error, _ name: String? = nil) -> any Error {
     guard let (code, message, own) = description(of: error) else { return error }
     return failure(code, name.map { "\($0): \(message)" } ?? message, code: own)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ReceiptBytes
-import ReceiptCodec
 import Synchronization
 
 /// The reason why a command or one of its inputs failed, for the output object of type `error`.
@@ -19,9 +17,7 @@ struct OutputError: Sendable {
   /// The place in the input.
   var place: String?
 
-  /// Creates the error of an exit code.
-  ///
-  /// A component's `code` is in camel case, as its enumeration spells it.
+  /// Creates the error of an exit code. A component's `code` is in camel case, as its enumeration spells it.
   init(
     _ exitCode: ExitCode, _ message: String, code: String? = nil, source: String? = nil, place: String? = nil
   ) {
@@ -73,16 +69,13 @@ struct OutputError: Sendable {
 }
 
 extension OutputError {
-  /// The error that ends the command.
-  ///
-  /// ``ToolExit/failure(_:_:code:)`` sets it, and the entry point prints it.
+  /// The error that ends the command. ``ToolExit/failure(_:_:code:)`` sets it, and the entry point prints it.
   private static let last = Mutex<OutputError?>(nil)
 
   static func keep(_ error: OutputError?) { last.withLock { $0 = error } }
 
-  /// Prints the error that ends a command.
-  ///
-  /// Without an error, the command's own output, such as a verdict, gives the reason.
+  /// Prints the error that ends a command. Without an error, the command's own output, such as a verdict, gives the
+  /// reason.
   static func writeLast(_ exitCode: ExitCode) throws(ExitCode) {
     guard let error = last.withLock({ $0 }), error.exitCode == exitCode else { return }
     try error.write()

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The layout of help.
-///
-/// It has the same width in every terminal: its texts are written for that width, so that examples can be copied.
+/// The layout of help. It has the same width in every terminal: its texts are written for that width, so that examples
+/// can be copied.
 enum HelpText {
   static let columnCount = 80
 
@@ -29,9 +28,7 @@ enum HelpText {
     return (lines + [line]).joined(separator: "\n")
   }
 
-  /// Splits a usage line into words.
-  ///
-  /// An option in brackets, or with its value, is one word.
+  /// Splits a usage line into words. An option in brackets, or with its value, is one word.
   private static func arguments(of usage: Substring) -> [String] {
     var arguments: [String] = []
     for word in usage.split(separator: " ").map(String.init) {

@@ -49,9 +49,7 @@ struct IdentityOptions: ParsableArguments {
     }
   }
 
-  /// Requires certificates for Apple's kinds of receipts.
-  ///
-  /// An app's key has no certificates.
+  /// Requires certificates for Apple's kinds of receipts. An app's key has no certificates.
   func requireChain(isNeeded: Bool) throws {
     guard directory == nil else { return }
     if isNeeded, chainFile == nil {

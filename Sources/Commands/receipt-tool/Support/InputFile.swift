@@ -4,9 +4,7 @@ import ArgumentParser
 import Glibc
 import ReceiptBytes
 
-/// A file named on the command line, or standard input for `-`.
-///
-/// It is read in pieces.
+/// A file named on the command line, or standard input for `-`. It is read in pieces.
 struct InputFile: ~Copyable {
   let name: String
   /// The length in bytes; `nil` unless it is a regular file.

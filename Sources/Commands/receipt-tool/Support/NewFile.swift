@@ -4,14 +4,11 @@ import ArgumentParser
 import ReceiptBytes
 import Synchronization
 
-/// Atomic file writes.
-///
-/// When a call returns, the file is complete on disk; after an error, the old file is unchanged.
+/// Atomic file writes. When a call returns, the file is complete on disk; after an error, the old file is unchanged.
 enum NewFile {
-  /// Writes a file, which has the given permissions from the beginning.
-  ///
-  /// An existing file is replaced only if `overwriting` is `true`. It then keeps its permissions; a symbolic link is
-  /// followed; a device or pipe is written to.
+  /// Writes a file, which has the given permissions from the beginning. An existing file is replaced only if
+  /// `overwriting` is `true`. It then keeps its permissions; a symbolic link is followed; a device or pipe is written
+  /// to.
   ///
   /// - Throws: Exit code 73 if the file cannot be created, exists already or is an input of the command; 74 if it
   ///   cannot be written.
@@ -44,9 +41,8 @@ enum NewFile {
 
   static func remove(_ path: String) { try? FileSystem.remove(path) }
 
-  /// Replaces a file by another one in the same folder, and keeps the old file under a third name.
-  ///
-  /// At any time there is a file at the path.
+  /// Replaces a file by another one in the same folder, and keeps the old file under a third name. At any time there is
+  /// a file at the path.
   ///
   /// - Throws: Exit code 74.
   static func replace(_ path: String, by new: String, keepingAs old: String) throws(ExitCode) {
@@ -87,10 +83,9 @@ enum NewFile {
   }
 }
 
-/// A new file that is written under a temporary name in the same folder, and renamed when it is finished.
-///
-/// If it is not finished, it is removed, also if SIGHUP, SIGINT or SIGTERM ends the process. The file that a killed
-/// process left is removed when the same file is written again.
+/// A new file that is written under a temporary name in the same folder, and renamed when it is finished. If it is not
+/// finished, it is removed, also if SIGHUP, SIGINT or SIGTERM ends the process. The file that a killed process left is
+/// removed when the same file is written again.
 final class PendingFile {
   let path: String
   private let target: String
@@ -124,9 +119,7 @@ final class PendingFile {
     self.isOwn = isOwn
   }
 
-  /// The path that the file is renamed to.
-  ///
-  /// A symbolic link is followed.
+  /// The path that the file is renamed to. A symbolic link is followed.
   private static func target(of path: String, exists: Bool) throws(ExitCode) -> String {
     guard exists, let own = try? FileSystem.linkStatus(path), !own.isRegularFile else { return path }
     guard let target = FileSystem.resolved(path) else {
@@ -154,9 +147,8 @@ final class PendingFile {
   }
 }
 
-/// A file under a temporary name, `FILE.NUMBER.new`, which is removed at the end.
-///
-/// While its process lives, the file is locked; an unlocked one is a leftover.
+/// A file under a temporary name, `FILE.NUMBER.new`, which is removed at the end. While its process lives, the file is
+/// locked; an unlocked one is a leftover.
 private struct TemporaryFile: ~Copyable {
   let path: String
   let file: File
@@ -193,9 +185,7 @@ private struct TemporaryFile: ~Copyable {
     unfinished.finish()
   }
 
-  /// Removes the unfinished files of processes that were killed.
-  ///
-  /// The file of a living process is locked.
+  /// Removes the unfinished files of processes that were killed. The file of a living process is locked.
   static func removeLeftovers(of target: String) {
     let folder = FileSystem.directory(of: target)
     let prefix = (target.split(separator: "/").last.map(String.init) ?? "") + "."

@@ -28,10 +28,8 @@ func writeLine(_ lines: String...) throws(ExitCode) {
   try writeAll(lines.map { ShownText.plain($0) + "\n" }.joined())
 }
 
-/// Writes a line to standard error, for notes and progress, with control characters escaped.
-///
-/// If writing fails, an otherwise successful command fails (``StandardStreams/finish(succeeded:)``); a failed command
-/// keeps its exit code.
+/// Writes a line to standard error, for notes and progress, with control characters escaped. If writing fails, an
+/// otherwise successful command fails (``StandardStreams/finish(succeeded:)``); a failed command keeps its exit code.
 func note(_ line: String) {
   // If standard error is closed, notes are not wanted.
   if !writeAll(Array((ShownText.plain(line) + "\n").utf8), to: STDERR_FILENO), errno != EBADF {
@@ -46,8 +44,6 @@ func environmentVariable(_ name: String) -> String? {
 }
 
 /// Writes all bytes to a file descriptor.
-///
-/// - Returns: `true` if it succeeded; otherwise `errno` has the reason.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   var offset = 0
   while offset < bytes.count {
@@ -67,10 +63,8 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
 enum StandardStreams {
   static let isNoteLost = Atomic(false)
 
-  /// Prepares the streams.
-  ///
-  /// A write to a closed pipe, or beyond the file size limit, becomes an error instead of a signal. A closed stream is
-  /// opened at `/dev/null`; otherwise the next file would get its descriptor.
+  /// Prepares the streams. A write to a closed pipe, or beyond the file size limit, becomes an error instead of a
+  /// signal. A closed stream is opened at `/dev/null`; otherwise the next file would get its descriptor.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
@@ -80,9 +74,8 @@ enum StandardStreams {
     for number in [SIGHUP, SIGINT, SIGTERM] { removeUnfinishedFiles(on: number) }
   }
 
-  /// Removes unfinished files when a signal ends the process.
-  ///
-  /// A signal that is ignored, as under `nohup`, stays ignored.
+  /// Removes unfinished files when a signal ends the process. A signal that is ignored, as under `nohup`, stays
+  /// ignored.
   private static func removeUnfinishedFiles(on number: Int32) {
     let before = signal(number) { number in
       UnfinishedFile.removeAll()

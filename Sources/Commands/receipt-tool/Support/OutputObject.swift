@@ -10,9 +10,8 @@ protocol OutputPart {
   func append(to object: inout JSONWriter)
 }
 
-/// An object that commands print with `--json`, such as ``Output/AuditTrail``.
-///
-/// `Schemas/receipt-tool` has a schema for each type.
+/// An object that commands print with `--json`, such as ``Output/AuditTrail``. `Schemas/receipt-tool` has a schema for
+/// each type.
 protocol OutputObject: OutputPart {
   /// The value of the first member, `type`.
   static var type: String { get }
@@ -79,9 +78,8 @@ struct JSONOption: ParsableArguments {
 
 extension Output.APIResponse {
   /// Prints a store's response: unchanged, for programs that know the store's formats, or with `--json` as a member of
-  /// an output object.
-  ///
-  /// The response cannot be an output object itself, because the stores use members `type` and `version` of their own.
+  /// an output object. The response cannot be an output object itself, because the stores use members `type` and
+  /// `version` of their own.
   static func write(_ body: [UInt8], of endpoint: String, json: Bool) throws(ExitCode) {
     guard json else { return try writeAll(body + [0x0A]) }
     let response: JSONValue

@@ -57,8 +57,6 @@ final class Progress: Sendable {
   }
 
   /// Removes the bar, and prints the total and the rate.
-  ///
-  /// - Parameter detail: Text to add.
   func finish(_ detail: String = "") {
     clear()
     let elapsed = (ContinuousClock.now - start) / .seconds(1)

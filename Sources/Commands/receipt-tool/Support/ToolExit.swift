@@ -16,9 +16,8 @@ extension ExitCode {
 }
 
 enum ToolExit {
-  /// Writes the error to standard error, and returns the exit code to throw.
-  ///
-  /// With `--json` the error is also the last output object, with the failing component's own code.
+  /// Writes the error to standard error, and returns the exit code to throw. With `--json` the error is also the last
+  /// output object, with the failing component's own code.
   static func failure(_ exitCode: ExitCode, _ message: String, code: String? = nil) -> ExitCode {
     note("receipt-tool: \(message)")
     OutputError.keep(OutputError(exitCode, message, code: code))

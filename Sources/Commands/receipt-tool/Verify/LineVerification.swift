@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import AuditTrail
 import Glibc
 import ReceiptBytes
 import ReceiptCodec
@@ -17,9 +16,7 @@ struct LineVerification: Sendable {
   let output: VerdictOutput
   let colors: Colors
   let progress: Progress
-  /// Indicates whether each line is a key, a tab and a receipt.
-  ///
-  /// See ``KeyedLine``.
+  /// Indicates whether each line is a key, a tab and a receipt. See ``KeyedLine``.
   var isKeyed = false
 
   /// The batch size of one task: large enough to make the task switch cheap, small enough to bound memory.
@@ -143,10 +140,9 @@ struct KeyedLine {
   let key: String
   let receipt: [UInt8]
 
-  /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab.
-  ///
-  /// A key with control characters is refused, and so is one that is not UTF-8: two different keys must never look the
-  /// same in the output.
+  /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab. A key with
+  /// control characters is refused, and so is one that is not UTF-8: two different keys must never look the same in the
+  /// output.
   init?(_ line: [UInt8]) {
     guard let tab = line.prefix(Self.maximumKeyLength + 1).firstIndex(of: UInt8(ascii: "\t")), tab > 0,
       !line[..<tab].contains(where: { $0 < 0x20 || $0 == 0x7F }),
@@ -156,9 +152,8 @@ struct KeyedLine {
     receipt = Array(line[(tab + 1)...])
   }
 
-  /// The error for a line without a key.
-  ///
-  /// It ends the command: the boundaries of the receipts in such an input are unknown.
+  /// The error for a line without a key. It ends the command: the boundaries of the receipts in such an input are
+  /// unknown.
   static func failure(source: String, index: Int) -> ExitCode {
     ToolExit.failure(
       .malformedInput,

@@ -18,13 +18,10 @@ struct VerdictReport {
   let source: String
   let index: Int?
   let verdict: Verdict
-  /// The instant at which subscriptions are evaluated: that of `--time`, or the start of the command.
-  ///
-  /// `nil` if the output must not depend on the clock.
+  /// The instant at which subscriptions are evaluated: that of `--time`, or the start of the command. `nil` if the
+  /// output must not depend on the clock.
   let instant: Timestamp?
-  /// The key of the line, which is printed instead of `source` and `index`.
-  ///
-  /// The output then depends on the line alone.
+  /// The key of the line, which is printed instead of `source` and `index`. The output then depends on the line alone.
   var key: String?
   /// The entry that records the verdict.
   var recorded: AuditAcknowledgement?
@@ -38,9 +35,7 @@ struct VerdictReport {
     }
   }
 
-  /// The payload on one line.
-  ///
-  /// A payload can contain line feeds only as white space between values.
+  /// The payload on one line. A payload can contain line feeds only as white space between values.
   private func payloadLine(of receipt: VerifiedReceipt) throws -> [UInt8] {
     var line = try receipt.payloadJSON()
     for lineBreak: UInt8 in [0x0A, 0x0D] {
@@ -115,9 +110,7 @@ struct VerdictReport {
     value.map { value in meaning.map { "\(value): \($0)" } ?? value }
   }
 
-  /// One JSON object and a line feed.
-  ///
-  /// Absent fields are left out.
+  /// One JSON object and a line feed. Absent fields are left out.
   func jsonLine() -> [UInt8] {
     var object = JSONWriter(type: "verdict")
     if let key {

@@ -61,11 +61,6 @@ public struct AppStoreServerClient: Sendable {
   }
 
   /// Returns this client for another address, with the same tokens.
-  ///
-  /// - Parameters:
-  ///   - address: The server that is called.
-  ///   - verifier: Verifies the signed parts; by default the same as a new client's.
-  /// - Returns: The client.
   package func calling(
     _ address: AppStoreServerAddress, verifier: ReceiptVerifier? = nil
   ) -> AppStoreServerClient {

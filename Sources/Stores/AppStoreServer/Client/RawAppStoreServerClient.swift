@@ -26,10 +26,8 @@ public struct AppStoreServerAddress: Sendable, Hashable {
 }
 
 /// Calls the App Store Server API and returns the responses without verifying their signed parts.
-///
-/// ``AppStoreServerClient`` verifies them.
-///
-/// Any number of tasks may use one client at once; copies share their token. The caller shuts down the transport.
+/// ``AppStoreServerClient`` verifies them. Any number of tasks may use one client at once; copies share their token.
+/// The caller shuts down the transport.
 package struct RawAppStoreServerClient: Sendable {
   /// The server that is called.
   package let address: AppStoreServerAddress
@@ -41,13 +39,6 @@ package struct RawAppStoreServerClient: Sendable {
   package let time: RemoteTime
 
   /// Creates a client.
-  ///
-  /// - Parameters:
-  ///   - transport: Sends the requests.
-  ///   - signer: Signs the tokens, and identifies the app.
-  ///   - address: The server that is called; Apple's production server by default.
-  ///   - retry: The retry policy.
-  ///   - time: The clocks and random numbers; the system's by default.
   package init(
     transport: any HTTPTransport, signer: DeveloperSigner, address: AppStoreServerAddress = .production,
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
@@ -93,10 +84,6 @@ package struct RawAppStoreServerClient: Sendable {
 
   /// Sends the call for one page.
   ///
-  /// - Parameters:
-  ///   - call: The call, the same for each page.
-  ///   - token: The token of the page, which the page before states; `nil` for the first page.
-  /// - Returns: The page.
   /// - Throws: ``AppStoreServerError``.
   package func send<Response, Element>(
     _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil

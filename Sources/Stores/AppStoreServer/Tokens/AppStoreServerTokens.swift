@@ -4,9 +4,8 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Synchronization
 
-/// The token of the App Store Server API, signed once and used for all calls until shortly before it expires.
-///
-/// Clients of both environments share one.
+/// The token of the App Store Server API, signed once and used for all calls until shortly before it expires. Clients
+/// of both environments share one.
 final class AppStoreServerTokens: Sendable {
   /// The lifetime of a token, in seconds.
   static let lifetime = 300

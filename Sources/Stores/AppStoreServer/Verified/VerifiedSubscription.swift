@@ -30,9 +30,6 @@ public struct VerifiedSubscription: Sendable, Hashable {
   /// An end is `expiresDate`, `gracePeriodExpiresDate`, or the `renewalDate` of a renewal that did not fail. An end
   /// less than an hour away counts both as past and as future. The App Store charges ahead, so billing retry can begin
   /// before `expiresDate`.
-  ///
-  /// - Parameter instant: The instant at which the status was received.
-  /// - Returns: A sentence with the status and the dates; `nil` also for a status unknown to this version.
   package func contradiction(at instant: Timestamp) -> String? {
     let revocation = purchase.transaction.payload.revocationDate
     let endsLater =

@@ -37,9 +37,8 @@ public struct DeveloperMessage: Sendable, Hashable {
       || notification.voidedPurchaseNotification?.productType == .subscription
   }
 
-  /// The kind of event: the name of the notification's member that is set.
-  ///
-  /// If this version does not know the event, it is the member's name on the wire.
+  /// The kind of event: the name of the notification's member that is set. If this version does not know the event, it
+  /// is the member's name on the wire.
   package var event: String {
     if notification.subscriptionNotification != nil { return "subscriptionNotification" }
     if notification.oneTimeProductNotification != nil { return "oneTimeProductNotification" }

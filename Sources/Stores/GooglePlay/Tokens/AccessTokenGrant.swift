@@ -19,7 +19,6 @@ package struct AccessTokenGrant: Sendable {
 
   /// Requests a token.
   ///
-  /// - Returns: The token and its lifetime in seconds.
   /// - Throws: ``AccessTokenRefusal``, or an error of `RemoteCaller`.
   package func token(
     from url: RemoteURL, _ caller: RemoteCaller

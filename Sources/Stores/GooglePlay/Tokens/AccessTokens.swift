@@ -3,9 +3,8 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The access token of a service account, shared by all tasks.
-///
-/// It is requested when needed, and again shortly before it expires; at most one request is under way.
+/// The access token of a service account, shared by all tasks. It is requested when needed, and again shortly before it
+/// expires; at most one request is under way.
 final class AccessTokens: Sendable {
   /// The scope of the Google Play Developer API.
   static let scope = "https://www.googleapis.com/auth/androidpublisher"

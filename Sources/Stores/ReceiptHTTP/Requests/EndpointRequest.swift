@@ -2,10 +2,8 @@
 
 internal import ReceiptCodec
 
-/// An endpoint of an API: its method and its path.
-///
-/// Braces in the path are placeholders for the values of a call. The enumerations are generated from the tables in
-/// `WireTypes/`.
+/// An endpoint of an API: its method and its path. Braces in the path are placeholders for the values of a call. The
+/// enumerations are generated from the tables in `WireTypes/`.
 package protocol WireEndpoint: RawRepresentable<String>, Sendable {
   /// `true` if sending the request twice has the same effect as sending it once.
   var isIdempotent: Bool { get }

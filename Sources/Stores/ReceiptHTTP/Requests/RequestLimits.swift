@@ -2,9 +2,8 @@
 
 package import ReceiptCodec
 
-/// The body of a request, checked against documented limits before it is sent.
-///
-/// The types, and the checks of single fields, are generated from the tables in `WireTypes/`.
+/// The body of a request, checked against documented limits before it is sent. The types, and the checks of single
+/// fields, are generated from the tables in `WireTypes/`.
 package protocol WireRequest: JSONObject, Sendable {
   /// Checks each field, and the fields of nested objects.
   func checkFields(_ limits: inout RequestLimits, at place: String)

@@ -38,14 +38,6 @@ public struct CombinedChecker: RemoteChecker {
   private let time: RemoteTime
 
   /// Creates a combination.
-  ///
-  /// - Parameters:
-  ///   - rule: The rule by which the answers are combined.
-  ///   - checkers: The checkers. If the array is empty, every check fails.
-  ///   - order: The order in which the checkers are asked.
-  ///   - name: The combination's name in verdicts; by default the rule and the checkers' names, like
-  ///     `all-of(app-store, ocsp)`.
-  ///   - time: The clock.
   package init(
     _ rule: Rule, _ checkers: [any RemoteChecker], order: Order, name: String? = nil,
     time: RemoteTime = .system

@@ -87,9 +87,8 @@ public struct HuaweiChecker: RemoteChecker {
         environment: DetachedContent.huaweiPurchase(known).environment?.category))
   }
 
-  /// Returns the purchase in an answer.
-  ///
-  /// If the answer must be signed or has a signature, the signature is verified with the app's key.
+  /// Returns the purchase in an answer. If the answer must be signed or has a signature, the signature is verified with
+  /// the app's key.
   private func verified(
     _ answer: HuaweiAnswer, mustBeSigned: Bool
   ) throws(CheckFailure) -> HuaweiPurchase {

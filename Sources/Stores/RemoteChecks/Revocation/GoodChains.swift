@@ -4,12 +4,9 @@ internal import ReceiptCrypto
 internal import ReceiptVerification
 internal import Synchronization
 
-/// A cache of certificate chains that were found good, each until an instant.
-///
-/// It makes every receipt of a signer except the first nearly free to check.
-///
-/// A verifier gives every receipt of a signer the same array, so comparing two arrays usually ends at their shared
-/// storage.
+/// A cache of certificate chains that were found good, each until an instant. It makes every receipt of a signer except
+/// the first nearly free to check. A verifier gives every receipt of a signer the same array, so comparing two arrays
+/// usually ends at their shared storage.
 final class GoodChains: Sendable {
   private struct Entry {
     let certificates: [Certificate]

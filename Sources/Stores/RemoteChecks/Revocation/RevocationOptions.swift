@@ -87,9 +87,8 @@ public struct RevocationOptions: Sendable {
   ///
   /// Responders that sign responses in advance, Apple's among them, do not repeat it.
   public var requiresNonce = false
-  /// The hash that identifies certificates in requests; SHA-1 by default.
-  ///
-  /// Every responder understands SHA-1, and security does not depend on this hash.
+  /// The hash that identifies certificates in requests; SHA-1 by default. Every responder understands SHA-1, and
+  /// security does not depend on this hash.
   package var identifierHash: DigestAlgorithm = .sha1
   /// The retry policy for a responder; by default two attempts of 5 seconds each, 10 seconds in all.
   public var retryPolicy = RetryPolicy(

@@ -24,10 +24,8 @@ struct RevocationSource: Sendable {
   var now: Int64 { caller.time.now().wholeSecondsSince1970 ?? .min }
 
   /// Returns the address to ask about a certificate: the configured responder, else one that the certificate names,
-  /// else the address of its revocation list.
-  ///
-  /// OCSP comes first because lists can be long. Plain `http` is allowed and usual: both answers are signed, and a
-  /// responder behind TLS would need another responder for its own certificate.
+  /// else the address of its revocation list. OCSP comes first because lists can be long. Plain `http` is allowed and
+  /// usual: both answers are signed, and a responder behind TLS would need another responder for its own certificate.
   func pointer(of certificate: Certificate) -> RevocationPointer? {
     if let url = options.responderURL { return .ocsp(url) }
     for text in certificate.ocspURLs {
