@@ -65,43 +65,25 @@ struct AuditExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let file = table.flatMap(TableFile.init) {
-      try exportTable(file)
-    } else if let folder {
-      try exportTiles(folder)
-    }
-  }
-
-  private func exportTable(_ file: TableFile) throws {
-    let progress = Progress("wrote")
-    let (size, root) = try options.read { view in
-      try file.write(view, overwriting: overwrite, progress: progress)
-      return (view.size, view.root)
-    }
-    progress.finish()
-    try report(size, root)
-  }
-
-  private func exportTiles(_ folder: String) throws {
     let location = try options.readOnlyLocation()
-    for name in ["checkpoint", "keys", "policies"] {
-      try CommandInputs.refuse(asOutput: "\(folder)/\(name)")
+    let (size, root) = try location.work("wrote") { progress in
+      if let file = table.flatMap(TableFile.init) {
+        return try options.read { view in
+          try file.write(view, overwriting: overwrite, progress: progress)
+          return (view.size, view.root)
+        }
+      }
+      let folder = folder ?? ""
+      for name in ["checkpoint", "keys", "policies"] {
+        try CommandInputs.refuse(asOutput: "\(folder)/\(name)")
+      }
+      let written = try options.readLog { log in
+        try log.export(to: TileDirectory(path: folder), includingErasableParts: withErasable) {
+          progress.show($0, of: $1)
+        }
+      }
+      return (written.checkpoint.size, written.checkpoint.root)
     }
-    let log = try location.open(writing: false)
-    let progress = Progress("wrote")
-    do {
-      let checkpoint = try log.export(
-        to: TileDirectory(path: folder), includingErasableParts: withErasable
-      ) { progress.show($0, of: $1) }
-      progress.finish()
-      try log.close()
-      try report(checkpoint.checkpoint.size, checkpoint.checkpoint.root)
-    } catch {
-      throw TrailLocation.failure(error, location.name)
-    }
-  }
-
-  private func report(_ size: UInt64, _ root: TreeHash) throws {
     try output.write(
       Output.AuditExport(folder: folder, table: table, treeSize: size, rootHash: root.hexadecimal),
       "\(folder ?? table ?? "")  \(size) entries, root \(root.base64)")
@@ -197,5 +179,4 @@ struct AuditImportCommand: ParsableCommand {
       try SignedCheckpoint(parsing: bytes).unverifiedCheckpoint.origin
     }
   }
-
 }

@@ -50,9 +50,7 @@ struct AuditFsckCommand: ParsableCommand {
   func run() throws {
     let location = try options.readOnlyLocation()
     let verifier = try location.verifierKey()
-    let progress = Progress("checked")
-    let report: TrailCheckReport
-    do {
+    let report = try location.work("checked") { progress in
       if Self.isFolder(options.trail) {
         try refuse(
           ["--checkpoint": options.files.checkpoint != nil], unless: false,
@@ -61,19 +59,15 @@ struct AuditFsckCommand: ParsableCommand {
         let checker = TileDirectoryChecker(
           directory: TileDirectory(path: options.trail), verifier: verifier)
         let older = try since.map { try Self.checkpoint($0, checker) }
-        report = try checker.check(continuing: older) { progress.show($0, of: $1) }
-      } else {
-        try refuse(["--since": since != nil], unless: false, "needs a folder that audit export wrote")
-        let storage = try location.storageForReading()
-        defer { try? storage.close() }
-        report = try TrailChecker(
-          storage: storage, verifier: verifier, checkpoints: try location.checkpoints(of: verifier.name)
-        ).check(allowsMissingKeys: withoutKeys) { progress.show($0, of: $1) }
+        return try checker.check(continuing: older) { progress.show($0, of: $1) }
       }
-    } catch {
-      throw TrailLocation.failure(error, location.name)
+      try refuse(["--since": since != nil], unless: false, "needs a folder that audit export wrote")
+      let storage = try location.storageForReading()
+      defer { try? storage.close() }
+      return try TrailChecker(
+        storage: storage, verifier: verifier, checkpoints: try location.checkpoints(of: verifier.name)
+      ).check(allowsMissingKeys: withoutKeys) { progress.show($0, of: $1) }
     }
-    progress.finish()
     if report.hasUnfinishedIndex {
       note(
         "receipt-tool: \(location.name): there are rows of an audit reindex that is under way or was cut off; if it was, "
@@ -157,19 +151,13 @@ struct AuditReindexCommand: ParsableCommand {
 
   func run() throws {
     let location = options.location
-    let progress = Progress("indexed")
-    let indexed: UInt64
-    do {
+    let indexed = try location.work("indexed") { progress in
       let signer = try location.requiredSigner()
       let storage = try location.storage(creating: false)
       defer { try? storage.close() }
-      indexed = try TrailReindexing(
+      return try TrailReindexing(
         storage, checkpoints: try location.checkpoints(of: signer.name), signer: signer
       ).run { progress.show($0, of: $1) }
-      progress.finish()
-    } catch {
-      progress.clear()
-      throw TrailLocation.failure(error, location.name)
     }
     try output.write(
       Output.AuditReindexing(trail: location.name, entries: indexed),

@@ -30,10 +30,7 @@ struct AuditKeysCommand: ParsableCommand {
   var output: String?
 
   func run() throws {
-    let location = try options.readOnlyLocation()
-    let log = try location.open(writing: false)
-    let chain = log.keys
-    try? log.close()
+    let chain = try options.readLog(\.keys)
     if let output { try NewFile.write(chain.encoded, to: output) }
     try show(chain.first, from: nil)
     for succession in chain.successions { try show(succession.key, from: succession.index) }
@@ -90,7 +87,13 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     let succession = try await takeOver(by: new, location)
     let replaced = "\(location.privateKeyFile).replaced-\(succession.index)"
     try NewFile.replace(location.privateKeyFile, by: newFile, keepingAs: replaced)
-    try report(succession, location, replaced: replaced)
+    try output.write(
+      Output.AuditKeyRotation(
+        trail: location.name, index: succession.index, publicKey: succession.key.text,
+        privateKeyFile: location.privateKeyFile, replacedKeyFile: replaced),
+      "entry \(succession.index)  a new key took over: \(succession.key.text)",
+      "private key  \(location.privateKeyFile)  (keep it secret)",
+      "replaced     \(replaced)  (destroy it when no older backup is needed)")
   }
 
   /// The new key. If an interrupted rotation created one, it is used.
@@ -110,13 +113,4 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     return try await options.write { try await $0.rotateKey(to: new) }
   }
 
-  private func report(_ succession: KeySuccession, _ location: TrailLocation, replaced: String) throws {
-    try output.write(
-      Output.AuditKeyRotation(
-        trail: location.name, index: succession.index, publicKey: succession.key.text,
-        privateKeyFile: location.privateKeyFile, replacedKeyFile: replaced),
-      "entry \(succession.index)  a new key took over: \(succession.key.text)",
-      "private key  \(location.privateKeyFile)  (keep it secret)",
-      "replaced     \(replaced)  (destroy it when no older backup is needed)")
-  }
 }

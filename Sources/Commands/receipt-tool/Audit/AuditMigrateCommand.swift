@@ -44,8 +44,7 @@ struct AuditMigrateCommand: ParsableCommand {
   func run() throws {
     let source = options.location
     let target = TrailLocation(target, privateKey: nil, publicKey: nil, checkpoint: targetCheckpoint)
-    let progress = Progress("copied")
-    do {
+    let (size, root) = try source.work("copied", on: "\(source.name) to \(target.name)") { progress in
       let verifier = try source.verifierKey()
       let signer = try source.requiredSigner()
       let from = try source.storage(creating: false)
@@ -57,13 +56,13 @@ struct AuditMigrateCommand: ParsableCommand {
       let checkpoint = try migration.run(
         to: into, checkpoints: try target.checkpoints(of: verifier.name)
       ) { progress.show($0, of: $1) }
-      progress.finish()
       try copyKeys(source, target, verifier)
-      try report(target, checkpoint.checkpoint)
-    } catch {
-      progress.clear()
-      throw TrailLocation.failure(error, "\(source.name) to \(target.name)")
+      return (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
     }
+    try output.write(
+      Output.AuditMigration(trail: target.name, treeSize: size, rootHash: root.hexadecimal),
+      "\(target.name)  \(size) entries, root \(root.base64)",
+      "from now on write to this one, and no longer to \(source.name)")
   }
 
   private func copyKeys(_ source: TrailLocation, _ target: TrailLocation, _ verifier: NoteVerifierKey) throws
@@ -76,11 +75,4 @@ struct AuditMigrateCommand: ParsableCommand {
     try NewFile.write(key, to: target.privateKeyFile, mode: 0o600)
   }
 
-  private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) throws {
-    try output.write(
-      Output.AuditMigration(
-        trail: target.name, treeSize: checkpoint.size, rootHash: checkpoint.root.hexadecimal),
-      "\(target.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)",
-      "from now on write to this one, and no longer to \(options.location.name)")
-  }
 }

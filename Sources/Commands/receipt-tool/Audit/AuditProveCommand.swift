@@ -42,10 +42,7 @@ struct AuditProveCommand: ParsableCommand {
   func run() throws {
     let location = options.location
     let proof = try proof(location)
-    guard let path else {
-      try writeAll(proof.encoded)
-      return
-    }
+    guard let path else { return try writeAll(proof.encoded) }
     try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
     let checkpoint = proof.checkpoint.unverifiedCheckpoint
     let object = Output.AuditProof(

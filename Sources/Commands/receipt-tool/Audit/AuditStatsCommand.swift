@@ -22,25 +22,15 @@ struct AuditStatsCommand: ParsableCommand {
   @OptionGroup var output: JSONOption
 
   func run() throws {
-    let location = try options.readOnlyLocation()
-    let log = try location.open(writing: false)
-    do {
-      let statistics = try log.statistics()
-      let root = try log.withView { $0.root }
-      try log.close()
-      try report(log, statistics, root)
-    } catch {
-      throw TrailLocation.failure(error, location.name)
+    let (configuration, statistics, root) = try options.readLog { log in
+      (log.configuration, try log.statistics(), try log.withView { $0.root })
     }
-  }
-
-  private func report(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) throws {
     let once =
-      switch log.configuration.once {
+      switch configuration.once {
       case .forever: "forever"
       case .seconds(let seconds): "\(seconds) seconds"
       }
-    let (trail, origin) = (options.location.name, log.configuration.origin)
+    let (trail, origin) = (options.location.name, configuration.origin)
     let (count, bytes) = (statistics.entryCount, statistics.storedByteCount)
     let instant = { (time: Int64) in Timestamp(millisecondsSince1970: Double(time)) }
     let (first, last) = (statistics.oldestTime.map(instant), statistics.newestTime.map(instant))

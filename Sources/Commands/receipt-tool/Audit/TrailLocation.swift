@@ -166,6 +166,21 @@ struct TrailLocation {
     }
   }
 
+  /// Does work on the trail with a progress bar; `subject` is what the message of an error begins with.
+  func work<Result>(
+    _ verb: String, on subject: String? = nil, _ body: (Progress) throws -> Result
+  ) throws -> Result {
+    let progress = Progress(verb)
+    do {
+      let result = try body(progress)
+      progress.finish()
+      return result
+    } catch {
+      progress.clear()
+      throw Self.failure(error, subject ?? name)
+    }
+  }
+
   // MARK: Failures
 
   /// The entries are stored and acknowledged; only the checkpoint is missing.

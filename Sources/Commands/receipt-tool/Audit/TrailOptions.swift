@@ -45,10 +45,15 @@ struct TrailOptions: ParsableArguments {
 
   /// Opens a snapshot of the trail for reading, without its private key.
   func read<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
+    try readLog { try $0.withView(body) }
+  }
+
+  /// Opens the trail for reading, without its private key.
+  func readLog<Result>(_ body: (AuditLog) throws -> Result) throws -> Result {
     let location = try readOnlyLocation()
     let log = try location.open(writing: false)
     do {
-      let result = try log.withView(body)
+      let result = try body(log)
       try log.close()
       return result
     } catch {

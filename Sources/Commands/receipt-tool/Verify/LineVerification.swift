@@ -6,13 +6,19 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
-/// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
-struct LineVerification: Sendable {
+/// The means of a verification.
+struct Verification: Sendable {
   let verifier: ReceiptVerifier
   let checkers: [any RemoteChecker]
   let recorder: VerdictRecorder?
-  let source: String
+  /// The instant at which subscriptions are evaluated; `nil` if the output must not depend on the clock.
   let instant: Timestamp?
+}
+
+/// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
+struct LineVerification: Sendable {
+  let means: Verification
+  let source: String
   let output: VerdictOutput
   let colors: Colors
   let progress: Progress
@@ -114,16 +120,17 @@ struct LineVerification: Sendable {
   private func verifyBatch(_ lines: [[UInt8]], _ keys: [String], firstIndex: Int) async throws -> Outcome {
     var outcome = Outcome()
     let verdicts =
-      checkers.isEmpty
-      ? verifier.verifyTogether(lines[...]) : await verifier.verifyTogether(lines, checkers: checkers)
+      means.checkers.isEmpty
+      ? means.verifier.verifyTogether(lines[...])
+      : await means.verifier.verifyTogether(lines, checkers: means.checkers)
     // The cancellation of the task may have interrupted remote checks.
     try Task.checkCancellation()
-    let recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
+    let recorded = try await means.recorder?.record(zip(verdicts, lines).map { ($0, $1) })
     for (offset, verified) in verdicts.enumerated() {
       let verdict = recorded?[offset].verdict ?? verified
       outcome.tally.count(verdict)
       var report = VerdictReport(
-        source: source, index: firstIndex + offset, verdict: verdict, instant: instant)
+        source: source, index: firstIndex + offset, verdict: verdict, instant: means.instant)
       if isKeyed { report.key = keys[offset] }
       report.recorded = recorded?[offset].acknowledgement
       outcome.output += try report.line(output, colors)

@@ -132,17 +132,18 @@ struct VerifyCommand: AsyncParsableCommand {
       diagnostics: explains ? explain : nil)
 
     // The output for a keyed line depends on that line alone, so that retrying a partition changes nothing.
-    let instant = isKeyed ? policy.statedInstant : policy.instant
+    let means = Verification(
+      verifier: verifier, checkers: checkers, recorder: recorder,
+      instant: isKeyed ? policy.statedInstant : policy.instant)
     let progress = Progress("verified", "receipts")
     var tally = VerdictTally()
     do {
       if let receipt = try detached.receipt(limit: maximumByteCount) {
-        try await verify(
-          receipt.bytes, named: receipt.name, with: verifier, checkers, recorder, instant, &tally)
+        try await verify(receipt.bytes, named: receipt.name, with: means, &tally)
       }
       for path in paths {
         do {
-          try await verify(path, with: verifier, checkers, recorder, instant, progress, &tally)
+          try await verify(path, with: means, progress, &tally)
         } catch let failure as ReadFailure {
           try failure.report()
           tally.hasUnreadableInput = true
@@ -164,29 +165,27 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 
   private func verify(
-    _ path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
-    _ recorder: VerdictRecorder?, _ instant: Timestamp?, _ progress: Progress, _ tally: inout VerdictTally
+    _ path: String, with means: Verification, _ progress: Progress, _ tally: inout VerdictTally
   ) async throws {
     let input = try InputFile(path)
     if readsLines {
       let lines = LineVerification(
-        verifier: verifier, checkers: checkers, recorder: recorder, source: path, instant: instant,
-        output: printsPayload ? .payload : json ? .json : .text, colors: color.colors, progress: progress,
+        means: means, source: path, output: printsPayload ? .payload : json ? .json : .text,
+        colors: color.colors, progress: progress,
         isKeyed: isKeyed)
       return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
     }
     let bytes = ReceiptInputText.stripped(try input.readAll(limit: maximumByteCount))
-    try await verify(bytes, named: path, with: verifier, checkers, recorder, instant, &tally)
+    try await verify(bytes, named: path, with: means, &tally)
   }
 
   private func verify(
-    _ bytes: [UInt8], named path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
-    _ recorder: VerdictRecorder?, _ instant: Timestamp?, _ tally: inout VerdictTally
+    _ bytes: [UInt8], named path: String, with means: Verification, _ tally: inout VerdictTally
   ) async throws {
-    var verdict = await verifier.verify(bytes, checkers: checkers)
-    let recorded = try await recorder?.record([(verdict, bytes)]).first
+    var verdict = await means.verifier.verify(bytes, checkers: means.checkers)
+    let recorded = try await means.recorder?.record([(verdict, bytes)]).first
     verdict = recorded?.verdict ?? verdict
-    var report = VerdictReport(source: path, index: nil, verdict: verdict, instant: instant)
+    var report = VerdictReport(source: path, index: nil, verdict: verdict, instant: means.instant)
     report.recorded = recorded?.acknowledgement
     tally.count(verdict)
     if printsPayload, case .valid(let receipt) = verdict {
