@@ -23,6 +23,14 @@ package struct RemoteCaller: Sendable {
     /// A temporary failure. `isProcessed` is `false` if the server states that the request had no effect; then even a
     /// request that is not idempotent may be sent again.
     case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
+
+    /// The outcome of a response that refuses a request without any effect.
+    package static func refused(
+      _ response: RemoteResponse, _ error: any Error & Sendable, now: Timestamp
+    ) -> Outcome {
+      response.isTemporaryFailure
+        ? .retry(error, notBefore: response.retryAfter(now: now), isProcessed: false) : .failed(error)
+    }
   }
 
   /// The reason why a call failed without a response to classify.

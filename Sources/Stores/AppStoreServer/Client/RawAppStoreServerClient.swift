@@ -30,33 +30,21 @@ public struct AppStoreServerAddress: Sendable, Hashable {
 /// The caller shuts down the transport.
 package struct RawAppStoreServerClient: Sendable {
   /// The server that is called.
-  package let address: AppStoreServerAddress
-  /// The retry policy.
+  package private(set) var address: AppStoreServerAddress
   package let retry: RetryPolicy
-
-  let tokens: AppStoreServerTokens
-  let transport: any HTTPTransport
   package let time: RemoteTime
+  let tokens: AppStoreServerTokens
+  private let transport: any HTTPTransport
 
-  /// Creates a client.
   package init(
     transport: any HTTPTransport, signer: DeveloperSigner, address: AppStoreServerAddress = .production,
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
   ) {
-    self.init(
-      transport: transport, tokens: AppStoreServerTokens(signer: signer, time: time), address: address,
-      retry: retry, time: time)
-  }
-
-  private init(
-    transport: any HTTPTransport, tokens: AppStoreServerTokens, address: AppStoreServerAddress,
-    retry: RetryPolicy, time: RemoteTime
-  ) {
-    self.transport = transport
-    self.tokens = tokens
     self.address = address
     self.retry = retry
     self.time = time
+    self.transport = transport
+    tokens = AppStoreServerTokens(signer: signer, time: time)
   }
 
   /// The bundle identifier of the app.
@@ -64,8 +52,9 @@ package struct RawAppStoreServerClient: Sendable {
 
   /// Returns this client for another address, with the same tokens.
   package func calling(_ address: AppStoreServerAddress) -> RawAppStoreServerClient {
-    RawAppStoreServerClient(
-      transport: transport, tokens: tokens, address: address, retry: retry, time: time)
+    var client = self
+    client.address = address
+    return client
   }
 
   /// Sends a call.

@@ -40,12 +40,7 @@ public struct DeveloperMessage: Sendable, Hashable {
   /// The kind of event: the name of the notification's member that is set. If this version does not know the event, it
   /// is the member's name on the wire.
   package var event: String {
-    if notification.subscriptionNotification != nil { return "subscriptionNotification" }
-    if notification.oneTimeProductNotification != nil { return "oneTimeProductNotification" }
-    if notification.voidedPurchaseNotification != nil { return "voidedPurchaseNotification" }
-    if notification.testNotification != nil { return "testNotification" }
-    if notification.pendingRefundReviewNotification != nil { return "pendingRefundReviewNotification" }
-    return notification.unknownFields.first { $0.value.object != nil }?.name ?? "none"
+    notification.events.first ?? notification.unknownFields.first { $0.value.object != nil }?.name ?? "none"
   }
 
   /// The type of the event; `nil` if it has none.
@@ -56,6 +51,19 @@ public struct DeveloperMessage: Sendable, Hashable {
 
   /// The time of the event.
   package var eventTime: Timestamp? { notification.eventTime ?? publishTime }
+}
+
+extension DeveloperNotification {
+  /// The names of the members that are set, of which a notification has one.
+  var events: [String] {
+    [
+      ("subscriptionNotification", subscriptionNotification != nil),
+      ("oneTimeProductNotification", oneTimeProductNotification != nil),
+      ("voidedPurchaseNotification", voidedPurchaseNotification != nil),
+      ("testNotification", testNotification != nil),
+      ("pendingRefundReviewNotification", pendingRefundReviewNotification != nil),
+    ].filter(\.1).map(\.0)
+  }
 }
 
 /// The result of a message.

@@ -69,8 +69,7 @@ final class JSONWebKeys: Sendable {
   ) -> RemoteCaller.Outcome<(Keys, lifetime: Double)> {
     guard response.status == 200 else {
       let failure = Failure(message: "The keys were answered with HTTP status \(response.status).")
-      return response.isTemporaryFailure
-        ? .retry(failure, notBefore: response.retryAfter(now: now), isProcessed: false) : .failed(failure)
+      return .refused(response, failure, now: now)
     }
     do throws(MalformedReceipt) {
       let set = try JSONWebKeySet(json: response.body, part: "key set", limits: .standard)

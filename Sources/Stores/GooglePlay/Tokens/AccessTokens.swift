@@ -95,8 +95,7 @@ package struct AccessTokenGrant: Sendable {
     let refusal = AccessTokenRefusal(
       httpStatus: response.status, error: answer?.error.map(ShownText.line),
       message: answer?.errorDescription.map(ShownText.line))
-    guard refusal.isRetryable else { return .failed(refusal) }
-    return .retry(refusal, notBefore: response.retryAfter(now: now), isProcessed: false)
+    return .refused(response, refusal, now: now)
   }
 
   /// Returns `true` if the text is allowed in a header (RFC 6750 section 2.1).

@@ -32,9 +32,7 @@ final class HuaweiClient: Sendable {
       } catch let refusal as AccessTokenRefusal {
         let reasons = ["HTTP status \(refusal.httpStatus)", refusal.error, refusal.message].compactMap(\.self)
         let message = "Huawei issued no access token: \(reasons.joined(separator: ": "))"
-        return .failure(
-          CheckFailure(
-            refusal.isRetryable ? .retryableFailure(message: message) : .terminalFailure(message: message)))
+        return .failure(CheckFailure(.failure(message, isRetryable: refusal.isRetryable)))
       } catch {
         return .failure(CheckFailure(error))
       }
@@ -84,8 +82,7 @@ final class HuaweiClient: Sendable {
       }
       tokens.forget { $0 == token }
       guard mayRenew else {
-        throw CheckFailure(
-          .terminalFailure(message: "Huawei does not accept the access token (HTTP status 401)."))
+        throw CheckFailure.terminal("Huawei does not accept the access token (HTTP status 401).")
       }
       mayRenew = false
     }
@@ -124,21 +121,12 @@ public struct HuaweiAddress: Sendable, Hashable {
     /// Russia.
     case russia
 
-    fileprivate var code: String {
+    fileprivate var names: (code: String, domain: String) {
       switch self {
-      case .china: "drcn"
-      case .germany: "dre"
-      case .singapore: "dra"
-      case .russia: "drru"
-      }
-    }
-
-    fileprivate var domain: String {
-      switch self {
-      case .china: "com.cn"
-      case .germany: "eu"
-      case .singapore: "asia"
-      case .russia: "ru"
+      case .china: ("drcn", "com.cn")
+      case .germany: ("dre", "eu")
+      case .singapore: ("dra", "asia")
+      case .russia: ("drru", "ru")
       }
     }
   }
@@ -152,8 +140,9 @@ public struct HuaweiAddress: Sendable, Hashable {
 
   /// Creates the addresses of a region's servers.
   public init(_ site: Site) {
-    orders = RemoteURL(secureHost: "orders-\(site.code).iap.cloud.huawei.\(site.domain)")
-    subscriptions = RemoteURL(secureHost: "subscr-\(site.code).iap.cloud.huawei.\(site.domain)")
+    let (code, domain) = site.names
+    orders = RemoteURL(secureHost: "orders-\(code).iap.cloud.huawei.\(domain)")
+    subscriptions = RemoteURL(secureHost: "subscr-\(code).iap.cloud.huawei.\(domain)")
     token = RemoteURL(secureHost: "oauth-login.cloud.huawei.com")
       .appending(pathSegments: Self.tokenPath)
   }

@@ -152,8 +152,7 @@ public final class RevocationChecker: RemoteChecker {
       let note = notes.isEmpty ? nil : notes.joined(separator: " ")
       return .response(CheckerResponse(.confirmed, note: note))
     }
-    return failure.isRetryable
-      ? .retryableFailure(message: failure.message) : .terminalFailure(message: failure.message)
+    return .failure(failure.message, isRetryable: failure.isRetryable)
   }
 
   private enum Evaluation {

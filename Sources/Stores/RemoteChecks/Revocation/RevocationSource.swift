@@ -72,12 +72,7 @@ struct RevocationSource: Sendable {
         HTTPHeader("Content-Type", "application/ocsp-request"),
         HTTPHeader("Accept", "application/ocsp-response"),
       ], body: made.der, maximumResponseByteCount: OCSPResponse.maximumByteCount)
-    return try await caller.send(isIdempotent: true) {
-      request
-    } classify: { response in
-      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
-        return refusal
-      }
+    return try await send(request) { response in
       do throws(OCSPError) {
         return .done(
           try OCSPResponse(der: response.body).status(
@@ -98,12 +93,7 @@ struct RevocationSource: Sendable {
   private func fetchList(_ question: RevocationQuestion, _ url: RemoteURL) async throws -> CertificateStatus {
     let request = RemoteRequest(
       .get, url, maximumResponseByteCount: CertificateRevocationList.maximumByteCount)
-    return try await caller.send(isIdempotent: true) {
-      request
-    } classify: { response in
-      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
-        return refusal
-      }
+    return try await send(request) { response in
       do throws(RevocationListError) {
         return .done(
           try CertificateRevocationList(der: response.body).status(
@@ -117,14 +107,15 @@ struct RevocationSource: Sendable {
     }
   }
 
-  private func refusal<Value>(
-    of response: RemoteResponse, from url: RemoteURL
-  ) -> RemoteCaller.Outcome<Value>? {
-    guard response.status != 200 else { return nil }
-    let failure = RevocationFailure(
-      message: "\(url.host) answers HTTP \(response.status).", isRetryable: true)
-    guard response.isTemporaryFailure else { return .failed(failure) }
-    return .retry(failure, notBefore: response.retryAfter(now: caller.time.now()), isProcessed: false)
+  private func send(
+    _ request: RemoteRequest, read: (RemoteResponse) -> RemoteCaller.Outcome<CertificateStatus>
+  ) async throws -> CertificateStatus {
+    try await caller.send(isIdempotent: true, { request }) { response in
+      guard response.status != 200 else { return read(response) }
+      let failure = RevocationFailure(
+        message: "\(request.url.host) answers HTTP \(response.status).", isRetryable: true)
+      return .refused(response, failure, now: caller.time.now())
+    }
   }
 
   private static func failure(_ failure: RemoteCaller.Failure) -> RevocationFailure {
