@@ -8,10 +8,8 @@ import ReceiptHTTPCurl
 import ReceiptVerification
 import SQLite
 
-/// The version of the whole toolkit.
 let toolVersion = UserAgent.version
 
-/// `receipt-tool version`: prints the version, how it was built, and the versions of its libraries.
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "version",
@@ -73,7 +71,6 @@ struct VersionCommand: ParsableCommand {
   }
 }
 
-/// The build of this executable.
 private enum Build {
   static var commit: String? {
     let commit = unsafe String(cString: CBuild_commit())

@@ -90,14 +90,11 @@ struct AuditHistoryCommand: AsyncParsableCommand {
       throw ToolExit.failure(.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
     }
     let lines = try log.withView { view in
-      var lines: [[UInt8]] = []
-      for recorded in try view.history(original: original, before: anchor.index + 1) {
-        let path = "\(folder)/\(recorded.index).tlog-proof"
+      try view.history(original: original, before: anchor.index + 1).map { recorded in
         let proof = try view.proof(of: recorded.index).encoded
-        try NewFile.write(proof, to: path, overwriting: true)
-        lines.append(try line(recorded, view))
+        try NewFile.write(proof, to: "\(folder)/\(recorded.index).tlog-proof", overwriting: true)
+        return try line(recorded, view)
       }
-      return lines
     }
     try show(lines)
     note("receipt-tool: wrote \(lines.count) proofs to \(folder)")

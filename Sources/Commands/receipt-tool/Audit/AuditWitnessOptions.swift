@@ -6,7 +6,6 @@ import ReceiptHTTP
 import ReceiptHTTPCurl
 import TransparencyLog
 
-/// The witnesses of the trail's checkpoints.
 struct AuditWitnessOptions: ParsableArguments {
   @Option(
     "witnesses", "A policy (C2SP tlog-policy) with the witnesses, their URLs and how many must cosign.",
@@ -43,7 +42,6 @@ struct AuditWitnessOptions: ParsableArguments {
     }
   }
 
-  /// The options for opening the trail.
   func logOptions() throws -> AuditLog.Options {
     var options = AuditLog.Options()
     guard let policyFile else { return options }
@@ -70,7 +68,6 @@ struct AuditWitnessOptions: ParsableArguments {
   }
 }
 
-/// Sends requests to witnesses with the tool's HTTP client.
 private struct RemoteWitnessTransport: WitnessTransport {
   let transport: CurlTransport
   let allowsPlainHTTP: Bool

@@ -91,7 +91,6 @@ struct RecordingVerdictOptions: ParsableArguments {
   }
 }
 
-/// Records verdicts in an audit trail.
 struct VerdictRecorder: Sendable {
   let log: AuditLog
   let name: String

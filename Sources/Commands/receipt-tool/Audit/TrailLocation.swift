@@ -76,7 +76,6 @@ struct TrailLocation {
     return try Self.signer(named: name, in: privateKeyFile)
   }
 
-  /// The private key in a file.
   static func signer(named name: String, in file: String) throws -> NoteSignerKey {
     let pem = try InputFile.contents(of: file, limit: 1 << 16)
     var status = stat()
@@ -88,7 +87,6 @@ struct TrailLocation {
     }
   }
 
-  /// The private key; fails without one.
   func requiredSigner() throws -> NoteSignerKey {
     guard let signer = try signer(named: verifierKey().name) else {
       throw ToolExit.failure(
@@ -196,6 +194,5 @@ struct TrailLocation {
       ToolExit.code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
   }
 
-  /// The exit code and message for an error of the trail.
   static func failure(_ error: any Error, _ name: String) -> any Error { ToolExit.failure(for: error, name) }
 }

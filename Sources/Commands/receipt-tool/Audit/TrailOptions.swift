@@ -5,7 +5,6 @@ import AuditTrail
 import ReceiptCodec
 import TransparencyLog
 
-/// The files of a trail.
 struct TrailFileOptions: ParsableArguments {
   @Option("private-key", "The trail's private key. Default: TRAIL.key.", value: "FILE")
   var privateKey: String?
@@ -25,7 +24,6 @@ struct TrailFileOptions: ParsableArguments {
   var checkpoint: String?
 }
 
-/// The trail of a command.
 struct TrailOptions: ParsableArguments {
   @Argument("The trail: a path, or postgresql://….", value: "trail") var trail: String
 
@@ -61,7 +59,6 @@ struct TrailOptions: ParsableArguments {
     }
   }
 
-  /// Opens the trail for writing.
   func write<Result>(
     options: AuditLog.Options = AuditLog.Options(), _ body: (AuditLog) async throws -> Result
   ) async throws -> Result {
@@ -106,7 +103,6 @@ struct ScopeOptions: ParsableArguments {
     return PurchaseScope(bundle: bundle, environment: environment)
   }
 
-  /// Refuses the options if they have no effect.
   func validate(isByPurchase: Bool, _ needs: String) throws {
     try refuse(
       ["--bundle-id": bundle != nil, "--environment": environment != nil], unless: isByPurchase, needs)

@@ -7,7 +7,6 @@ import ReceiptCrypto
 import ReceiptSigning
 import ReceiptVerification
 
-/// The algorithm of an identity.
 enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   case es256, rsa2048
   case rsa2048SHA1 = "rsa2048-sha1"
@@ -26,7 +25,6 @@ enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   var appKeyBits: Int { self == .rsa3072SHA256 ? 3072 : 2048 }
 }
 
-/// `receipt-tool identity`: signing keys and certificates.
 struct IdentityCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity", abstract: "Create and show identities that sign receipts.",
@@ -169,7 +167,6 @@ struct IdentityShowCommand: ParsableCommand {
   }
 }
 
-/// Prints the certificates of an identity.
 struct IdentityReport {
   let directory: String
   let chain: [Certificate]

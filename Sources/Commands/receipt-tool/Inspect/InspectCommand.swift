@@ -6,7 +6,6 @@ import ReceiptCodec
 import ReceiptInspection
 import ReceiptVerification
 
-/// `receipt-tool inspect`: shows the contents of receipts without verification.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Show what is inside receipts, unverified.",

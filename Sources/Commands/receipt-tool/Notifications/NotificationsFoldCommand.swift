@@ -5,7 +5,6 @@ import Entitlements
 import ReceiptCodec
 import ReceiptVerification
 
-/// `receipt-tool notifications fold`: shows the entitlements that follow from a set of notifications.
 struct NotificationsFoldCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fold",
@@ -113,7 +112,6 @@ struct NotificationsFoldCommand: ParsableCommand {
   }
 }
 
-/// `receipt-tool notifications`: reads notifications of the App Store.
 struct NotificationsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notifications", abstract: "Show the meaning of notifications of the App Store.",

@@ -4,7 +4,6 @@ import ArgumentParser
 import GooglePlay
 import ReceiptCodec
 
-/// `receipt-tool play`: calls of the Google Play Developer API for manual use.
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",

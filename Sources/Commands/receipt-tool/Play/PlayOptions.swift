@@ -20,7 +20,6 @@ struct PlayAccountOptions: ParsableArguments {
   @Option("play-token-url", "Request access tokens here, not where the key file says.", value: "URL")
   var token: String?
 
-  /// The options, each with whether it was given.
   var given: KeyValuePairs<String, Bool> {
     ["--service-account": keyFile != nil, "--play-base-url": base != nil, "--play-token-url": token != nil]
   }
@@ -87,7 +86,6 @@ struct PlayOptions: ParsableArguments {
     try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
 
-  /// Sends a call and prints its response.
   func show(_ call: GooglePlayCall<some JSONObject>) async throws {
     try await withClient { client in try show(await client.send(call).encodedJSON(), of: call.endpoint) }
   }
@@ -108,7 +106,6 @@ struct PlayOptions: ParsableArguments {
   }
 }
 
-/// The kind of product of a purchase.
 enum PlayProductType: String, ExpressibleByArgument, CaseIterable {
   case product, subscription
 }

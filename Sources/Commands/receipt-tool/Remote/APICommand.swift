@@ -7,7 +7,6 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool api`: calls of the App Store Server API for manual use.
 struct APICommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "api",
@@ -82,14 +81,12 @@ struct APIOptions: ParsableArguments {
     }
   }
 
-  /// Sends a call and prints its value.
   func show<Response, Payload: WirePayload>(
     _ call: AppStoreServerCall<Response, VerifiedPayload<Payload>>
   ) async throws {
     try await withClient { client in try show(await client.send(call), of: call.endpoint) }
   }
 
-  /// Sends a paged call and prints its elements.
   func show<Response, Payload: WirePayload>(
     _ call: AppStoreServerPagedCall<Response, VerifiedPayload<Payload>>, of endpoint: AppStoreServerEndpoint
   ) async throws {

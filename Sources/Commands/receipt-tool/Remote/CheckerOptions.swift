@@ -72,7 +72,6 @@ struct CheckerOptions: ParsableArguments {
     }
   }
 
-  /// Refuses options that have no effect on the selected sources.
   func validate(_ access: CheckerAccess) throws {
     let (credentials, servers) = (access.credentials, access.servers)
     let (asksAPI, asksOCSP) = (asks("app-store"), asks("ocsp"))
@@ -128,12 +127,10 @@ struct CheckerOptions: ParsableArguments {
     return SignedContentChecker(requirements: requirements, clock: Self.clock(policy))
   }
 
-  /// The instant at which receipts are evaluated.
   private static func clock(_ policy: VerificationPolicy) -> @Sendable () -> Timestamp {
     { policy.instant }
   }
 
-  /// The checkers, in the order of the options.
   func checkers(
     _ access: CheckerAccess, over transport: any HTTPTransport, policy: VerificationPolicy,
     trust: TrustOptions.Resolved

@@ -56,13 +56,11 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// The address of the App Store Server API for an environment.
   func address(_ environment: ReceiptEnvironment.Category) throws -> AppStoreServerAddress {
     if let override = try overridden(environment) { return AppStoreServerAddress(environment, at: override) }
     return environment == .production ? .production : .sandbox
   }
 
-  /// The endpoints of `verifyReceipt`.
   func verifyReceiptEndpoints() throws -> VerifyReceiptChecker.Endpoints {
     var endpoints = try VerifyReceiptChecker.Endpoints.appStore()
     if let override = try overridden(.production) {

@@ -5,7 +5,6 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool token`: creates a token for the App Store Server API, for use by other tools.
 struct TokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Print a token for the App Store Server API.",

@@ -7,7 +7,6 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool sign`: creates a receipt.
 struct SignCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign", abstract: "Sign a receipt described in JSON.",

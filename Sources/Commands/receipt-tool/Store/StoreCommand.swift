@@ -3,7 +3,6 @@
 import ArgumentParser
 import StorefrontSQLite
 
-/// `receipt-tool store`: a store in a folder.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Sell from a store of your own: buy, finish, restore, refund, renew.",
@@ -41,14 +40,12 @@ struct StoreCommand: ParsableCommand {
     ])
 }
 
-/// The store's folder.
 struct StoreFolderOptions: ParsableArguments {
   @Option("store", "The store's folder.", value: "DIR") var directory: String
 
   var folder: StoreFolder { StoreFolder(directory) }
 }
 
-/// The store and the customer.
 struct StoreOptions: ParsableArguments {
   @OptionGroup var store: StoreFolderOptions
 

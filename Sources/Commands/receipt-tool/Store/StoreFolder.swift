@@ -10,7 +10,6 @@ import StorefrontSQLite
 import Synchronization
 
 extension StoreFolder {
-  /// Opens the store.
   func open() throws -> OpenStore {
     addToInputs()
     // A folder without settings is not a store.
@@ -68,7 +67,6 @@ final class StoredSettings: Sendable {
 
   var current: StoreSettings { settings.withLock { $0 } }
 
-  /// The store's time.
   var now: Timestamp { SystemClock.now().addingSeconds(current.clockOffset / 1000) }
 
   /// Sets the clock forward, and sets the account whose charges fail; then writes the settings.
@@ -84,7 +82,6 @@ final class StoredSettings: Sendable {
   }
 }
 
-/// An open store.
 struct OpenStore {
   let folder: StoreFolder
   let settings: StoredSettings

@@ -123,7 +123,6 @@ struct StoreInitCommand: AsyncParsableCommand {
   }
 }
 
-/// The default catalogue of a new store.
 enum SampleCatalog {
   static func json() throws -> [UInt8] {
     let group = SubscriptionGroup(id: "plans", referenceName: "Plans")

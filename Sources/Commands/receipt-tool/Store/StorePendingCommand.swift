@@ -25,9 +25,7 @@ struct StorePendingCommand: AsyncParsableCommand {
   func run() async throws {
     try await OpenStore.withQueue(options) { open, queue in
       try await queue.synchronize()
-      for transaction in await queue.transactions {
-        try TransactionReport(transaction).write(json: output.json, color.colors)
-      }
+      try await TransactionReport.write(queue.transactions, json: output.json, color.colors)
       var last: PendingPurchase?
       while true {
         let page = try await open.store.pendingPurchases(after: last)
@@ -45,7 +43,6 @@ struct StorePendingCommand: AsyncParsableCommand {
       }
     }
   }
-
 }
 
 struct StoreApproveCommand: AsyncParsableCommand {
@@ -72,9 +69,7 @@ struct StoreApproveCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.storeTransaction?.requestIdentifier == request }
     }
-    for transaction in transactions {
-      try TransactionReport(transaction).write(json: output.json, color.colors)
-    }
+    try TransactionReport.write(transactions, json: output.json, color.colors)
   }
 }
 
@@ -104,6 +99,6 @@ struct StoreDeclineCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.transactionState == .failed && !before.contains($0.id) }
     }
-    for transaction in failed { try TransactionReport(transaction).write(json: output.json, color.colors) }
+    try TransactionReport.write(failed, json: output.json, color.colors)
   }
 }

@@ -34,7 +34,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
       try await queue.restoreCompletedTransactions(applicationUsername: username)
       return await queue.transactions.filter { $0.transactionState == .restored && !known.contains($0.id) }
     }
-    for transaction in restored { try TransactionReport(transaction).write(json: output.json, color.colors) }
+    try TransactionReport.write(restored, json: output.json, color.colors)
     if restored.isEmpty { note("receipt-tool: nothing new to restore") }
   }
 }

@@ -4,13 +4,11 @@ import ReceiptBytes
 import ReceiptCodec
 import Storefront
 
-/// Prints a transaction of a queue.
 struct TransactionReport {
   let transaction: PaymentTransaction
 
   init(_ transaction: PaymentTransaction) { self.transaction = transaction }
 
-  /// Several lines of human-readable text.
   func text() -> String {
     var lines = [
       "\(state)  \(transaction.payment.productIdentifier)"
@@ -29,7 +27,6 @@ struct TransactionReport {
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
-  /// One JSON object and a line feed. Absent fields are left out.
   func jsonLine(receipt: [UInt8]? = nil) -> [UInt8] {
     Output.StoreTransaction(
       id: transaction.id.rawValue, state: state, productId: transaction.payment.productIdentifier,
@@ -40,6 +37,10 @@ struct TransactionReport {
       errorCode: transaction.error.map { Int64($0.code.rawValue) }, message: transaction.error?.message,
       receipt: receipt.map { String(decoding: $0, as: UTF8.self) }
     ).line()
+  }
+
+  static func write(_ transactions: [PaymentTransaction], json: Bool, _ colors: Colors) throws {
+    for transaction in transactions { try TransactionReport(transaction).write(json: json, colors) }
   }
 
   func write(json: Bool, _ colors: Colors, receipt: [UInt8]? = nil) throws {
@@ -64,7 +65,6 @@ struct TransactionReport {
 }
 
 extension JSONOption {
-  /// Prints the notifications of an operation.
   func write(_ notifications: [SignedNotification], signed: Bool = false) throws {
     for notification in notifications {
       let (type, subtype) = (notification.type.rawValue, notification.subtype?.rawValue)

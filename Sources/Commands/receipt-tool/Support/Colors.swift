@@ -5,7 +5,6 @@ import Glibc
 import ReceiptBytes
 import ReceiptInspection
 
-/// Colours words in human-readable text.
 struct Colors: Sendable {
   static let off = Colors(isOn: false)
 
@@ -54,7 +53,6 @@ struct Colors: Sendable {
   }
 }
 
-/// `--color`.
 struct ColorOptions: ParsableArguments {
   enum When: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
 

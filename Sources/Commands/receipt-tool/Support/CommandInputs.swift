@@ -19,7 +19,6 @@ enum CommandInputs {
 
   private static let known = Mutex(Known())
 
-  /// Adds a file that was opened.
   static func add(_ identity: File.Identity, name: String) {
     known.withLock { $0.opened[identity] = name }
   }
@@ -32,7 +31,6 @@ enum CommandInputs {
     add(paths: ["", "-wal", "-shm", "-journal"].map { path + $0 })
   }
 
-  /// Adds the files of an identity.
   static func add(identity directory: String) {
     add(paths: IdentityDirectory.fileNames.map { "\(directory)/\($0)" })
   }

@@ -3,7 +3,6 @@
 import ArgumentParser
 import ReceiptCodec
 
-/// Signed data and its signature in two files.
 struct DetachedFilesOptions: ParsableArguments {
   @Option(
     "data", "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",

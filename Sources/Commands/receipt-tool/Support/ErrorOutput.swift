@@ -10,11 +10,8 @@ struct OutputError: Sendable {
   var code: String
   /// The message, the same as on standard error.
   var message: String
-  /// The option that is wrong.
   var option: String?
-  /// The input that is wrong.
   var source: String?
-  /// The place in the input.
   var place: String?
 
   /// Creates the error of an exit code. A component's `code` is in camel case, as its enumeration spells it.

@@ -4,7 +4,6 @@ import ArgumentParser
 import ReceiptBytes
 import ReceiptCodec
 
-/// Describes values of the command line for messages.
 enum GivenValue {
   /// The value with its option, such as `--trust root.cer`. It is the value alone for an argument, or if several
   /// options have this value. It also describes a file in or beside a given path (`trail.pub`), and the part after an

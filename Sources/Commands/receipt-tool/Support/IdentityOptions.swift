@@ -29,7 +29,6 @@ struct PassphraseOptions: ParsableArguments {
   }
 }
 
-/// The signing key and its certificates.
 struct IdentityOptions: ParsableArguments {
   @Option("identity", "A directory that 'receipt-tool identity create' made.", value: "DIR")
   var directory: String?

@@ -94,7 +94,6 @@ struct InputFile: ~Copyable {
   }
 }
 
-/// An input that cannot be read.
 struct ReadFailure: Error, CustomStringConvertible {
   let path: String
   let message: String
@@ -107,7 +106,6 @@ struct ReadFailure: Error, CustomStringConvertible {
   }
 }
 
-/// The system's message for an error number.
 func systemMessage(_ number: Int32) -> String {
   var buffer = [CChar](repeating: 0, count: 256)
   guard unsafe strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }

@@ -93,7 +93,6 @@ final class PendingFile {
   private let isOwn: Bool
   private let unfinished: TemporaryFile
 
-  /// The temporary path.
   var temporary: String { unfinished.path }
 
   /// Creates an empty file, which may replace one of the command's inputs only if that is the command's own file.

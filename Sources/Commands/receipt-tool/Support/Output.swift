@@ -14,7 +14,6 @@ func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
   guard writeAll(bytes, to: STDOUT_FILENO) else { throw StandardStreams.outputFailure() }
 }
 
-/// Writes text to standard output, unchanged.
 func writeAll(_ text: String) throws(ExitCode) { try writeAll(Array(text.utf8)) }
 
 /// Ends an output object, and writes it as a line to standard output.
@@ -59,7 +58,6 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   return true
 }
 
-/// The process's standard streams.
 enum StandardStreams {
   static let isNoteLost = Atomic(false)
 

@@ -5,7 +5,6 @@ import AuditTrail
 import ReceiptBytes
 import ReceiptCodec
 
-/// A part of an output object.
 protocol OutputPart {
   func append(to object: inout JSONWriter)
 }
@@ -64,7 +63,6 @@ extension JSONWriter {
   }
 }
 
-/// `--json`.
 struct JSONOption: ParsableArguments {
   @Flag("json", "Print one JSON object a line.") var json = false
 

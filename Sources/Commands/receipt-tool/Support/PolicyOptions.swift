@@ -13,7 +13,6 @@ extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
 
 extension VerificationPolicy {
-  /// The instant of `--time`, if it states one.
   var statedInstant: Timestamp? {
     if case .at(let instant) = timeRule { instant } else { nil }
   }
@@ -22,7 +21,6 @@ extension VerificationPolicy {
   var instant: Timestamp { statedInstant ?? SystemClock.now() }
 }
 
-/// The verification policy.
 struct PolicyOptions: ParsableArguments {
   @Option("bundle-id", "Accept receipts of this app only. May be repeated.", value: "ID")
   var bundleIds: [String] = []

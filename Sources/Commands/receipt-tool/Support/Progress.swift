@@ -50,7 +50,6 @@ final class Progress: Sendable {
     _ = writeAll(Array(line.utf8), to: STDERR_FILENO)
   }
 
-  /// Removes the bar.
   func clear() {
     guard state.withLock({ $0.lastShown != nil }) else { return }
     _ = writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)

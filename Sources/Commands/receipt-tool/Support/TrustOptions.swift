@@ -5,7 +5,6 @@ import FoundationEssentials
 import ReceiptCrypto
 import ReceiptVerification
 
-/// The trusted roots and additional intermediate certificates.
 struct TrustOptions: ParsableArguments {
   @Option(
     "trust", "A trusted root: \"apple\" for Apple's published roots, or a certificate file (PEM or DER).",

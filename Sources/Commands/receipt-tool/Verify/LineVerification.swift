@@ -6,7 +6,6 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
-/// The means of a verification.
 struct Verification: Sendable {
   let verifier: ReceiptVerifier
   let checkers: [any RemoteChecker]

@@ -6,7 +6,6 @@ import ReceiptCodec
 import ReceiptHTTPCurl
 import ReceiptVerification
 
-/// `receipt-tool verify`: checks whether receipts are genuine and satisfy the policy.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Verify receipts.",
@@ -200,7 +199,6 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// The number of verdicts of each kind.
 struct VerdictTally: Sendable {
   var valid = 0
   var invalid = 0

@@ -8,7 +8,6 @@ package import ReceiptSigning
 public struct AppStoreServerAddress: Sendable, Hashable {
   /// The environment of the purchases that the server knows.
   package let environment: ReceiptEnvironment.Category
-  /// The base URL of all paths.
   package let url: RemoteURL
 
   /// Creates an address for a server of your own, such as an emulator.
@@ -29,7 +28,6 @@ public struct AppStoreServerAddress: Sendable, Hashable {
 /// ``AppStoreServerClient`` verifies them. Any number of tasks may use one client at once; copies share their token.
 /// The caller shuts down the transport.
 package struct RawAppStoreServerClient: Sendable {
-  /// The server that is called.
   package private(set) var address: AppStoreServerAddress
   package let retry: RetryPolicy
   package let time: RemoteTime
@@ -47,7 +45,6 @@ package struct RawAppStoreServerClient: Sendable {
     tokens = AppStoreServerTokens(signer: signer, time: time)
   }
 
-  /// The bundle identifier of the app.
   package var bundleId: String { tokens.signer.bundleId }
 
   /// Returns this client for another address, with the same tokens.

@@ -9,7 +9,6 @@ extension RealtimeResponse {
 }
 
 extension RealtimePromotionalOfferSignatureV1 {
-  /// Creates an object from a signature of `DeveloperSigner`.
   package init(
     _ signature: PromotionalOfferSignature, productId: String, offerIdentifier: String,
     appAccountToken: UUIDString? = nil

@@ -10,7 +10,6 @@ internal import ReceiptCodec
 /// let purchase = try await client.send(.subscription(token))
 /// ```
 public struct GooglePlayCall<Response: Sendable & Hashable>: Sendable {
-  /// The endpoint.
   package let endpoint: GooglePlayEndpoint
   let request: EndpointRequest
   let decode: @Sendable ([UInt8]) throws(MalformedReceipt) -> Response

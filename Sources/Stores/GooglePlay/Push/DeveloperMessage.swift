@@ -7,7 +7,6 @@ package import ReceiptCodec
 public struct DeveloperMessage: Sendable, Hashable {
   /// The identifier of the message, the same for each delivery.
   public let messageId: String
-  /// The time at which the message was published.
   package let publishTime: Timestamp?
   /// The app, one of those that the receiver accepts.
   public let packageName: String
@@ -31,7 +30,6 @@ public struct DeveloperMessage: Sendable, Hashable {
       ?? notification.voidedPurchaseNotification?.purchaseToken
   }
 
-  /// `true` if the purchase is a subscription.
   var isSubscription: Bool {
     notification.subscriptionNotification != nil
       || notification.voidedPurchaseNotification?.productType == .subscription
@@ -43,13 +41,11 @@ public struct DeveloperMessage: Sendable, Hashable {
     notification.events.first ?? notification.unknownFields.first { $0.value.object != nil }?.name ?? "none"
   }
 
-  /// The type of the event; `nil` if it has none.
   package var eventType: Int64? {
     notification.subscriptionNotification?.notificationType?.rawValue
       ?? notification.oneTimeProductNotification?.notificationType?.rawValue
   }
 
-  /// The time of the event.
   package var eventTime: Timestamp? { notification.eventTime ?? publishTime }
 }
 

@@ -24,9 +24,7 @@ public struct PushTokenVerifier: Sendable {
     public let email: String
     /// The identifier of the service account (`sub`).
     package let subject: String?
-    /// The time at which the token was issued.
     package let issuedAt: Timestamp
-    /// The time at which the token expires.
     package let expiresAt: Timestamp
   }
 

@@ -60,7 +60,6 @@ package struct AccessTokenGrant: Sendable {
 
   private let body: [UInt8]
 
-  /// - Parameter form: The names and values, not encoded.
   package init(form: [(name: String, value: String)]) {
     let pairs = form.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
     body = Array(pairs.joined(separator: "&").utf8)
@@ -104,13 +103,10 @@ package struct AccessTokenGrant: Sendable {
   }
 }
 
-/// The error if no access token was issued.
 package struct AccessTokenRefusal: Error, Sendable, Hashable {
-  /// The status of the response.
   package let httpStatus: Int
   /// The error code, such as `invalid_grant`.
   package let error: String?
-  /// The error description in the response.
   package let message: String?
 
   /// `true` if a token may be issued later.

@@ -10,7 +10,6 @@ package protocol WireEndpoint: RawRepresentable<String>, Sendable {
 }
 
 extension WireEndpoint {
-  /// The method.
   package var method: RemoteRequest.Method {
     RemoteRequest.Method(rawValue: String(rawValue.prefix { $0 != " " })) ?? .get
   }

@@ -16,7 +16,6 @@ public import ReceiptVerification
 public struct AppStoreServerChecker: RemoteChecker {
   /// `app-store`.
   public let name = "app-store"
-  /// The requirements.
   package var requirements: PurchaseRequirements
   /// Checks receipts while the App Store cannot be reached; `nil` by default.
   ///
@@ -69,7 +68,6 @@ public struct AppStoreServerChecker: RemoteChecker {
     return .refused("The App Store does not know the purchase (asked \(asked)).")
   }
 
-  /// The purchase that a receipt is about.
   fileprivate enum Subject {
     case transaction(Transaction)
     case subscription(originalTransactionId: String)

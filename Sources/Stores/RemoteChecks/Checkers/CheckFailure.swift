@@ -9,7 +9,6 @@ struct CheckFailure: Error {
 
   init(_ answer: CheckerAnswer) { self.answer = answer }
 
-  /// Converts the error that a call threw.
   init(_ error: any Error) {
     switch error {
     case let failure as CheckFailure: self = failure
@@ -49,13 +48,11 @@ extension CheckFailure {
     return .refused(response, CheckFailure(failure), now: now)
   }
 
-  /// An outcome that may be retried; the server did not process the request.
   static func retry<Value: Sendable>(_ message: String) -> RemoteCaller.Outcome<Value> {
     .retry(CheckFailure(.retryableFailure(message: message)), notBefore: nil, isProcessed: false)
   }
 }
 
-/// The result of revoked purchases for a receipt that may have others.
 enum RevocationFinding {
   /// Revoked if all of the receipt's purchases are; otherwise confirmed, and the response names the revoked ones.
   static func response(

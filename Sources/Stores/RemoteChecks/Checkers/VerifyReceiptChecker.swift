@@ -16,9 +16,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
 
   /// The URLs of the environments.
   public struct Endpoints: Sendable, Hashable {
-    /// The complete URL for production.
     package var production: RemoteURL
-    /// The complete URL for the sandbox.
     package var sandbox: RemoteURL
 
     /// Creates endpoints.

@@ -73,7 +73,6 @@ extension VerifyReceiptStatus: CustomStringConvertible {
   /// `true` for 21100 to 21199.
   var isInternalDataAccessError: Bool { 21100...21199 ~= rawValue }
 
-  /// The number and its meaning.
   var description: String {
     let fallback = isInternalDataAccessError ? "an internal data access error" : "an unknown status"
     return "Status \(rawValue): \(meaning ?? fallback)."

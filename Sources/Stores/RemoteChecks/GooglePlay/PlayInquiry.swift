@@ -5,7 +5,6 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
 
-/// Asks Google Play about a purchase, and evaluates the answer.
 struct PlayInquiry {
   private let client: GooglePlayClient
   private let requirements: PurchaseRequirements
@@ -55,7 +54,6 @@ struct PlayInquiry {
 
   // MARK: Decisions
 
-  /// Evaluates Google's answer about a one-time purchase.
   func answer(_ known: ProductPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
     let isTest = known.testPurchaseContext != nil
     switch known.purchaseStateContext?.purchaseState {
@@ -84,7 +82,6 @@ struct PlayInquiry {
   /// Clamps a quantity from Google, which need not be sensible.
   private func count(_ quantity: Int64) -> Int { Int(clamping: min(max(0, quantity), 1 << 32)) }
 
-  /// Evaluates Google's answer about a subscription.
   func answer(_ known: SubscriptionPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
     let isTest = known.testPurchase != nil
     let items = known.lineItems ?? []
@@ -168,6 +165,5 @@ struct PlayInquiry {
 }
 
 extension GooglePlayPurchase {
-  /// The products that the purchase names.
   fileprivate var products: [String] { (productIds ?? []) + [productId].compactMap(\.self) }
 }

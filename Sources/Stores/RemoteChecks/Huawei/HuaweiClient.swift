@@ -39,7 +39,6 @@ final class HuaweiClient: Sendable {
     }
   }
 
-  /// Asks the order service about a purchase token.
   func order(token: String, productId: String) async throws(CheckFailure) -> HuaweiAnswer {
     var question = HuaweiTokenQuestion()
     question.purchaseToken = token
@@ -48,7 +47,6 @@ final class HuaweiClient: Sendable {
       address.orders.appending(pathSegments: ["applications", "purchases", "tokens", "verify"]), question)
   }
 
-  /// Asks the subscription service about a purchase token.
   func subscription(token: String, subscriptionId: String) async throws(CheckFailure) -> HuaweiAnswer {
     var question = HuaweiTokenQuestion()
     question.purchaseToken = token
@@ -133,9 +131,7 @@ public struct HuaweiAddress: Sendable, Hashable {
 
   /// The order service, which knows consumables and one-time purchases.
   let orders: RemoteURL
-  /// The subscription service.
   let subscriptions: RemoteURL
-  /// The URL that issues access tokens.
   let token: RemoteURL
 
   /// Creates the addresses of a region's servers.
@@ -154,7 +150,6 @@ public struct HuaweiAddress: Sendable, Hashable {
 
   private static let tokenPath = ["oauth2", "v3", "token"]
 
-  /// Creates the addresses of servers of your own.
   package init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {
     self.orders = orders
     self.subscriptions = subscriptions

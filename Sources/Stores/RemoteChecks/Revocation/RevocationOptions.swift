@@ -44,7 +44,6 @@ public struct RevocationOptions: Sendable {
 
   /// An event about one certificate that is worth a line in a log.
   public struct Note: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of event.
     package enum Subject: String, Sendable, Hashable, CaseIterable {
       /// The certificate passed although its status could not be obtained.
       case softFailure = "soft-failure"
@@ -58,9 +57,7 @@ public struct RevocationOptions: Sendable {
       case refreshFailed = "refresh-failed"
     }
 
-    /// The kind of event.
     package let subject: Subject
-    /// The certificate.
     package let certificate: Certificate
     /// A sentence that describes the event.
     public let message: String

@@ -166,10 +166,8 @@ final class StatusCache: Sendable {
     for task in tasks { await task.value }
   }
 
-  /// The number of requests under way.
   var flightCount: Int { state.withLock { $0.flights.count } }
 
-  /// The number of cached statuses.
   var count: Int { state.withLock { $0.entries.count } }
 
   private var now: Double { source.caller.time.now().millisecondsSince1970 / 1000 }
