@@ -73,15 +73,11 @@ struct AuditAppendCommand: AsyncParsableCommand {
     FreedMemory.shareAmongThreads()
     try await options.write(options: witnesses.logOptions()) { log in
       let input: InputFile
-      do throws(ReadFailure) { input = try InputFile(path) } catch {
-        throw ToolExit.failure(.unreadableInput, error.description)
-      }
+      do { input = try InputFile(path) } catch { throw ToolExit.failure(for: error) }
       var splitter = LineSplitter(maximumLineLength: ReceiptLimits.standard.maximumByteCount)
       let progress = Progress("appended", "records")
-      var byteCount = 0
-      var appended: UInt64 = 0
+      var (byteCount, lineNumber, appended) = (0, 0, UInt64(0))
       var batch: [AuditRecord] = []
-      var lineNumber = 0
       var inputDigest = SHA256Digest(of: [])
       while true {
         let piece = try input.read(atMost: 1 << 18)

@@ -131,8 +131,7 @@ struct AuditImportCommand: ParsableCommand {
       guard let signer = try location.signer(named: origin) else {
         throw ToolExit.failure(
           .unreadableInput,
-          "the private key of \(origin) is missing at \(location.privateKeyFile); name it with "
-            + "--private-key")
+          "the private key of \(origin) is missing at \(location.privateKeyFile); name it with --private-key")
       }
       let checkpoints = try location.checkpoints(of: origin)
       let configuration = try TrailConfiguration(origin: origin, once: AuditInitCommand.window(once))

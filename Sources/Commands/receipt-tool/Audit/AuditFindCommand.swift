@@ -117,6 +117,6 @@ struct AuditFindCommand: ParsableCommand {
   }
 
   private static func milliseconds(_ text: String, _ option: String) throws -> Int64 {
-    Int64(try APIOptions.instant(text, option).millisecondsSince1970.rounded(.down))
+    Int64(try parseInstant(text, option).millisecondsSince1970.rounded(.down))
   }
 }

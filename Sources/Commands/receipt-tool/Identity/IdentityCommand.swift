@@ -129,11 +129,7 @@ struct IdentityCreateCommand: ParsableCommand {
       days: days ?? 3650)
     let validFrom = validFrom ?? "2008-01-01T00:00:00Z"
     if validFrom != "now" {
-      do throws(MalformedReceipt) {
-        options.validFrom = try Timestamp(iso8601: validFrom)
-      } catch {
-        throw ValidationError("--valid-from takes \"now\" or an instant such as 2025-10-01T07:09:12Z.")
-      }
+      options.validFrom = try parseInstant(validFrom, "--valid-from", or: "\"now\" or ")
     }
     if let marker {
       let markers = try PolicyOptions.markers(marker)

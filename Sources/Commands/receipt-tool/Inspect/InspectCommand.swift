@@ -55,13 +55,7 @@ struct InspectCommand: ParsableCommand {
   }
 
   private func instant() throws -> Timestamp {
-    guard time != "now" else { return SystemClock.now() }
-    do throws(MalformedReceipt) {
-      return try Timestamp(iso8601: time)
-    } catch {
-      throw ValidationError(
-        "--time takes \"now\" or an instant such as 2025-10-01T07:09:12Z: \(error.message)")
-    }
+    try time == "now" ? SystemClock.now() : parseInstant(time, "--time", or: "\"now\" or ", why: true)
   }
 
   func run() throws {

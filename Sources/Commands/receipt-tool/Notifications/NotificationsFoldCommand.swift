@@ -52,7 +52,7 @@ struct NotificationsFoldCommand: ParsableCommand {
   }
 
   func run() throws {
-    let instant = try at.map { try APIOptions.instant($0, "--at") } ?? SystemClock.now()
+    let instant = try at.map { try parseInstant($0, "--at") } ?? SystemClock.now()
     let resolved = try trust.resolve()
     let receiver = NotificationReceiver(
       verifier: ReceiptVerifier(

@@ -147,8 +147,8 @@ struct PlayVoidedCommand: AsyncParsableCommand {
 
   func run() async throws {
     var query = VoidedPurchasesQuery()
-    query.startTime = try from.map { try APIOptions.instant($0, "--from") }
-    query.endTime = try to.map { try APIOptions.instant($0, "--to") }
+    query.startTime = try from.map { try parseInstant($0, "--from") }
+    query.endTime = try to.map { try parseInstant($0, "--to") }
     query.type = subscriptions ? .oneTimeAndSubscriptions : nil
     query.includesPartialRefunds = partial ? true : nil
     try await options.withClient { client in

@@ -111,13 +111,6 @@ struct APIOptions: ParsableArguments {
     try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
 
-  static func instant(_ text: String, _ flag: String) throws -> Timestamp {
-    do throws(MalformedReceipt) {
-      return try Timestamp(iso8601: text)
-    } catch {
-      throw ValidationError("\(flag) takes an instant such as 2025-10-01T07:09:12Z.")
-    }
-  }
 }
 
 struct APITransactionsCommand: ParsableCommand {
@@ -236,8 +229,8 @@ struct APINotificationsCommand: ParsableCommand {
     func run() async throws {
       let now = SystemClock.now()
       let request = NotificationHistoryRequest(
-        startDate: try from.map { try APIOptions.instant($0, "--from") } ?? now.addingSeconds(-86_400),
-        endDate: try to.map { try APIOptions.instant($0, "--to") } ?? now
+        startDate: try from.map { try parseInstant($0, "--from") } ?? now.addingSeconds(-86_400),
+        endDate: try to.map { try parseInstant($0, "--to") } ?? now
       ).with {
         $0.notificationType = type.map { NotificationType(rawValue: $0) }
         $0.transactionId = transactionId

@@ -73,7 +73,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   }
 
   private func end(from now: Timestamp) throws -> Timestamp {
-    if let to { return try APIOptions.instant(to, "--to") }
+    if let to { return try parseInstant(to, "--to") }
     guard let period = by.flatMap({ SubscriptionPeriod($0) }) else { return now }
     return SubscriptionCalendar().end(of: period, from: now)
   }

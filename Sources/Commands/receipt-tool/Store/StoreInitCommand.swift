@@ -103,7 +103,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     settings.appAppleId = appAppleId
     settings.seed = seed ?? Int64.random(in: 0...(1 << 53))
     if let clock {
-      let instant = try APIOptions.instant(clock, "--clock")
+      let instant = try parseInstant(clock, "--clock")
       settings.clockOffset = instant.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
     }
     return settings

@@ -105,13 +105,7 @@ struct PolicyOptions: ParsableArguments {
     switch time {
     case "signing": return .atSigning
     case "now": return .now
-    default:
-      do throws(MalformedReceipt) {
-        return .at(try Timestamp(iso8601: time))
-      } catch {
-        throw ValidationError(
-          "--time takes \"signing\", \"now\" or an instant such as 2025-10-01T07:09:12Z: \(error.message)")
-      }
+    default: return .at(try parseInstant(time, "--time", or: "\"signing\", \"now\" or ", why: true))
     }
   }
 

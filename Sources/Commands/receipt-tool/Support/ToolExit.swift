@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptCodec
 
 /// The exit codes of `sysexits.h` that the tool uses in addition to those of a verification.
 extension ExitCode {
@@ -29,6 +30,18 @@ enum ToolExit {
     orElse text: @autoclosure () -> String, _ body: () throws(Failure) -> Value
   ) throws(ExitCode) -> Value {
     do { return try body() } catch { throw failure(.unreadableInput, "\(text()): \(error)") }
+  }
+}
+
+/// The instant that an option states; `words` are other values that it takes, and `why` is `true` to say what is wrong.
+func parseInstant(
+  _ text: String, _ option: String, or words: String = "", why: Bool = false
+) throws(ValidationError) -> Timestamp {
+  do throws(MalformedReceipt) {
+    return try Timestamp(iso8601: text)
+  } catch {
+    throw ValidationError(
+      "\(option) takes \(words)an instant such as 2025-10-01T07:09:12Z\(why ? ": \(error.message)" : ".")")
   }
 }
 
