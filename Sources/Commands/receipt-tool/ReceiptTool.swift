@@ -82,10 +82,10 @@ struct ReceiptTool: AsyncParsableCommand {
 
   /// Prints the error as JSON if `--json` is given. Lost output has an exit code of its own.
   private static func writeError(_ error: any Error) throws(ExitCode) {
-    if let code = error as? ExitCode { return try OutputError.writeLast(code) }
+    if let code = error as? ExitCode { return try Output.Error.writeLast(code) }
     let code = exitCode(for: error)
     let isUnexpected = code == .failure
-    try OutputError(
+    try Output.Error(
       isUnexpected ? ExitCode.internalFault : code,
       isUnexpected ? "internal fault: \(error)" : message(for: error)
     ).write()

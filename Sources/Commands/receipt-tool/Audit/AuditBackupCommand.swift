@@ -81,7 +81,7 @@ struct AuditBackupCommand: ParsableCommand {
         }
         try NewFile.write(left.encoded, to: keys, mode: 0o600)
       }
-    } catch { throw TrailLocation.failure(error, location.name) }
+    } catch { throw ToolExit.failure(for: error, location.name) }
   }
 }
 
@@ -119,7 +119,7 @@ struct AuditRestoreKeysCommand: ParsableCommand {
       let storage = try location.storage(creating: false)
       defer { try? storage.close() }
       try keys.restore(to: storage)
-    } catch { throw TrailLocation.failure(error, location.name) }
+    } catch { throw ToolExit.failure(for: error, location.name) }
     try output.write(
       Output.AuditRestoredKeys(trail: location.name, hasKeys: true),
       "\(location.name)  the keys of erasable parts were restored")

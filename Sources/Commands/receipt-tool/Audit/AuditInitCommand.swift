@@ -80,7 +80,16 @@ struct AuditInitCommand: ParsableCommand {
         throw error
       }
       try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
-      try report(location, signer.verifierKey)
+      let key = signer.verifierKey
+      try output.write(
+        Output.AuditTrail(
+          trail: location.name, origin: key.name, publicKey: key.text,
+          privateKeyFile: location.privateKeyFile, publicKeyFile: location.publicKey,
+          checkpointFile: location.checkpointFile),
+        "trail        \(location.name)", "origin       \(key.name)",
+        "private key  \(location.privateKeyFile)  (keep it secret)",
+        "public key   \(location.publicKey)  (give it to auditors): \(key.text)",
+        "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
     } catch {
       if let error = error as? LogFormatError {
         throw ToolExit.failure(.usage, "--origin \(origin): \(error)")
@@ -119,23 +128,11 @@ struct AuditInitCommand: ParsableCommand {
     if let error = error as? StorageError, error.code == .notATrail {
       return ToolExit.failure(.cannotCreate, "\(location.name): \(error)")
     }
-    return TrailLocation.failure(error, location.name)
+    return ToolExit.failure(for: error, location.name)
   }
 
   private static func isTaken(_ file: String) -> ExitCode {
     ToolExit.failure(.cannotCreate, "\(file) is there already")
-  }
-
-  private func report(_ location: TrailLocation, _ key: NoteVerifierKey) throws {
-    try output.write(
-      Output.AuditTrail(
-        trail: location.name, origin: key.name, publicKey: key.text, privateKeyFile: location.privateKeyFile,
-        publicKeyFile: location.publicKey, checkpointFile: location.checkpointFile),
-      "trail        \(location.name)",
-      "origin       \(key.name)",
-      "private key  \(location.privateKeyFile)  (keep it secret)",
-      "public key   \(location.publicKey)  (give it to auditors): \(key.text)",
-      "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
   }
 
   /// A default name from the host and the trail's name, with only the characters that a key's name may contain.

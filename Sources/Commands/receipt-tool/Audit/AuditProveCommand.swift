@@ -80,7 +80,7 @@ struct AuditProveCommand: ParsableCommand {
       try signing.close()
       return proof
     } catch {
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
   }
 }

@@ -75,7 +75,7 @@ struct RecordingVerdictOptions: ParsableArguments {
     let location = TrailLocation(trail, privateKey: privateKey, publicKey: publicKey, checkpoint: checkpoint)
     let log = try location.open(writing: true)
     do throws(AuditError) { try log.keep(policy: policy) } catch {
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
     return VerdictRecorder(
       log: log, name: location.name, policy: SHA256Digest(of: policy),

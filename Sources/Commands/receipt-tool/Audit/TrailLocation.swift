@@ -154,13 +154,13 @@ struct TrailLocation {
     do {
       checkpoints = try self.checkpoints(of: verifier.name)
       storage = try writing ? self.storage(creating: false) : storageForReading()
-    } catch { throw Self.failure(error, name) }
+    } catch { throw ToolExit.failure(for: error, name) }
     do throws(AuditError) {
       return try AuditLog.open(
         storage, verifier: verifier, signer: signer, checkpoints: checkpoints, options: options)
     } catch {
       try? storage.close()
-      throw Self.failure(error, name)
+      throw ToolExit.failure(for: error, name)
     }
   }
 
@@ -175,7 +175,7 @@ struct TrailLocation {
       return result
     } catch {
       progress.clear()
-      throw Self.failure(error, subject ?? name)
+      throw ToolExit.failure(for: error, subject ?? name)
     }
   }
 
@@ -188,11 +188,4 @@ struct TrailLocation {
       "\(name): the entries are stored, but no signed checkpoint covers them: \(error.description); when that is "
         + "mended: receipt-tool audit checkpoint \(name)")
   }
-
-  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(
-      ToolExit.code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
-  }
-
-  static func failure(_ error: any Error, _ name: String) -> any Error { ToolExit.failure(for: error, name) }
 }

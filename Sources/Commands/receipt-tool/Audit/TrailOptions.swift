@@ -55,7 +55,7 @@ struct TrailOptions: ParsableArguments {
       try log.close()
       return result
     } catch {
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
   }
 
@@ -69,12 +69,12 @@ struct TrailOptions: ParsableArguments {
       result = try await body(log)
     } catch {
       try? log.close()
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
     do throws(AuditError) { try log.close() } catch {
       let isOfStorage = [.storageFull, .storageUnavailable, .stopped].contains(error.code)
       throw isOfStorage
-        ? TrailLocation.checkpointFailure(error, location.name) : TrailLocation.failure(error, location.name)
+        ? TrailLocation.checkpointFailure(error, location.name) : ToolExit.failure(for: error, location.name)
     }
     return result
   }

@@ -72,7 +72,7 @@ struct InspectCommand: ParsableCommand {
         exitCode = exitCode ?? ExitCode.unreadableInput
       } catch let error as MalformedReceipt {
         note("receipt-tool: \(ShownText.plain(path)): \(error)")
-        try OutputError(
+        try Output.Error(
           .invalid, error.message, code: error.code.rawValue, source: path,
           place: error.place.description
         ).write()

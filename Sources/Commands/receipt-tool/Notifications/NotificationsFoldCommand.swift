@@ -67,7 +67,7 @@ struct NotificationsFoldCommand: ParsableCommand {
         } catch {
           let code = error.httpStatus == 503 ? ExitCode.undetermined : ExitCode.invalid
           note("receipt-tool: \(place): \(error)")
-          try OutputError(code, "\(error)", source: place).write()
+          try Output.Error(code, "\(error)", source: place).write()
           worst = worst == ExitCode.invalid ? worst : code
         }
       }
@@ -100,13 +100,13 @@ struct NotificationsFoldCommand: ParsableCommand {
       count += 1
       var object = JSONWriter(type: "entitlement")
       entitlement.append(to: &object, at: instant)
-      try writeLine(object)
+      try writeAll(object.line())
     }
     for consent in ledger.rescindedConsents where original == nil {
       count += 1
       var object = JSONWriter(type: "rescinded-consent")
       consent.append(to: &object)
-      try writeLine(object)
+      try writeAll(object.line())
     }
     return count
   }

@@ -59,7 +59,7 @@ struct StoreFinishCommand: AsyncParsableCommand {
     for identifier in missing {
       let message = "the queue has no transaction \(ShownText.plain(identifier))"
       note("receipt-tool: \(message)")
-      try OutputError(.invalid, message, code: "notFound").write()
+      try Output.Error(.invalid, message, code: "notFound").write()
     }
     if !missing.isEmpty { throw ExitCode.invalid }
   }

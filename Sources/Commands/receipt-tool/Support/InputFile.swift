@@ -102,7 +102,7 @@ struct ReadFailure: Error, CustomStringConvertible {
   /// Reports on standard error, and with `--json` as an object, that one of several inputs cannot be read.
   func report() throws(ExitCode) {
     note("receipt-tool: \(self)")
-    try OutputError(.unreadableInput, description, source: path).write()
+    try Output.Error(.unreadableInput, description, source: path).write()
   }
 }
 

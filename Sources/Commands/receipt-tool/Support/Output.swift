@@ -16,17 +16,6 @@ func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
 
 func writeAll(_ text: String) throws(ExitCode) { try writeAll(Array(text.utf8)) }
 
-/// Ends an output object, and writes it as a line to standard output.
-func writeLine(_ object: JSONWriter) throws(ExitCode) {
-  var object = object
-  try writeAll(object.line())
-}
-
-/// Writes human-readable lines to standard output, with control characters escaped.
-func writeLine(_ lines: String...) throws(ExitCode) {
-  try writeAll(lines.map { ShownText.plain($0) + "\n" }.joined())
-}
-
 /// Writes a line to standard error, for notes and progress, with control characters escaped. If writing fails, an
 /// otherwise successful command fails (``StandardStreams/finish(succeeded:)``); a failed command keeps its exit code.
 func note(_ line: String) {
@@ -94,7 +83,7 @@ enum StandardStreams {
   static func outputFailure() -> ExitCode {
     note("receipt-tool: cannot write to standard output: \(systemMessage(errno))")
     // Standard output is lost, so the error cannot be printed as an object either.
-    OutputError.keep(nil)
+    Output.Error.keep(nil)
     return ExitCode.inputOutput
   }
 }

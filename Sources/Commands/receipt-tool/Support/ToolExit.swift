@@ -21,7 +21,7 @@ enum ToolExit {
   /// output object, with the failing component's own code.
   static func failure(_ exitCode: ExitCode, _ message: String, code: String? = nil) -> ExitCode {
     note("receipt-tool: \(message)")
-    OutputError.keep(OutputError(exitCode, message, code: code))
+    Output.Error.keep(Output.Error(exitCode, message, code: code))
     return exitCode
   }
 
