@@ -51,8 +51,7 @@ struct ReceiptTool: AsyncParsableCommand {
     StandardStreams.prepare()
     // Without /proc, Swift finds no arguments. Every command would then print help and succeed.
     guard !CommandLine.arguments.isEmpty else {
-      exit(
-        withError: ToolExit.failure(.internalFault, "the command line cannot be read; is /proc mounted?"))
+      exit(withError: ToolExit.failure(.internalFault, "the command line cannot be read; is /proc mounted?"))
     }
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = ToolExit.failure(for: error) }

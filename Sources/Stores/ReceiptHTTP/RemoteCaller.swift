@@ -153,9 +153,7 @@ package struct RemoteCaller: Sendable {
       guard redirects < Self.maximumRedirects, request.method == .get, let location,
         let target = try? request.url.resolving(location: location),
         target.hasSameOrigin(as: request.url)
-      else {
-        throw Failure.redirected(status: response.status, location: location, followed: redirects)
-      }
+      else { throw Failure.redirected(status: response.status, location: location, followed: redirects) }
       request.url = target
       redirects += 1
     }

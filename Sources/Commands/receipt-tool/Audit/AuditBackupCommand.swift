@@ -76,8 +76,7 @@ struct AuditBackupCommand: ParsableCommand {
         }
       if let keys {
         guard let left else {
-          throw AuditError(
-            .keysMissing, "The copy is complete, but the trail has no keys to write.")
+          throw AuditError(.keysMissing, "The copy is complete, but the trail has no keys to write.")
         }
         try NewFile.write(left.encoded, to: keys, mode: 0o600)
       }

@@ -56,8 +56,7 @@ struct AuditFsckCommand: ParsableCommand {
           ["--checkpoint": options.files.checkpoint != nil], unless: false,
           "has no effect on a folder; a checkpoint that was kept goes with --since")
         try refuse(["--without-keys": withoutKeys], unless: false, "has no effect on a folder")
-        let checker = TileDirectoryChecker(
-          directory: TileDirectory(path: options.trail), verifier: verifier)
+        let checker = TileDirectoryChecker(directory: TileDirectory(path: options.trail), verifier: verifier)
         let older = try since.map { try Self.checkpoint($0, checker) }
         return try checker.check(continuing: older) { progress.show($0, of: $1) }
       }

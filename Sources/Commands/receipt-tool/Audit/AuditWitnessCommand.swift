@@ -181,14 +181,11 @@ struct AuditWitnessFolder {
   }
 
   private func publicKey() throws -> NoteVerifierKey {
-    let text = String(
-      decoding: try InputFile.contents(of: publicKeyFile, limit: 1 << 16), as: UTF8.self)
+    let text = String(decoding: try InputFile.contents(of: publicKeyFile, limit: 1 << 16), as: UTF8.self)
     guard let line = text.split(whereSeparator: \.isNewline).first,
       let key = try? NoteVerifierKey(String(line)),
       key.kind == .cosignature
-    else {
-      throw ToolExit.failure(.unreadableInput, "\(publicKeyFile) holds no public key of a witness")
-    }
+    else { throw ToolExit.failure(.unreadableInput, "\(publicKeyFile) holds no public key of a witness") }
     return key
   }
 }

@@ -91,8 +91,7 @@ struct PlayConsumeCommand: AsyncParsableCommand {
   @Option("product", "The product.", value: "ID") var product: String
 
   func run() async throws {
-    try await options.perform(
-      .consumeProduct(of: product, token: token), "purchaseToken", token, "consumed")
+    try await options.perform(.consumeProduct(of: product, token: token), "purchaseToken", token, "consumed")
   }
 }
 

@@ -140,8 +140,7 @@ struct APITransactionsCommand: ParsableCommand {
         $0.sort = descending ? .descending : nil
         $0.revoked = revoked ? true : nil
       }
-      try await options.show(
-        .transactionHistory(of: transactionId, filter: filter), of: .transactionHistory)
+      try await options.show(.transactionHistory(of: transactionId, filter: filter), of: .transactionHistory)
     }
   }
 

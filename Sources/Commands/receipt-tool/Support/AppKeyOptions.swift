@@ -25,8 +25,7 @@ struct AppKeyOptions: ParsableArguments {
   var isGiven: Bool { !playKeys.isEmpty || !huaweiKeys.isEmpty }
 
   func validate() throws {
-    try refuse(
-      ["--admit-short-keys": admitsShortKeys], unless: isGiven, "needs --play-key or --huawei-key")
+    try refuse(["--admit-short-keys": admitsShortKeys], unless: isGiven, "needs --play-key or --huawei-key")
     for (option, values) in [("--play-key", playKeys), ("--huawei-key", huaweiKeys)] {
       for value in values where Self.parts(value) == nil {
         throw ValidationError(

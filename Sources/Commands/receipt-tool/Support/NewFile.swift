@@ -98,9 +98,7 @@ final class PendingFile {
   /// Creates an empty file, which may replace one of the command's inputs only if that is the command's own file.
   ///
   /// - Throws: The same as ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
-  init(
-    _ path: String, mode: UInt16 = 0o644, overwriting: Bool, isOwn: Bool = false
-  ) throws(ExitCode) {
+  init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool, isOwn: Bool = false) throws(ExitCode) {
     if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
     let status = try? FileSystem.status(path)
     guard status == nil || overwriting && status?.isRegularFile == true else { throw NewFile.isThere(path) }

@@ -50,9 +50,7 @@ struct SignedParts: Sendable {
   }
 
   func require<Value>(_ value: Value?, at place: String) throws(AppStoreServerError) -> Value {
-    guard let value else {
-      throw malformed(.missing, at: place, "The response has no such member.")
-    }
+    guard let value else { throw malformed(.missing, at: place, "The response has no such member.") }
     return value
   }
 

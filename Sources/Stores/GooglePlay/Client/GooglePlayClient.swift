@@ -82,9 +82,7 @@ public struct GooglePlayClient: Sendable {
   /// If the access token is refused, it is renewed once.
   ///
   /// - Throws: ``GooglePlayError``.
-  public func send<Response>(
-    _ call: GooglePlayCall<Response>
-  ) async throws(GooglePlayError) -> Response {
+  public func send<Response>(_ call: GooglePlayCall<Response>) async throws(GooglePlayError) -> Response {
     var attempts = 0
     do {
       return try await send(call, attempts: &attempts)
@@ -132,9 +130,7 @@ public struct GooglePlayClient: Sendable {
       throw GooglePlayError.Cause.invalidRequest(
         place: "packageName", message: "It must be a package name such as com.example.app.")
     }
-    let base = address.url.appending(pathSegments: [
-      "androidpublisher", "v3", "applications", packageName,
-    ])
+    let base = address.url.appending(pathSegments: ["androidpublisher", "v3", "applications", packageName])
     do throws(RequestLimits.Violation) {
       return try call.request.url(of: call.endpoint, at: base)
     } catch {

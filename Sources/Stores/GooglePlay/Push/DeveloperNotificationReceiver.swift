@@ -53,9 +53,7 @@ public struct DeveloperNotificationReceiver: Sendable {
   ///   - body: The body.
   /// - Returns: The message.
   /// - Throws: ``PushRejection``, which states the HTTP status to answer.
-  public func receive(
-    authorization: String?, body: [UInt8]
-  ) async throws(PushRejection) -> DeveloperMessage {
+  public func receive(authorization: String?, body: [UInt8]) async throws(PushRejection) -> DeveloperMessage {
     do throws(PushTokenRejection) {
       _ = try await verifier.verify(authorization: authorization)
     } catch {

@@ -119,8 +119,7 @@ extension SubscriptionPurchaseV2 {
   fileprivate func account(asOf: Timestamp) -> PlayAccountFact? {
     let own = externalAccountIdentifiers
     let expired = outOfAppPurchaseContext?.expiredExternalAccountIdentifiers
-    return PlayAccountFact(
-      own?.obfuscatedExternalAccountId, own?.obfuscatedExternalProfileId, asOf: asOf)
+    return PlayAccountFact(own?.obfuscatedExternalAccountId, own?.obfuscatedExternalProfileId, asOf: asOf)
       ?? PlayAccountFact(
         expired?.obfuscatedExternalAccountId, expired?.obfuscatedExternalProfileId, asOf: asOf)?
       .with { $0.isOfExpired = true }

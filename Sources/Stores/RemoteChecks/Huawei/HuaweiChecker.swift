@@ -89,9 +89,7 @@ public struct HuaweiChecker: RemoteChecker {
 
   /// Returns the purchase in an answer. If the answer must be signed or has a signature, the signature is verified with
   /// the app's key.
-  private func verified(
-    _ answer: HuaweiAnswer, mustBeSigned: Bool
-  ) throws(CheckFailure) -> HuaweiPurchase {
+  private func verified(_ answer: HuaweiAnswer, mustBeSigned: Bool) throws(CheckFailure) -> HuaweiPurchase {
     guard let data = answer.purchaseTokenData ?? answer.inappPurchaseData else {
       throw CheckFailure.terminal("Huawei's answer has no purchase.")
     }
