@@ -54,27 +54,6 @@ package struct RawAppStoreServerClient: Sendable {
     return client
   }
 
-  /// Sends a call.
-  ///
-  /// - Throws: ``AppStoreServerError``.
-  package func send<Response, Value>(
-    _ call: AppStoreServerCall<Response, Value>
-  ) async throws(AppStoreServerError) -> Unverified<Response> { Unverified(try await answer(call).response) }
-
-  /// Sends a call whose response has no content.
-  ///
-  /// - Throws: ``AppStoreServerError``.
-  package func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
-    _ = try await answer(call)
-  }
-
-  /// Sends the call for one page.
-  ///
-  /// - Throws: ``AppStoreServerError``.
-  package func send<Response, Element>(
-    _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil
-  ) async throws(AppStoreServerError) -> Unverified<Response> { try await send(call.page(token)) }
-
   /// Sends a call, and returns the response and the number of requests sent.
   func answer<Response, Value>(
     _ call: AppStoreServerCall<Response, Value>
