@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON that receipt-tool prints: the tables in WireTypes/receipt-tool, as JSON Schemas (2020-12) and as an article.
+"""The JSON that receipt-tool prints: the tables in WireTypes/receipt-tool, as JSON Schemas (2020-12), as an article and as
+the Swift values that the commands print.
 
 A part of scripts/wire-types. `output TYPE: COMMANDS` begins the table of an object with the members `type` and `version`;
 `object NAME` one of a member, and `enumeration NAME` one of words. A row has name, type and documentation, of an
-enumeration value and documentation. `entry AuditEntry` has a row for each field of an audit entry.
+enumeration value and documentation. `entry AuditEntry` has a row for each field of an audit entry. An object that other
+code writes, `output TYPE elsewhere: COMMANDS`, has no Swift value.
 """
 
 import json
@@ -30,8 +32,8 @@ SIMPLE = {
 
 
 class Table:
-    def __init__(self, kind, name, commands):
-        self.kind, self.name, self.commands = kind, name, commands
+    def __init__(self, kind, name, is_elsewhere, commands):
+        self.kind, self.name, self.is_elsewhere, self.commands = kind, name, is_elsewhere, commands
         self.documentation, self.rows = [], []
 
     @property
@@ -44,8 +46,8 @@ def read(folder: pathlib.Path) -> list[Table]:
     for path in sorted(folder.glob("*.wire")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             cells = re.split(r"\s{2,}", line.strip())
-            if match := re.fullmatch(r"(output|object|enumeration) ([\w-]+)(?:: (.+))?", line):
-                tables.append(Table(match[1], match[2], match[3].split(", ") if match[3] else []))
+            if match := re.fullmatch(r"(output|object|enumeration) ([\w-]+)( elsewhere)?(?:: (.+))?", line):
+                tables.append(Table(match[1], match[2], bool(match[3]), match[4].split(", ") if match[4] else []))
             elif line == "  entry AuditEntry":
                 tables[-1].rows += entry_fields.Entry().json_rows()
             elif line.startswith("    "):
@@ -148,6 +150,58 @@ def schemas(folder: pathlib.Path) -> dict[str, str]:
         for table in tables
         if table.kind == "output"
     }
+
+
+# The type in Swift of each type of a table, and how a member is written that `JSONWriter.member` does not take.
+SWIFT = {
+    "Bool": "Bool",
+    "Int64": "Int64",
+    "Count": "UInt64",
+    "Instant": "Timestamp",
+    "Environment": "ReceiptEnvironment",
+    "JSON": "JSONValue",
+    "AuditEntry": "EntryReport",
+}
+
+
+def values(folder: pathlib.Path) -> dict[str, str]:
+    """The Swift values that the commands print, by the path of their file."""
+    tables = read(folder)
+    objects = {table.name for table in tables if table.kind == "object"}
+    printed = [table for table in tables if table.kind == "output" and not table.is_elsewhere]
+    used = {type.rstrip("?").strip("[]") for table in printed for _, type, _ in table.rows} & objects
+    text = "".join(value(table, objects) for table in tables if table in printed or table.name in used)
+    return {
+        "Sources/Commands/receipt-tool/Generated/OutputObjects.swift": f"""// SPDX-License-Identifier: Apache-2.0
+// {HEADER}
+
+import AuditTrail
+import ReceiptCodec
+
+/// The objects that the commands print with `--json`.
+enum Output {{
+{text.rstrip()}
+}}
+"""
+    }
+
+
+def value(table, objects) -> str:
+    """The Swift type of an object."""
+    is_output = table.kind == "output"
+    name = "".join("API" if word == "api" else word[0].upper() + word[1:] for word in table.name.split("-"))
+    text = f"  /// {table.text}\n  struct {name}: {'OutputObject' if is_output else 'OutputPart'} {{\n"
+    text += f'    static let type = "{table.name}"\n' if is_output else ""
+    writing = ""
+    for member, type, documentation in table.rows:
+        plain = type.rstrip("?")
+        element = plain.strip("[]")
+        swift = element if element in objects else SWIFT.get(element, "String")
+        swift = f"[{swift}]" if plain.startswith("[") else swift
+        optional = "?" if type.endswith("?") else ""
+        text += f"    /// {documentation}\n    var {member}: {swift}{optional}\n"
+        writing += f'      object.member("{member}", {member})\n'
+    return f"{text}\n    func append(to object: inout JSONWriter) {{\n{writing}    }}\n  }}\n\n"
 
 
 def components(tool: pathlib.Path, service: pathlib.Path) -> dict[str, str]:

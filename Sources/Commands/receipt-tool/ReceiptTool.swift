@@ -51,9 +51,7 @@ struct ReceiptTool: AsyncParsableCommand {
     StandardStreams.prepare()
     // Without /proc, Swift finds no arguments. Every command would then print help and succeed.
     guard !CommandLine.arguments.isEmpty else {
-      exit(
-        withError: ToolExit.failure(
-          ToolExit.internalFault, "the command line cannot be read; is /proc mounted?"))
+      exit(withError: ToolExit.failure(.internalFault, "the command line cannot be read; is /proc mounted?"))
     }
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = ToolExit.failure(for: error) }
@@ -62,14 +60,12 @@ struct ReceiptTool: AsyncParsableCommand {
     do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
     // An unexpected error must not have the exit code of an invalid receipt.
     if let error = failure, !(error is ExitCode), exitCode(for: error) == .failure {
-      failure = ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)")
+      failure = ToolExit.failure(.internalFault, "internal fault: \(error)")
     }
     end(with: failure)
   }
 
-  /// Ends the process.
-  ///
-  /// Values of the command line are printed without control characters.
+  /// Ends the process. Values of the command line are printed without control characters.
   private static func end(with error: (any Error)?) -> Never {
     guard let error, !(error is ExitCode) else { exit(withError: error) }
     var message = fullMessage(for: error)
@@ -83,24 +79,22 @@ struct ReceiptTool: AsyncParsableCommand {
     exit(withError: exitCode(for: error))
   }
 
-  /// Prints the error as JSON if `--json` is given.
-  ///
-  /// Lost output has an exit code of its own.
+  /// Prints the error as JSON if `--json` is given. Lost output has an exit code of its own.
   private static func writeError(_ error: any Error) throws(ExitCode) {
-    if let code = error as? ExitCode { return try OutputError.writeLast(code) }
+    if let code = error as? ExitCode { return try Output.Error.writeLast(code) }
     let code = exitCode(for: error)
     let isUnexpected = code == .failure
-    try OutputError(
-      isUnexpected ? ToolExit.internalFault : code,
+    try Output.Error(
+      isUnexpected ? ExitCode.internalFault : code,
       isUnexpected ? "internal fault: \(error)" : message(for: error)
     ).write()
   }
 
   private static func runCommand() async throws {
     try Descriptors.require()
-    if let fault = ProgramArguments.fault { throw ToolExit.failure(ToolExit.usage, fault) }
+    if let fault = ProgramArguments.fault { throw ToolExit.failure(.usage, fault) }
     if let message = CommandSuggestion.message(for: Array(CommandLine.arguments.dropFirst()), of: Self.self) {
-      throw ToolExit.failure(ToolExit.usage, message)
+      throw ToolExit.failure(.usage, message)
     }
     do {
       var command = try parseAsRoot()

@@ -2,17 +2,14 @@
 
 import ArgumentParser
 import CBuild
-import ReceiptCodec
 import ReceiptCrypto
 import ReceiptHTTP
 import ReceiptHTTPCurl
 import ReceiptVerification
 import SQLite
 
-/// The version of the whole toolkit.
 let toolVersion = UserAgent.version
 
-/// `receipt-tool version`: prints the version, how it was built, and the versions of its libraries.
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "version",
@@ -35,12 +32,10 @@ struct VersionCommand: ParsableCommand {
         0 shown; 64 wrong command line; 74 the output cannot be written.
       """)
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object.")
-  var json = false
+  @Flag("json", "Print one JSON object.") var json = false
 
   @Flag(
-    name: .customLong("self-test"),
-    help: "Also load libcurl and try the tables for fixed keys, and show whether they can be used.")
+    "self-test", "Also load libcurl and try the tables for fixed keys, and show whether they can be used.")
   var testsItself = false
 
   func run() throws {
@@ -48,19 +43,11 @@ struct VersionCommand: ParsableCommand {
     let libcurl = testsItself ? CurlTransport.libraryVersion : nil
     let libcrypto = Libcrypto.version
     if json {
-      var object = JSONWriter(.version)
-      object.member("toolVersion", toolVersion)
-      object.member("commit", Build.commit)
-      object.member("configuration", Build.configuration)
-      object.name("traits")
-      object.beginArray()
-      for trait in Build.traits { object.string(trait) }
-      object.endArray()
-      object.member("libcrypto", libcrypto)
-      object.member("sqlite", Database.libraryVersion)
-      if let capabilities { object.member("fixedKeyTables", capabilities.hasFixedKeyTables) }
-      object.member("libcurl", libcurl)
-      try writeLine(object)
+      let object = Output.Version(
+        toolVersion: toolVersion, commit: Build.commit, configuration: Build.configuration,
+        traits: Build.traits, libcrypto: libcrypto, sqlite: Database.libraryVersion,
+        fixedKeyTables: capabilities?.hasFixedKeyTables, libcurl: libcurl)
+      try writeAll(object.line())
     } else {
       var text = """
         receipt-tool      \(toolVersion)
@@ -84,7 +71,6 @@ struct VersionCommand: ParsableCommand {
   }
 }
 
-/// The build of this executable.
 private enum Build {
   static var commit: String? {
     let commit = unsafe String(cString: CBuild_commit())

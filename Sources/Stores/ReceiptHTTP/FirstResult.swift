@@ -50,9 +50,8 @@ package final class FirstResult<Value: Sendable>: Sendable {
     }
   }
 
-  /// Returns the first value delivered; if the waiting task is cancelled, it delivers `value` itself.
-  ///
-  /// Call it only once.
+  /// Returns the first value delivered; if the waiting task is cancelled, it delivers `value` itself. Call it only
+  /// once.
   package func value(ifCancelled value: Value) async -> Value {
     await withTaskCancellationHandler {
       await self.value
@@ -62,10 +61,9 @@ package final class FirstResult<Value: Sendable>: Sendable {
   }
 }
 
-/// Returns the result of an operation; `nil` if the time limit passes or the task is cancelled before.
-///
-/// It returns on time even if the operation ignores its cancellation. Such an operation runs on until it ends, and its
-/// result is dropped.
+/// Returns the result of an operation; `nil` if the time limit passes or the task is cancelled before. It returns on
+/// time even if the operation ignores its cancellation. Such an operation runs on until it ends, and its result is
+/// dropped.
 package func value<Value: Sendable>(
   within limit: Duration, time: RemoteTime, _ operation: @escaping @Sendable () async -> Value
 ) async -> Value? {

@@ -20,11 +20,17 @@ package struct RemoteCaller: Sendable {
     case done(Value)
     /// A terminal failure.
     case failed(any Error & Sendable)
-    /// A temporary failure.
-    ///
-    /// `isProcessed` is `false` if the server states that the request had no effect; then even a request that is not
-    /// idempotent may be sent again.
+    /// A temporary failure. `isProcessed` is `false` if the server states that the request had no effect; then even a
+    /// request that is not idempotent may be sent again.
     case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
+
+    /// The outcome of a response that refuses a request without any effect.
+    package static func refused(
+      _ response: RemoteResponse, _ error: any Error & Sendable, now: Timestamp
+    ) -> Outcome {
+      response.isTemporaryFailure
+        ? .retry(error, notBefore: response.retryAfter(now: now), isProcessed: false) : .failed(error)
+    }
   }
 
   /// The reason why a call failed without a response to classify.
@@ -73,11 +79,6 @@ package struct RemoteCaller: Sendable {
 
   /// Sends a request, again if necessary, until a response is final.
   ///
-  /// - Parameters:
-  ///   - isIdempotent: `true` if sending the request twice has the same effect as sending it once.
-  ///   - request: Creates the request for each attempt, because tokens may expire.
-  ///   - classify: Classifies a response; its errors are thrown unchanged.
-  /// - Returns: The value of a response classified as done.
   /// - Throws: ``Failure``, or an error of `classify` or `request`.
   package func send<Value: Sendable>(
     isIdempotent: Bool, _ request: () throws -> RemoteRequest, classify: (RemoteResponse) -> Outcome<Value>
@@ -152,9 +153,7 @@ package struct RemoteCaller: Sendable {
       guard redirects < Self.maximumRedirects, request.method == .get, let location,
         let target = try? request.url.resolving(location: location),
         target.hasSameOrigin(as: request.url)
-      else {
-        throw Failure.redirected(status: response.status, location: location, followed: redirects)
-      }
+      else { throw Failure.redirected(status: response.status, location: location, followed: redirects) }
       request.url = target
       redirects += 1
     }

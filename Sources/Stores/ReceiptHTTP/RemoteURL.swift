@@ -65,9 +65,8 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Returns the text of a URL for logs, messages and pages, without parts that may be secret.
-  ///
-  /// These are the query, the fragment, the user name and the password. The text need not be a valid URL.
+  /// Returns the text of a URL for logs, messages and pages, without parts that may be secret. These are the query, the
+  /// fragment, the user name and the password. The text need not be a valid URL.
   package static func withoutSecrets(_ text: String) -> String {
     let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
     let (scheme, rest) = (text[..<start], text[start...])
@@ -96,11 +95,6 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Returns this URL with path segments appended and a new query.
-  ///
-  /// - Parameters:
-  ///   - pathSegments: The segments to append; each is percent-encoded, so that a slash in one stays inside it.
-  ///   - queryItems: The names and values in order; each is percent-encoded. Without any, the URL has no query.
-  /// - Returns: The new URL.
   package func appending(pathSegments: [String], queryItems: [(name: String, value: String)] = [])
     -> RemoteURL
   {

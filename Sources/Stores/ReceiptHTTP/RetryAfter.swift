@@ -2,10 +2,9 @@
 
 package import ReceiptCodec
 
-/// The instant from which a server accepts another attempt (`Retry-After`).
-///
-/// The App Store sends UNIX time in milliseconds; RFC 9110 section 10.2.3 specifies a delay in seconds or a date. The
-/// size of a number identifies its unit, because no server asks for a wait of three years.
+/// The instant from which a server accepts another attempt (`Retry-After`). The App Store sends UNIX time in
+/// milliseconds; RFC 9110 section 10.2.3 specifies a delay in seconds or a date. The size of a number identifies its
+/// unit, because no server asks for a wait of three years.
 package enum RetryAfter {
   /// The least number that is UNIX time in seconds; smaller ones are seconds to wait.
   private static let leastUnixSeconds: Double = 100_000_000
@@ -28,10 +27,8 @@ package enum RetryAfter {
 }
 
 extension RemoteResponse {
-  /// `true` if the same request may succeed later.
-  ///
-  /// It took too long (408), came too early (425) or too often (429), or the server failed (RFC 9110 sections 15.5.9
-  /// and 15.6, RFC 8470 section 5.2, RFC 6585 section 4).
+  /// `true` if the same request may succeed later. It took too long (408), came too early (425) or too often (429), or
+  /// the server failed (RFC 9110 sections 15.5.9 and 15.6, RFC 8470 section 5.2, RFC 6585 section 4).
   package var isTemporaryFailure: Bool { Self.isTemporaryFailure(status: status) }
 
   /// Returns `true` if a request that got this status may succeed later.

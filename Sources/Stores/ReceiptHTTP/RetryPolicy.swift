@@ -8,7 +8,6 @@ internal import FoundationEssentials
 /// The delay between attempts is random, from zero to a limit that doubles with each attempt (full jitter). If the
 /// server asks for a longer delay, that one is used.
 public struct RetryPolicy: Sendable, Hashable {
-  /// The largest number of attempts; 1 disables retries.
   package var maximumAttempts: Int
   /// The longest delay before the second attempt.
   package var firstDelay: Duration
@@ -16,7 +15,6 @@ public struct RetryPolicy: Sendable, Hashable {
   package var maximumDelay: Duration
   /// The time limit from the first attempt to the last byte of the response, delays included.
   package var deadline: Duration
-  /// The time limit of each attempt.
   package var attemptTimeout: Duration
 
   /// Creates a policy.

@@ -8,11 +8,8 @@ internal import Synchronization
 #endif
 
 /// A value that is fetched when needed and shared by all tasks until it expires, such as an access token or a set of
-/// keys.
-///
-/// At most one fetch is under way at a time, for all waiting tasks.
+/// keys. At most one fetch is under way at a time, for all waiting tasks.
 package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sendable {
-  /// A value and its lifetime.
   package struct Held: Sendable {
     package let value: Value
     package let obtainedAt: Timestamp

@@ -21,7 +21,7 @@
     public struct Configuration: Sendable, Hashable {
       /// PEM texts of certificates to trust besides the system's; each text holds one or more.
       package var additionalTrustRoots: [String]
-      /// The time limit of one attempt to connect, TLS included.
+      /// TLS included.
       package var connectTimeout: Duration
       /// The number of connections to one host (a soft limit).
       package var connectionsPerHost: Int

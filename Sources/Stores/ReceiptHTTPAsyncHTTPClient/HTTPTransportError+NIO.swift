@@ -16,10 +16,9 @@
   internal import ReceiptHTTP
 
   extension HTTPTransportError {
-    /// Converts an error of AsyncHTTPClient, NIO or NIOSSL.
-    ///
-    /// `cannotConnect`, `insecure` and `unusable` promise that nothing was sent, so only errors from before the request
-    /// become one of them. Unknown errors count as a lost connection, which promises nothing.
+    /// Converts an error of AsyncHTTPClient, NIO or NIOSSL. `cannotConnect`, `insecure` and `unusable` promise that
+    /// nothing was sent, so only errors from before the request become one of them. Unknown errors count as a lost
+    /// connection, which promises nothing.
     init(_ error: any Error) {
       switch error {
       case let error as HTTPClientError: self.init(error)

@@ -7,7 +7,6 @@
 
   extension HTTPClient.Configuration {
     /// Fails exchanges whose response has an invalid status, or too many informational responses before it.
-    ///
     /// AsyncHTTPClient 1.37 treats every status below 200 as an informational response, which has no end, and ends the
     /// process when the end of such a response arrives. NIO's decoder treats only 100 to 199 as informational.
     package mutating func refuseImpossibleHeads() {

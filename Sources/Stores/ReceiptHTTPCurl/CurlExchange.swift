@@ -3,9 +3,7 @@
 internal import CCurl
 internal import ReceiptHTTP
 
-/// A request under way.
-///
-/// Once it is started, only the loop's thread uses libcurl's part of it.
+/// A request under way. Once it is started, only the loop's thread uses libcurl's part of it.
 @safe
 final class CurlExchange: @unchecked Sendable {
   typealias Outcome = Result<RemoteResponse, HTTPTransportError>
@@ -50,7 +48,6 @@ final class CurlExchange: @unchecked Sendable {
     outcome.deliver(.failure(HTTPTransportError(code, message)))
   }
 
-  /// Delivers the response, or the error for libcurl's result.
   func end(result: Int32) {
     if result == 0 { return succeed() }
     if unsafe CCurl_exchange_is_too_large(exchange) != 0 || result == CurlResult.fileSizeExceeded {

@@ -11,9 +11,7 @@ public import ReceiptHTTP
 /// `https_proxy` and `no_proxy`. It stores no cookies and caches nothing. The code that creates a transport calls
 /// ``shutdown()``.
 public final class CurlTransport: HTTPTransport {
-  /// The version of the installed libcurl, such as `7.88.1`; `nil` if there is no usable one.
-  ///
-  /// Reading it loads libcurl.
+  /// The version of the installed libcurl, such as `7.88.1`; `nil` if there is no usable one. Reading it loads libcurl.
   package static var libraryVersion: String? {
     // `libcurl/7.88.1 OpenSSL/3.0.19 zlib/1.2.13 …`
     unsafe CCurl_version().flatMap { unsafe String(cString: $0).split(separator: " ").first }

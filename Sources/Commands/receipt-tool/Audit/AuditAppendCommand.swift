@@ -6,11 +6,9 @@ import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification
 
-/// `receipt-tool audit append`.
 struct AuditAppendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "append",
-    abstract: "Append records from JSON lines.",
+    commandName: "append", abstract: "Append records from JSON lines.",
     discussion: """
       receipt-tool verify --audit TRAIL records this tool's verdicts. This command
       is for verdicts of other systems: each line is an object in the format of
@@ -47,21 +45,17 @@ struct AuditAppendCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
 
   @Option(
-    name: .customLong("acknowledge"),
-    help: ArgumentHelp(
-      "When an entry is acknowledged: once it is on disk; once a signed checkpoint includes it; or once "
-        + "enough witnesses have cosigned that checkpoint.",
-      valueName: "durable|checkpointed|witnessed"))
+    "acknowledge",
+    "When an entry is acknowledged: once it is on disk; once a signed checkpoint includes it; or once "
+      + "enough witnesses have cosigned that checkpoint.", value: "durable|checkpointed|witnessed")
   var mode = "durable"
 
   @Flag(
-    help: ArgumentHelp(
-      "Append a line with neither id nor receipt only once, even if the same input is given again.",
-      discussion: "Its id is then derived from its number and all lines up to it."))
+    "resume", "Append a line with neither id nor receipt only once, even if the same input is given again.",
+    discussion: "Its id is then derived from its number and all lines up to it.")
   var resume = false
 
-  @Argument(help: ArgumentHelp("JSON lines; - is standard input.", valueName: "path"))
-  var path: String
+  @Argument("JSON lines; - is standard input.", value: "path") var path: String
 
   func validate() throws {
     guard let mode = AcknowledgementMode(rawValue: mode) else {
@@ -79,15 +73,11 @@ struct AuditAppendCommand: AsyncParsableCommand {
     FreedMemory.shareAmongThreads()
     try await options.write(options: witnesses.logOptions()) { log in
       let input: InputFile
-      do throws(ReadFailure) { input = try InputFile(path) } catch {
-        throw ToolExit.failure(ToolExit.unreadableInput, error.description)
-      }
+      do { input = try InputFile(path) } catch { throw ToolExit.failure(for: error) }
       var splitter = LineSplitter(maximumLineLength: ReceiptLimits.standard.maximumByteCount)
       let progress = Progress("appended", "records")
-      var byteCount = 0
-      var appended: UInt64 = 0
+      var (byteCount, lineNumber, appended) = (0, 0, UInt64(0))
       var batch: [AuditRecord] = []
-      var lineNumber = 0
       var inputDigest = SHA256Digest(of: [])
       while true {
         let piece = try input.read(atMost: 1 << 18)
@@ -104,7 +94,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
             batch.append(record)
           } catch {
             try await append(&batch, to: log)
-            throw ToolExit.failure(ToolExit.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
+            throw ToolExit.failure(.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
           }
           if batch.count == Self.batchCount {
             appended += UInt64(batch.count)
@@ -139,15 +129,11 @@ struct AuditAppendCommand: AsyncParsableCommand {
     batch = []
     var text: [UInt8] = []
     for acknowledgement in acknowledgements {
-      if output.json {
-        var object = JSONWriter(.auditAcknowledgement)
-        object.member("index", acknowledgement.index)
-        object.member("repeated", acknowledgement.isRepeat)
-        text += object.line()
-      } else {
-        text += Array(
-          "entry \(acknowledgement.index)\(acknowledgement.isRepeat ? "  (was there)" : "")\n".utf8)
-      }
+      let (index, isRepeat) = (acknowledgement.index, acknowledgement.isRepeat)
+      text +=
+        output.json
+        ? Output.AuditAcknowledgement(index: index, repeated: isRepeat).line()
+        : Array("entry \(index)\(isRepeat ? "  (was there)" : "")\n".utf8)
     }
     try writeAll(text)
   }

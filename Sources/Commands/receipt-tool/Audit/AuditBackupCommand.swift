@@ -3,13 +3,10 @@
 import ArgumentParser
 import AuditTrail
 import AuditTrailSQLite
-import ReceiptCodec
 
-/// `receipt-tool audit backup`.
 struct AuditBackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup",
-    abstract: "Copy a trail that is in use, without the keys of its erasable parts.",
+    commandName: "backup", abstract: "Copy a trail that is in use, without the keys of its erasable parts.",
     discussion: """
       The copy is the current state of the trail, complete and on disk when the
       command ends. It holds no keys of erasable parts: receipts and customers
@@ -40,14 +37,11 @@ struct AuditBackupCommand: ParsableCommand {
         there already; 74 it could not be stored.
       """)
 
-  @Argument(help: ArgumentHelp("The trail: a path.", valueName: "trail"))
-  var trail: String
+  @Argument("The trail: a path.", value: "trail") var trail: String
 
-  @Argument(help: ArgumentHelp("The copy: a path that does not exist.", valueName: "destination"))
-  var destination: String
+  @Argument("The copy: a path that does not exist.", value: "destination") var destination: String
 
-  @Option(help: ArgumentHelp("Also write the keys of erasable parts, to a new file.", valueName: "FILE"))
-  var keys: String?
+  @Option("keys", "Also write the keys of erasable parts, to a new file.", value: "FILE") var keys: String?
 
   @OptionGroup var output: JSONOption
 
@@ -55,23 +49,17 @@ struct AuditBackupCommand: ParsableCommand {
     let location = TrailLocation(trail, privateKey: nil, publicKey: nil, checkpoint: nil)
     guard !location.isServer else {
       throw ToolExit.failure(
-        ToolExit.usage,
+        .usage,
         "\(location.name): a trail on a server is copied with pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys: "
           + "the copy must not have the keys of erasable parts")
     }
     if let taken = [destination, keys].compactMap(\.self).first(where: NewFile.exists) {
-      throw ToolExit.failure(ToolExit.cannotCreate, "\(taken) is there already")
+      throw ToolExit.failure(.cannotCreate, "\(taken) is there already")
     }
     try copy(location)
-    guard output.json else {
-      return try writeLine(
-        "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
-    }
-    var object = JSONWriter(.auditBackup)
-    object.member("trail", location.name)
-    object.member("copy", destination)
-    object.member("keysFile", keys)
-    try writeLine(object)
+    try output.write(
+      Output.AuditBackup(trail: location.name, copy: destination, keysFile: keys),
+      "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
   }
 
   private func copy(_ location: TrailLocation) throws {
@@ -84,11 +72,51 @@ struct AuditBackupCommand: ParsableCommand {
       let left = try file.backUp(to: destination)
       if let keys {
         guard let left else {
-          throw AuditError(
-            .keysMissing, "The copy is complete, but the trail has no keys to write.")
+          throw AuditError(.keysMissing, "The copy is complete, but the trail has no keys to write.")
         }
         try NewFile.write(left.encoded, to: keys, mode: 0o600)
       }
-    } catch { throw TrailLocation.failure(error, location.name) }
+    } catch { throw ToolExit.failure(for: error, location.name) }
+  }
+}
+
+struct AuditRestoreKeysCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore-keys",
+    abstract: "Put the keys of erasable parts into a copy that was made without them.",
+    discussion: """
+      For a copy by audit backup, or by pg_dump without the rows of the table keys:
+      its receipts and customers can then be read again, including those that were
+      erased in the trail since, and it can be written to. A copy that is older than
+      the last checkpoint still refuses to open. If the copy has keys already, the
+      file has those of another trail, or they would bring back what an entry of the
+      copy says was erased, nothing is changed.
+
+      EXAMPLES:
+        receipt-tool audit restore-keys restored.audit /vault/today.keys
+
+      EXIT CODES:
+        0 restored; 64 wrong command line; 66 the trail or the file cannot be used,
+        or they do not belong together; 73 the trail has keys; 74 it could not be
+        stored.
+      """)
+
+  @Argument("The copy: a path, or postgresql://….", value: "trail") var trail: String
+
+  @Argument("The keys, as audit backup --keys wrote them.", value: "file") var file: String
+
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let location = TrailLocation(trail, privateKey: nil, publicKey: nil, checkpoint: nil)
+    do {
+      let keys = try ErasureKeyBackup(parsing: InputFile.contents(of: file, limit: 1 << 30))
+      let storage = try location.storage(creating: false)
+      defer { try? storage.close() }
+      try keys.restore(to: storage)
+    } catch { throw ToolExit.failure(for: error, location.name) }
+    try output.write(
+      Output.AuditRestoredKeys(trail: location.name, hasKeys: true),
+      "\(location.name)  the keys of erasable parts were restored")
   }
 }

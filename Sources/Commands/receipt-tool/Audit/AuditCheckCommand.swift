@@ -6,11 +6,9 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit check`.
 struct AuditCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check",
-    abstract: "Check proofs offline, with only the trail's public key.",
+    commandName: "check", abstract: "Check proofs offline, with only the trail's public key.",
     discussion: """
       Shows the entry of each proof. With --receipt the entry must be about that
       receipt, in any encoding; the receipt's own signature is not checked. The
@@ -31,31 +29,26 @@ struct AuditCheckCommand: ParsableCommand {
         the output cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("Proofs (.tlog-proof); - is standard input.", valueName: "path"))
-  var paths: [String]
+  @Argument("Proofs (.tlog-proof); - is standard input.", value: "path") var paths: [String]
 
-  @Option(help: ArgumentHelp("The trail's public key, or a file with it.", valueName: "KEY|FILE"))
-  var key: String?
+  @Option("key", "The trail's public key, or a file with it.", value: "KEY|FILE") var key: String?
 
   @Option(
-    help: ArgumentHelp(
-      "If keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
-      valueName: "FILE"))
+    "keys", "If keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
+    value: "FILE")
   var keys: String?
 
   @Option(
-    help: ArgumentHelp(
-      "A policy (C2SP tlog-policy) that names logs and the witnesses that must have cosigned; in place of --key.",
-      valueName: "FILE"))
+    "policy",
+    "A policy (C2SP tlog-policy) that names logs and the witnesses that must have cosigned; in place of --key.",
+    value: "FILE")
   var policy: String?
 
-  @Option(help: ArgumentHelp("The receipt that the entry must be about.", valueName: "FILE"))
-  var receipt: String?
+  @Option("receipt", "The receipt that the entry must be about.", value: "FILE") var receipt: String?
 
   @Flag(
-    help:
-      "Require proofs of all entries of an original transaction, and of an anchor that confirms their number."
-  )
+    "complete",
+    "Require proofs of all entries of an original transaction, and of an anchor that confirms their number.")
   var complete = false
 
   @OptionGroup var output: JSONOption
@@ -90,7 +83,7 @@ struct AuditCheckCommand: ParsableCommand {
             message: "The entry is in the trail, but it is about another receipt than the one given.")
         }
       } catch  where error.isFailureToCheckNote {
-        throw ToolExit.failure(ToolExit.internalFault, "\(GivenValue.described(path)): \(error)")
+        throw ToolExit.failure(.internalFault, "\(GivenValue.described(path)): \(error)")
       } catch {
         isFailed = true
         try reportFailure(path, error)
@@ -99,7 +92,7 @@ struct AuditCheckCommand: ParsableCommand {
       proven.append(ProvenEntry(index: verified.index, entry: entry))
       try report(path, verified, entry)
     }
-    if isFailed { throw ToolExit.invalid }
+    if isFailed { throw ExitCode.invalid }
     if complete { try checkCompleteness(proven) }
   }
 
@@ -110,12 +103,10 @@ struct AuditCheckCommand: ParsableCommand {
     }
     let file = policy ?? ""
     let text = try InputFile.contents(of: file)
-    do {
-      let policy = try WitnessPolicy(parsing: text)
-      return { proof, entry in try proof.verify(entry: entry, policy: policy) }
-    } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(file)) is no policy: \(error)")
+    let policy = try ToolExit.reading(orElse: "\(GivenValue.described(file)) is no policy") {
+      try WitnessPolicy(parsing: text)
     }
+    return { proof, entry in try proof.verify(entry: entry, policy: policy) }
   }
 
   private func keyChain(_ first: NoteVerifierKey) throws -> KeyChain {
@@ -124,62 +115,42 @@ struct AuditCheckCommand: ParsableCommand {
       return try KeyChain(first, parsing: InputFile.contents(of: keys))
     } catch let error as LogFormatError {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(GivenValue.described(keys)) is no file of replaced keys: \(error)")
+        .unreadableInput, "\(GivenValue.described(keys)) is no file of replaced keys: \(error)")
     }
   }
 
   private func checkCompleteness(_ proven: [ProvenEntry]) throws {
     let history: CompleteHistory
     do throws(IncompleteHistory) { history = try CompleteHistory(proven) } catch {
-      throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
+      throw ToolExit.failure(.invalid, "not complete: \(error)")
     }
-    if output.json {
-      var object = JSONWriter(.auditCompleteness)
-      object.member("complete", true)
-      object.member("originalTransactionId", history.original)
-      object.member("entries", UInt64(history.entries.count))
-      object.member("treeSize", history.size)
-      try writeLine(object)
-    } else {
-      try color.colors.writeLine(
-        "COMPLETE  the \(history.entries.count) entries of original transaction \(history.original) among the first "
-          + "\(history.size) of the trail")
-    }
+    let (count, original, size) = (history.entries.count, history.original, history.size)
+    try write(
+      Output.AuditCompleteness(
+        complete: true, originalTransactionId: original, entries: UInt64(count), treeSize: size),
+      "COMPLETE  the \(count) entries of original transaction \(original) among the first \(size) of the trail"
+    )
   }
 
   private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) throws {
     let report = EntryReport(index: verified.index, entry: entry)
     let checkpoint = verified.checkpoint.checkpoint
-    if output.json {
-      var object = JSONWriter(.auditCheck)
-      object.member("source", path)
-      object.member("proven", true)
-      object.member("origin", checkpoint.origin)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
-      object.name("entry")
-      object.beginObject()
-      report.append(to: &object)
-      object.endObject()
-      try writeLine(object)
-    } else {
-      try color.colors.writeLine(
-        "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
-      try writeAll(color.colors.painted(report.text()))
-    }
+    try write(
+      Output.AuditCheck(
+        source: path, proven: true, origin: checkpoint.origin, treeSize: checkpoint.size,
+        rootHash: checkpoint.root.hexadecimal, entry: report),
+      "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
+    if !output.json { try writeAll(color.colors.painted(report.text())) }
+  }
+
+  private func write(_ object: some OutputObject, _ line: String) throws {
+    if output.json { try writeAll(object.line()) } else { try color.colors.writeLine(line) }
   }
 
   private func reportFailure(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
-    if output.json {
-      var object = JSONWriter(.auditCheck)
-      object.member("source", path)
-      object.member("proven", false)
-      object.member("message", message)
-      try writeLine(object)
-    } else {
-      try color.colors.writeLine("NOT PROVEN  \(path)  \(message)")
-    }
+    try write(
+      Output.AuditCheck(source: path, proven: false, message: message), "NOT PROVEN  \(path)  \(message)")
   }
 
   private struct NotProven: Error {

@@ -6,7 +6,6 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit checkpoint`.
 struct AuditCheckpointCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "checkpoint",
@@ -36,8 +35,7 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
   @OptionGroup(title: "Witnesses") var witnesses: AuditWitnessOptions
   @OptionGroup var output: JSONOption
 
-  @Flag(help: "Print the last checkpoint without signing a new one.")
-  var last = false
+  @Flag("last", "Print the last checkpoint without signing a new one.") var last = false
 
   func validate() throws {
     guard !last || witnesses.policyFile == nil else {
@@ -59,27 +57,17 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
     } else {
       checkpoint = try await options.write { log in try log.publishCheckpoint() }
     }
-    guard let checkpoint else { throw ToolExit.failure(ToolExit.invalid, "no checkpoint was signed yet") }
-    if output.json {
-      var object = JSONWriter(.auditCheckpoint)
-      object.member("origin", checkpoint.checkpoint.origin)
-      object.member("treeSize", checkpoint.checkpoint.size)
-      object.member("rootHash", checkpoint.checkpoint.root.hexadecimal)
-      object.member("note", String(decoding: checkpoint.signed.encoded, as: UTF8.self))
-      if witnesses.policyFile != nil {
-        object.name("cosignatures")
-        object.beginArray()
-        for cosignature in checkpoint.cosignatures {
-          object.beginObject()
-          object.member("witness", cosignature.key.name)
-          object.member("time", Timestamp(secondsSince1970: Int64(clamping: cosignature.timestamp)))
-          object.endObject()
-        }
-        object.endArray()
-      }
-      try writeLine(object)
-    } else {
-      try writeAll(checkpoint.signed.encoded)
+    guard let checkpoint else { throw ToolExit.failure(.invalid, "no checkpoint was signed yet") }
+    guard output.json else { return try writeAll(checkpoint.signed.encoded) }
+    let cosignatures = checkpoint.cosignatures.map {
+      Output.Cosignature(
+        witness: $0.key.name, time: Timestamp(secondsSince1970: Int64(clamping: $0.timestamp)))
     }
+    try output.write(
+      Output.AuditCheckpoint(
+        origin: checkpoint.checkpoint.origin, treeSize: checkpoint.checkpoint.size,
+        rootHash: checkpoint.checkpoint.root.hexadecimal,
+        note: String(decoding: checkpoint.signed.encoded, as: UTF8.self),
+        cosignatures: witnesses.policyFile == nil ? nil : cosignatures))
   }
 }

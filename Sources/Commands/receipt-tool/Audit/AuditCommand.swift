@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `receipt-tool audit`: the audit trail of verdicts.
 struct AuditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",

@@ -2,9 +2,7 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 
-/// `receipt-tool audit erase`.
 struct AuditEraseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
@@ -37,14 +35,11 @@ struct AuditEraseCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var scope: ScopeOptions
 
-  @Argument(help: ArgumentHelp("Indexes; the first entry is 0.", valueName: "index"))
-  var indexes: [UInt64] = []
+  @Argument("Indexes; the first entry is 0.", value: "index") var indexes: [UInt64] = []
 
-  @Option(help: ArgumentHelp("Erase all entries of this customer.", valueName: "TOKEN"))
-  var customer: String?
+  @Option("customer", "Erase all entries of this customer.", value: "TOKEN") var customer: String?
 
-  @Option(help: ArgumentHelp("Erase all entries of this original transaction.", valueName: "ID"))
-  var original: String?
+  @Option("original", "Erase all entries of this original transaction.", value: "ID") var original: String?
 
   func validate() throws {
     let choices = [!indexes.isEmpty, customer != nil, original != nil]
@@ -59,8 +54,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
     try await options.write { log in
       let indexes = try await log.read { [self] view in try entries(view) }
       guard !indexes.isEmpty else {
-        throw ToolExit.failure(
-          ToolExit.invalid, "nothing is recorded of this, or nothing that could be erased")
+        throw ToolExit.failure(.invalid, "nothing is recorded of this, or nothing that could be erased")
       }
       // Look this up first: it is lost after the erasure.
       let others = try await log.read { try $0.entriesToErase(sharingPartsWith: indexes) }
@@ -75,7 +69,12 @@ struct AuditEraseCommand: AsyncParsableCommand {
         progress.clear()
         throw error
       }
-      for (index, erasure) in zip(indexes, erasures) { try report(index, erasure) }
+      for (index, erasure) in zip(indexes, erasures) {
+        try output.write(
+          Output.AuditErasure(erased: index, index: erasure.index, repeated: erasure.isRepeat),
+          (erasure.isRepeat ? "entry \(index) was erased before" : "erased entry \(index)")
+            + "; entry \(erasure.index) says so")
+      }
       if !others.isEmpty {
         let names = others.prefix(20).map(String.init).joined(separator: " ")
         note(
@@ -96,19 +95,4 @@ struct AuditEraseCommand: AsyncParsableCommand {
       .map(\.index).reversed()
   }
 
-  private func report(_ index: UInt64, _ erasure: AuditAcknowledgement) throws {
-    if output.json {
-      var object = JSONWriter(.auditErasure)
-      object.member("erased", index)
-      object.member("index", erasure.index)
-      object.member("repeated", erasure.isRepeat)
-      try writeLine(object)
-    } else {
-      let text =
-        erasure.isRepeat
-        ? "entry \(index) was erased before; entry \(erasure.index) says so\n"
-        : "erased entry \(index); entry \(erasure.index) says so\n"
-      try writeAll(text)
-    }
-  }
 }

@@ -2,12 +2,9 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
-import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit export`.
 struct AuditExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
@@ -49,17 +46,14 @@ struct AuditExportCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The folder; it is created if it does not exist.", valueName: "folder"))
-  var folder: String?
+  @Argument("The folder; it is created if it does not exist.", value: "folder") var folder: String?
 
-  @Flag(name: .customLong("with-erasable"), help: "Also write receipts and customers: for moving the trail.")
-  var withErasable = false
+  @Flag("with-erasable", "Also write receipts and customers: for moving the trail.") var withErasable = false
 
-  @Option(help: ArgumentHelp("Write a table into this file instead.", valueName: "FILE.csv|.jsonl|.sqlite"))
+  @Option("table", "Write a table into this file instead.", value: "FILE.csv|.jsonl|.sqlite")
   var table: String?
 
-  @Flag(help: "Replace an existing file of the table.")
-  var overwrite = false
+  @Flag("overwrite", "Replace an existing file of the table.") var overwrite = false
 
   func validate() throws {
     guard (folder == nil) != (table == nil) else { throw ValidationError("Give a folder or --table FILE.") }
@@ -71,49 +65,117 @@ struct AuditExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let file = table.flatMap(TableFile.init) {
-      try exportTable(file)
-    } else if let folder {
-      try exportTiles(folder)
-    }
-  }
-
-  private func exportTable(_ file: TableFile) throws {
-    let progress = Progress("wrote")
-    let (size, root) = try options.read { view in
-      try file.write(view, overwriting: overwrite, progress: progress)
-      return (view.size, view.root)
-    }
-    progress.finish()
-    try report("table", file.path, size, root)
-  }
-
-  private func exportTiles(_ folder: String) throws {
     let location = try options.readOnlyLocation()
-    for name in ["checkpoint", "keys", "policies"] {
-      try CommandInputs.refuse(asOutput: "\(folder)/\(name)")
+    let (size, root) = try location.work("wrote") { progress in
+      if let file = table.flatMap(TableFile.init) {
+        return try options.read { view in
+          try file.write(view, overwriting: overwrite, progress: progress)
+          return (view.size, view.root)
+        }
+      }
+      let folder = folder ?? ""
+      for name in ["checkpoint", "keys", "policies"] {
+        try CommandInputs.refuse(asOutput: "\(folder)/\(name)")
+      }
+      let written = try options.readLog { log in
+        try log.export(to: TileDirectory(path: folder), includingErasableParts: withErasable) {
+          progress.show($0, of: $1)
+        }
+      }
+      return (written.checkpoint.size, written.checkpoint.root)
     }
-    let log = try location.open(writing: false)
-    let progress = Progress("wrote")
+    try output.write(
+      Output.AuditExport(folder: folder, table: table, treeSize: size, rootHash: root.hexadecimal),
+      "\(folder ?? table ?? "")  \(size) entries, root \(root.base64)")
+  }
+}
+
+struct AuditImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Create a trail from an export with erasable parts.",
+    discussion: """
+      Everything in the export is checked first: a part that an entry says was
+      erased is refused. The new trail has the root of the export's checkpoint. The private key of the exported trail is needed. If the store of
+      the last checkpoint has one, the export must not be older: it would make a
+      second history.
+
+      EXAMPLES:
+        receipt-tool audit export verdicts.audit folder --with-erasable
+        receipt-tool audit import restored.audit folder \\
+          --private-key verdicts.audit.key
+
+      EXIT CODES:
+        0 imported; 1 the export is not intact, lacks erasable parts or is too old;
+        64 wrong command line; 66 the key or folder cannot be used; 73 there is a
+        trail already; 74 it could not be stored, or the output not written.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument("The folder that audit export --with-erasable wrote.", value: "folder") var folder: String
+
+  @Option(
+    "once",
+    "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
+    value: "forever|SECONDS")
+  var once = "forever"
+
+  func validate() throws { try AuditInitCommand.validateOnce(once) }
+
+  func run() throws {
+    let location = options.location
+    let progress = Progress("stored")
     do {
-      let checkpoint = try log.export(
-        to: TileDirectory(path: folder), includingErasableParts: withErasable
-      ) { progress.show($0, of: $1) }
+      let origin = try origin()
+      guard let signer = try location.signer(named: origin) else {
+        throw ToolExit.failure(
+          .unreadableInput,
+          "the private key of \(origin) is missing at \(location.privateKeyFile); name it with --private-key")
+      }
+      let checkpoints = try location.checkpoints(of: origin)
+      let configuration = try TrailConfiguration(origin: origin, once: AuditInitCommand.window(once))
+      let checkpoint = try importTrail(location, configuration, signer, checkpoints, progress)
       progress.finish()
-      try log.close()
-      let written = checkpoint.checkpoint
-      try report("folder", folder, written.size, written.root)
+      if !NewFile.exists(location.publicKey) {
+        try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
+      }
+      let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
+      try output.write(
+        Output.AuditImport(trail: location.name, treeSize: size, rootHash: root.hexadecimal),
+        "\(location.name)  \(size) entries, root \(root.base64)")
     } catch {
-      throw TrailLocation.failure(error, location.name)
+      progress.clear()
+      throw AuditInitCommand.failure(error, location)
     }
   }
 
-  private func report(_ kind: String, _ path: String, _ size: UInt64, _ root: TreeHash) throws {
-    guard output.json else { return try writeLine("\(path)  \(size) entries, root \(root.base64)") }
-    var object = JSONWriter(.auditExport)
-    object.member(kind, path)
-    object.member("treeSize", size)
-    object.member("rootHash", root.hexadecimal)
-    try writeLine(object)
+  private func importTrail(
+    _ location: TrailLocation, _ configuration: TrailConfiguration, _ signer: NoteSignerKey,
+    _ checkpoints: any CheckpointStore, _ progress: Progress
+  ) throws -> VerifiedCheckpoint {
+    let storage = try location.storage(creating: true)
+    defer { try? storage.close() }
+    do {
+      return try AuditLog.importTrail(
+        from: TileDirectory(path: folder), into: storage, configuration: configuration, signer: signer,
+        checkpoints: checkpoints
+      ) { progress.show($0, of: $1) }
+    } catch {
+      // Remove the incomplete trail. This command has created the file, so it cannot contain anything else.
+      if !location.isServer {
+        try? storage.close()
+        for suffix in ["", "-wal", "-shm"] { NewFile.remove(location.trail + suffix) }
+      }
+      throw error
+    }
+  }
+
+  /// The name in the export's checkpoint; the signature is verified later.
+  private func origin() throws -> String {
+    let bytes = try InputFile.contents(of: "\(folder)/checkpoint", limit: 1 << 20)
+    return try ToolExit.reading(orElse: "\(folder)/checkpoint is no checkpoint") {
+      try SignedCheckpoint(parsing: bytes).unverifiedCheckpoint.origin
+    }
   }
 }

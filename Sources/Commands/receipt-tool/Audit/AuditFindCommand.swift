@@ -4,7 +4,6 @@ import ArgumentParser
 import AuditTrail
 import ReceiptCodec
 
-/// `receipt-tool audit find`.
 struct AuditFindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
@@ -31,28 +30,23 @@ struct AuditFindCommand: ParsableCommand {
   @OptionGroup var color: ColorOptions
   @OptionGroup var scope: ScopeOptions
 
-  @Option(help: ArgumentHelp("The record's own identifier.", valueName: "ID")) var id: String?
-  @Option(help: ArgumentHelp("The purchase event.", valueName: "ID")) var transaction: String?
-  @Option(help: ArgumentHelp("The original transaction.", valueName: "ID")) var original: String?
+  @Option("id", "The record's own identifier.", value: "ID") var id: String?
+  @Option("transaction", "The purchase event.", value: "ID") var transaction: String?
+  @Option("original", "The original transaction.", value: "ID") var original: String?
   @Option(
-    help: ArgumentHelp(
-      "What entries state as receipt, in hexadecimal or base64: SHA-256 of what the signature covers, or, where none was "
-        + "found valid, of the receipt's bytes.", valueName: "DIGEST"))
+    "receipt",
+    "What entries state as receipt, in hexadecimal or base64: SHA-256 of what the signature covers, or, where none was "
+      + "found valid, of the receipt's bytes.", value: "DIGEST")
   var receipt: String?
-  @Option(
-    name: .customLong("receipt-file"),
-    help: ArgumentHelp("The receipt itself, in any encoding.", valueName: "FILE"))
-  var receiptFile: String?
-  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String?
-  @Option(help: ArgumentHelp("The customer: appAccountToken or your own identifier.", valueName: "TOKEN"))
+  @Option("receipt-file", "The receipt itself, in any encoding.", value: "FILE") var receiptFile: String?
+  @Option("product", "The product.", value: "ID") var product: String?
+  @Option("customer", "The customer: appAccountToken or your own identifier.", value: "TOKEN")
   var customer: String?
-  @Option(help: ArgumentHelp("Entries of this instant and later.", valueName: "ISO8601")) var from: String?
-  @Option(help: ArgumentHelp("Entries of this instant and earlier.", valueName: "ISO8601")) var to: String?
-  @Option(help: ArgumentHelp("The greatest number of entries.", valueName: "N")) var limit = 100
-  @Option(help: ArgumentHelp("Only entries with a smaller index.", valueName: "INDEX")) var before: UInt64?
-  @Option(
-    help: ArgumentHelp(
-      "With --from or --to: only entries with this index or a greater one.", valueName: "INDEX"))
+  @Option("from", "Entries of this instant and later.", value: "ISO8601") var from: String?
+  @Option("to", "Entries of this instant and earlier.", value: "ISO8601") var to: String?
+  @Option("limit", "The greatest number of entries.", value: "N") var limit = 100
+  @Option("before", "Only entries with a smaller index.", value: "INDEX") var before: UInt64?
+  @Option("after", "With --from or --to: only entries with this index or a greater one.", value: "INDEX")
   var after: UInt64?
 
   func validate() throws {
@@ -92,7 +86,7 @@ struct AuditFindCommand: ParsableCommand {
       }
     }
     for bytes in found { try writeAll(bytes) }
-    if found.isEmpty { throw ToolExit.failure(ToolExit.invalid, "nothing found", code: "notFound") }
+    if found.isEmpty { throw ToolExit.failure(.invalid, "nothing found", code: "notFound") }
   }
 
   private func search() throws -> (TrailView) throws -> [RecordedEntry] {
@@ -123,6 +117,6 @@ struct AuditFindCommand: ParsableCommand {
   }
 
   private static func milliseconds(_ text: String, _ option: String) throws -> Int64 {
-    Int64(try APIOptions.instant(text, option).millisecondsSince1970.rounded(.down))
+    Int64(try parseInstant(text, option).millisecondsSince1970.rounded(.down))
   }
 }

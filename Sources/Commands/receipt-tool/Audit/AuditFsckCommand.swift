@@ -4,11 +4,9 @@ import ArgumentParser
 import AuditTrail
 import Glibc
 import ReceiptBytes
-import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit fsck`.
 struct AuditFsckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fsck",
@@ -44,48 +42,38 @@ struct AuditFsckCommand: ParsableCommand {
   @OptionGroup var color: ColorOptions
 
   @Option(
-    help: ArgumentHelp(
-      "For a folder: a checkpoint that was seen before, which the trail must continue.", valueName: "FILE"))
+    "since", "For a folder: a checkpoint that was seen before, which the trail must continue.", value: "FILE")
   var since: String?
 
-  @Flag(
-    name: .customLong("without-keys"), help: "For a backup, which has no keys of erasable parts.")
-  var withoutKeys = false
+  @Flag("without-keys", "For a backup, which has no keys of erasable parts.") var withoutKeys = false
 
   func run() throws {
     let location = try options.readOnlyLocation()
     let verifier = try location.verifierKey()
-    let progress = Progress("checked")
-    let report: TrailCheckReport
-    do {
+    let report = try location.work("checked") { progress in
       if Self.isFolder(options.trail) {
         try refuse(
           ["--checkpoint": options.files.checkpoint != nil], unless: false,
           "has no effect on a folder; a checkpoint that was kept goes with --since")
         try refuse(["--without-keys": withoutKeys], unless: false, "has no effect on a folder")
-        let checker = TileDirectoryChecker(
-          directory: TileDirectory(path: options.trail), verifier: verifier)
+        let checker = TileDirectoryChecker(directory: TileDirectory(path: options.trail), verifier: verifier)
         let older = try since.map { try Self.checkpoint($0, checker) }
-        report = try checker.check(continuing: older) { progress.show($0, of: $1) }
-      } else {
-        try refuse(["--since": since != nil], unless: false, "needs a folder that audit export wrote")
-        let storage = try location.storageForReading()
-        defer { try? storage.close() }
-        report = try TrailChecker(
-          storage: storage, verifier: verifier, checkpoints: try location.checkpoints(of: verifier.name)
-        ).check(allowsMissingKeys: withoutKeys) { progress.show($0, of: $1) }
+        return try checker.check(continuing: older) { progress.show($0, of: $1) }
       }
-    } catch {
-      throw TrailLocation.failure(error, location.name)
+      try refuse(["--since": since != nil], unless: false, "needs a folder that audit export wrote")
+      let storage = try location.storageForReading()
+      defer { try? storage.close() }
+      return try TrailChecker(
+        storage: storage, verifier: verifier, checkpoints: try location.checkpoints(of: verifier.name)
+      ).check(allowsMissingKeys: withoutKeys) { progress.show($0, of: $1) }
     }
-    progress.finish()
     if report.hasUnfinishedIndex {
       note(
         "receipt-tool: \(location.name): there are rows of an audit reindex that is under way or was cut off; if it was, "
           + "start it again")
     }
     try writeAll(output.json ? json(report) : text(report))
-    guard report.isClean else { throw ToolExit.invalid }
+    guard report.isClean else { throw ExitCode.invalid }
   }
 
   private func text(_ report: TrailCheckReport) -> [UInt8] {
@@ -103,25 +91,14 @@ struct AuditFsckCommand: ParsableCommand {
   }
 
   private func json(_ report: TrailCheckReport) -> [UInt8] {
-    var object = JSONWriter(.auditFsck)
-    object.member("trail", options.location.name)
-    object.member("intact", report.isClean)
-    object.member("entries", report.entryCount)
-    object.member("rootHash", TreeHash(base64: report.rootHash)?.hexadecimal)
-    object.member("treeSize", report.checkpointSize)
-    object.member("hasKeys", report.hasKeys)
-    object.name("faults")
-    object.beginArray()
-    for fault in report.faults {
-      object.beginObject()
-      object.member("code", fault.code.rawValue)
-      object.member("index", fault.index)
-      object.member("place", fault.place)
-      object.member("message", fault.message)
-      object.endObject()
+    let faults = report.faults.map {
+      Output.Fault(code: $0.code.rawValue, index: $0.index, place: $0.place, message: $0.message)
     }
-    object.endArray()
-    return object.line()
+    return Output.AuditFsck(
+      trail: options.location.name, intact: report.isClean, entries: report.entryCount,
+      rootHash: TreeHash(base64: report.rootHash)?.hexadecimal, treeSize: report.checkpointSize,
+      hasKeys: report.hasKeys, faults: faults
+    ).line()
   }
 
   static func isFolder(_ path: String) -> Bool {
@@ -138,9 +115,51 @@ struct AuditFsckCommand: ParsableCommand {
       throw error
     } catch  where !error.isFailureToCheckNote {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
+        .unreadableInput,
         "\(GivenValue.described(file)) is no checkpoint of this trail: \(error); if it is older than the trail's second "
           + "key, give the first key as --key")
     }
+  }
+}
+
+struct AuditReindexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reindex",
+    abstract:
+      "Rebuild the index of a trail from its entries, even if a damaged index prevents opening it.",
+    discussion: """
+      Each entry is verified against the signed tree before it is indexed. Reads and
+      writes are possible meanwhile: the new index replaces the old one atomically
+      at the end. An interrupted command changes nothing; start it again, which also
+      removes the unfinished index. It needs the private key, and free space for a
+      second index.
+
+      EXAMPLES:
+        receipt-tool audit reindex verdicts.audit
+        receipt-tool audit fsck verdicts.audit
+
+      EXIT CODES:
+        0 done; 1 an entry is not what was recorded, or the trail is older than its
+        last checkpoint; 2 not now, try again; 64 wrong command line; 66 the trail or
+        key cannot be used, or it holds no keys of erasable parts; 74 it could not be
+        stored.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let location = options.location
+    let indexed = try location.work("indexed") { progress in
+      let signer = try location.requiredSigner()
+      let storage = try location.storage(creating: false)
+      defer { try? storage.close() }
+      return try TrailReindexing(
+        storage, checkpoints: try location.checkpoints(of: signer.name), signer: signer
+      ).run { progress.show($0, of: $1) }
+    }
+    try output.write(
+      Output.AuditReindexing(trail: location.name, entries: indexed),
+      "\(location.name)  the index of \(indexed) entries was rebuilt")
   }
 }

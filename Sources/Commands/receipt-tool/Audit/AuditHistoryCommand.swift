@@ -4,10 +4,8 @@ import ArgumentParser
 import AuditTrail
 import Glibc
 import ReceiptBytes
-import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit history`.
 struct AuditHistoryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
@@ -37,18 +35,14 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   @OptionGroup var color: ColorOptions
   @OptionGroup var scope: ScopeOptions
 
-  @Argument(
-    help: ArgumentHelp("The original transaction's identifier.", valueName: "original-transaction-id"))
-  var original: String?
+  @Argument("The original transaction's identifier.", value: "original-transaction-id") var original: String?
 
-  @Option(help: ArgumentHelp("The customer: appAccountToken or your own identifier.", valueName: "TOKEN"))
+  @Option("customer", "The customer: appAccountToken or your own identifier.", value: "TOKEN")
   var customer: String?
 
-  @Option(help: ArgumentHelp("Write a proof of each entry to this folder.", valueName: "DIR"))
-  var proofs: String?
+  @Option("proofs", "Write a proof of each entry to this folder.", value: "DIR") var proofs: String?
 
-  @Option(help: ArgumentHelp("The greatest number of entries to show.", valueName: "N"))
-  var limit: Int?
+  @Option("limit", "The greatest number of entries to show.", value: "N") var limit: Int?
 
   func validate() throws {
     guard (original == nil) != (customer == nil) else {
@@ -93,17 +87,14 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     let anchor = try await log.anchor(original: original)
     try log.publishCheckpoint()
     guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-      throw ToolExit.failure(ToolExit.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
+      throw ToolExit.failure(.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
     }
     let lines = try log.withView { view in
-      var lines: [[UInt8]] = []
-      for recorded in try view.history(original: original, before: anchor.index + 1) {
-        let path = "\(folder)/\(recorded.index).tlog-proof"
+      try view.history(original: original, before: anchor.index + 1).map { recorded in
         let proof = try view.proof(of: recorded.index).encoded
-        try NewFile.write(proof, to: path, overwriting: true)
-        lines.append(try line(recorded, view))
+        try NewFile.write(proof, to: "\(folder)/\(recorded.index).tlog-proof", overwriting: true)
+        return try line(recorded, view)
       }
-      return lines
     }
     try show(lines)
     note("receipt-tool: wrote \(lines.count) proofs to \(folder)")
@@ -118,7 +109,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     for line in lines { try writeAll(line) }
     if lines.isEmpty {
       let name = original.map { "original transaction \(ShownText.plain($0))" } ?? "this customer"
-      throw ToolExit.failure(ToolExit.invalid, "nothing is recorded of \(name)", code: "notFound")
+      throw ToolExit.failure(.invalid, "nothing is recorded of \(name)", code: "notFound")
     }
   }
 }

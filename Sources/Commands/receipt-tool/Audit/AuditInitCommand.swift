@@ -3,14 +3,11 @@
 import ArgumentParser
 import AuditTrail
 import Glibc
-import ReceiptCodec
 import TransparencyLog
 
-/// `receipt-tool audit init`.
 struct AuditInitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init",
-    abstract: "Create a trail, and the keys that sign and verify it.",
+    commandName: "init", abstract: "Create a trail, and the keys that sign and verify it.",
     discussion: """
       Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last
       TRAIL.pub (one line). An existing private key is used; otherwise one is
@@ -33,15 +30,14 @@ struct AuditInitCommand: ParsableCommand {
   @OptionGroup var output: JSONOption
 
   @Option(
-    help: ArgumentHelp(
-      "The name of the log and of its key: by convention a URL without scheme. Default: HOST/TRAIL.",
-      valueName: "NAME"))
+    "origin", "The name of the log and of its key: by convention a URL without scheme. Default: HOST/TRAIL.",
+    value: "NAME")
   var origin: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
-      valueName: "forever|SECONDS"))
+    "once",
+    "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
+    value: "forever|SECONDS")
   var once = "forever"
 
   func validate() throws { try Self.validateOnce(once) }
@@ -57,9 +53,8 @@ struct AuditInitCommand: ParsableCommand {
     Int64(once).map(TrailConfiguration.OnceWindow.seconds) ?? .forever
   }
 
-  /// The public key is written last: it exists only for a complete trail.
-  ///
-  /// Without it, an interrupted creation is resumed.
+  /// The public key is written last: it exists only for a complete trail. Without it, an interrupted creation is
+  /// resumed.
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
@@ -85,13 +80,22 @@ struct AuditInitCommand: ParsableCommand {
         throw error
       }
       try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
-      try report(location, signer.verifierKey)
+      let key = signer.verifierKey
+      try output.write(
+        Output.AuditTrail(
+          trail: location.name, origin: key.name, publicKey: key.text,
+          privateKeyFile: location.privateKeyFile, publicKeyFile: location.publicKey,
+          checkpointFile: location.checkpointFile),
+        "trail        \(location.name)", "origin       \(key.name)",
+        "private key  \(location.privateKeyFile)  (keep it secret)",
+        "public key   \(location.publicKey)  (give it to auditors): \(key.text)",
+        "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
     } catch {
       if let error = error as? LogFormatError {
-        throw ToolExit.failure(ToolExit.usage, "--origin \(origin): \(error)")
+        throw ToolExit.failure(.usage, "--origin \(origin): \(error)")
       }
       let failure = Self.failure(error, location)
-      let mayGoOn = [ToolExit.inputOutput, ToolExit.undetermined].contains(failure as? ExitCode)
+      let mayGoOn = [ExitCode.inputOutput, ExitCode.undetermined].contains(failure as? ExitCode)
       if mayGoOn, !NewFile.exists(location.publicKey) {
         note("receipt-tool: the trail is not complete; the same command goes on where this one stopped")
       }
@@ -118,38 +122,17 @@ struct AuditInitCommand: ParsableCommand {
     }
   }
 
-  /// The error for a new trail.
-  ///
-  /// If another file exists at its path, that is the error `cannotCreate`, not an unusable input.
+  /// The error for a new trail. If another file exists at its path, that is the error `cannotCreate`, not an unusable
+  /// input.
   static func failure(_ error: any Error, _ location: TrailLocation) -> any Error {
     if let error = error as? StorageError, error.code == .notATrail {
-      return ToolExit.failure(ToolExit.cannotCreate, "\(location.name): \(error)")
+      return ToolExit.failure(.cannotCreate, "\(location.name): \(error)")
     }
-    return TrailLocation.failure(error, location.name)
+    return ToolExit.failure(for: error, location.name)
   }
 
   private static func isTaken(_ file: String) -> ExitCode {
-    ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
-  }
-
-  private func report(_ location: TrailLocation, _ key: NoteVerifierKey) throws {
-    if output.json {
-      var object = JSONWriter(.auditTrail)
-      object.member("trail", location.name)
-      object.member("origin", key.name)
-      object.member("publicKey", key.text)
-      object.member("privateKeyFile", location.privateKeyFile)
-      object.member("publicKeyFile", location.publicKey)
-      object.member("checkpointFile", location.checkpointFile)
-      try writeLine(object)
-      return
-    }
-    try writeLine(
-      "trail        \(location.name)",
-      "origin       \(key.name)",
-      "private key  \(location.privateKeyFile)  (keep it secret)",
-      "public key   \(location.publicKey)  (give it to auditors): \(key.text)",
-      "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
+    ToolExit.failure(.cannotCreate, "\(file) is there already")
   }
 
   /// A default name from the host and the trail's name, with only the characters that a key's name may contain.

@@ -2,15 +2,12 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit migrate`.
 struct AuditMigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "migrate",
-    abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",
+    commandName: "migrate", abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",
     discussion: """
       Copies entries, erasable parts and configuration, and compares the copy with
       the original: it has the same root. Writes are blocked meanwhile. Private and
@@ -36,21 +33,18 @@ struct AuditMigrateCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The new storage: a path, or postgresql://….", valueName: "target"))
-  var target: String
+  @Argument("The new storage: a path, or postgresql://….", value: "target") var target: String
 
   @Option(
-    name: .customLong("target-checkpoint"),
-    help: ArgumentHelp(
-      "The store of the last checkpoint from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
-      valueName: "FILE|URL"))
+    "target-checkpoint",
+    "The store of the last checkpoint from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
+    value: "FILE|URL")
   var targetCheckpoint: String?
 
   func run() throws {
     let source = options.location
     let target = TrailLocation(target, privateKey: nil, publicKey: nil, checkpoint: targetCheckpoint)
-    let progress = Progress("copied")
-    do {
+    let (size, root) = try source.work("copied", on: "\(source.name) to \(target.name)") { progress in
       let verifier = try source.verifierKey()
       let signer = try source.requiredSigner()
       let from = try source.storage(creating: false)
@@ -62,13 +56,13 @@ struct AuditMigrateCommand: ParsableCommand {
       let checkpoint = try migration.run(
         to: into, checkpoints: try target.checkpoints(of: verifier.name)
       ) { progress.show($0, of: $1) }
-      progress.finish()
       try copyKeys(source, target, verifier)
-      try report(target, checkpoint.checkpoint)
-    } catch {
-      progress.clear()
-      throw TrailLocation.failure(error, "\(source.name) to \(target.name)")
+      return (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
     }
+    try output.write(
+      Output.AuditMigration(trail: target.name, treeSize: size, rootHash: root.hexadecimal),
+      "\(target.name)  \(size) entries, root \(root.base64)",
+      "from now on write to this one, and no longer to \(source.name)")
   }
 
   private func copyKeys(_ source: TrailLocation, _ target: TrailLocation, _ verifier: NoteVerifierKey) throws
@@ -81,17 +75,4 @@ struct AuditMigrateCommand: ParsableCommand {
     try NewFile.write(key, to: target.privateKeyFile, mode: 0o600)
   }
 
-  private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) throws {
-    if output.json {
-      var object = JSONWriter(.auditMigration)
-      object.member("trail", target.name)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
-      try writeLine(object)
-      return
-    }
-    try writeLine(
-      "\(target.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)",
-      "from now on write to this one, and no longer to \(options.location.name)")
-  }
 }

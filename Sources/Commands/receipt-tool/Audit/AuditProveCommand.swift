@@ -2,16 +2,12 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
-import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit prove`.
 struct AuditProveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prove",
-    abstract: "Write a proof that an entry is in the trail, for offline checks.",
+    commandName: "prove", abstract: "Write a proof that an entry is in the trail, for offline checks.",
     discussion: """
       The proof (C2SP tlog-proof) contains the entry, its inclusion proof and the
       signed checkpoint. If the entry is newer than the last checkpoint, a new one
@@ -30,16 +26,14 @@ struct AuditProveCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The entry; the first one is 0.", valueName: "index"))
-  var index: UInt64
+  @Argument("The entry; the first one is 0.", value: "index") var index: UInt64
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("Where the proof is written; standard output by default.", valueName: "FILE"))
   var path: String?
 
-  @Flag(name: .customLong("overwrite"), help: "Replace an existing file.")
-  var overwrites = false
+  @Flag("overwrite", "Replace an existing file.") var overwrites = false
 
   func validate() throws {
     try refuse(["--json": output.json, "--overwrite": overwrites], unless: path != nil, "needs -o FILE")
@@ -48,23 +42,14 @@ struct AuditProveCommand: ParsableCommand {
   func run() throws {
     let location = options.location
     let proof = try proof(location)
-    guard let path else {
-      try writeAll(proof.encoded)
-      return
-    }
+    guard let path else { return try writeAll(proof.encoded) }
     try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
     let checkpoint = proof.checkpoint.unverifiedCheckpoint
-    if output.json {
-      var object = JSONWriter(.auditProof)
-      object.member("proof", path)
-      object.member("index", index)
-      object.member("origin", checkpoint.origin)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
-      try writeLine(object)
-    } else {
-      try writeAll("\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n")
-    }
+    let object = Output.AuditProof(
+      proof: path, index: index, origin: checkpoint.origin, treeSize: checkpoint.size,
+      rootHash: checkpoint.root.hexadecimal)
+    let line = "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n"
+    try writeAll(output.json ? object.line() : Array(line.utf8))
   }
 
   private func proof(_ location: TrailLocation) throws -> LogProof {
@@ -85,7 +70,7 @@ struct AuditProveCommand: ParsableCommand {
       try log.close()
       guard try location.signer(named: verifier.name) != nil else {
         throw ToolExit.failure(
-          ToolExit.invalid,
+          .invalid,
           "entry \(index) is newer than the last checkpoint, and there is no private key to sign another with"
         )
       }
@@ -95,7 +80,7 @@ struct AuditProveCommand: ParsableCommand {
       try signing.close()
       return proof
     } catch {
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
   }
 }

@@ -3,10 +3,9 @@
 import ArgumentParser
 import AuditTrail
 import Glibc
-import ReceiptCodec
+import ReceiptCrypto
 import TransparencyLog
 
-/// `receipt-tool audit witness`.
 struct AuditWitnessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "witness",
@@ -46,19 +45,16 @@ struct AuditWitnessCommand: ParsableCommand {
         answered with 500.
       """)
 
-  @Argument(help: ArgumentHelp("The folder of the witness.", valueName: "folder"))
-  var folder: String
+  @Argument("The folder of the witness.", value: "folder") var folder: String
 
   @Option(
-    help: ArgumentHelp(
-      "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
-      valueName: "NAME"))
+    "create",
+    "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
+    value: "NAME")
   var create: String?
 
   @Option(
-    name: .customLong("log"),
-    help: ArgumentHelp(
-      "The public key of a log to cosign for, or a file with it. May be repeated.", valueName: "KEY|FILE"))
+    "log", "The public key of a log to cosign for, or a file with it. May be repeated.", value: "KEY|FILE")
   var logs: [String] = []
 
   @OptionGroup var output: JSONOption
@@ -70,8 +66,12 @@ struct AuditWitnessCommand: ParsableCommand {
 
   func run() throws {
     let folder = AuditWitnessFolder(path: folder)
-    if let create { return try report(folder.create(name: create)) }
-    guard Self.variable("REQUEST_METHOD") ?? "POST" == "POST" else {
+    if let create {
+      let key = try folder.create(name: create)
+      let object = Output.AuditWitness(name: key.name, publicKey: key.text)
+      return try writeAll(output.json ? object.line() : Array("\(key.text)\n".utf8))
+    }
+    guard environmentVariable("REQUEST_METHOD") ?? "POST" == "POST" else {
       return try Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
     }
     let witness: CheckpointWitness
@@ -81,8 +81,7 @@ struct AuditWitnessCommand: ParsableCommand {
         of: logs.map {
           let key = try TrailLocation.verifierKey($0)
           guard key.kind == .ed25519 else {
-            throw ToolExit.failure(
-              ToolExit.unreadableInput, "\(key.name) is the key of a witness, not of a log")
+            throw ToolExit.failure(.unreadableInput, "\(key.name) is the key of a witness, not of a log")
           }
           return key
         })
@@ -96,12 +95,11 @@ struct AuditWitnessCommand: ParsableCommand {
     try Self.print(answer.response)
   }
 
-  /// Reads the body of the request.
-  ///
-  /// Its length is the one that the web server states, because the web server need not close the stream.
+  /// Reads the body of the request. Its length is the one that the web server states, because the web server need not
+  /// close the stream.
   private static func body() throws -> [UInt8] {
     let limit = CheckpointWitness.maximumRequestByteCount
-    let length = variable("CONTENT_LENGTH").flatMap { Int($0) }
+    let length = environmentVariable("CONTENT_LENGTH").flatMap { Int($0) }
     do throws(ReadFailure) {
       let input = try InputFile("-")
       var body: [UInt8] = []
@@ -111,13 +109,7 @@ struct AuditWitnessCommand: ParsableCommand {
         body += piece
       }
       return body
-    } catch { throw ToolExit.failure(ToolExit.unreadableInput, error.description) }
-  }
-
-  private static func variable(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
-    return text.isEmpty ? nil : text
+    } catch { throw ToolExit.failure(.unreadableInput, error.description) }
   }
 
   private static func print(_ response: WitnessResponse, _ further: String = "") throws {
@@ -131,14 +123,69 @@ struct AuditWitnessCommand: ParsableCommand {
     try writeAll(Array(head.utf8) + response.body)
   }
 
-  private func report(_ key: NoteVerifierKey) throws {
-    if output.json {
-      var object = JSONWriter(.auditWitness)
-      object.member("name", key.name)
-      object.member("publicKey", key.text)
-      try writeLine(object)
-    } else {
-      try writeAll("\(key.text)\n")
+}
+
+/// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that the
+/// witness cosigned.
+struct AuditWitnessFolder {
+  let path: String
+
+  private var privateKeyFile: String { "\(path)/witness.key" }
+  private var publicKeyFile: String { "\(path)/witness.pub" }
+
+  /// Creates a key, and the folder if it does not exist.
+  func create(name: String) throws -> NoteVerifierKey {
+    let key: NoteSignerKey
+    do { key = try NoteSignerKey.generate(name: name) } catch {
+      throw ToolExit.failure(.usage, "--create \(name): \(error)")
     }
+    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      throw ToolExit.failure(.cannotCreate, "cannot make \(path): \(systemMessage(errno))")
+    }
+    try NewFile.write(Array(key.pem().utf8), to: privateKeyFile, mode: 0o600)
+    do {
+      try NewFile.write(Array("\(key.cosignatureVerifierKey)\n".utf8), to: publicKeyFile)
+    } catch {
+      NewFile.remove(privateKeyFile)
+      throw error
+    }
+    return key.cosignatureVerifierKey
+  }
+
+  /// The witness for logs with these keys. Keys with the same name belong to the same log.
+  func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
+    let publicKey = try publicKey()
+    let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)
+    let key = try ToolExit.reading(orElse: "\(privateKeyFile) holds no Ed25519 private key in PEM") {
+      try NoteSignerKey(name: publicKey.name, pem: String(decoding: pem, as: UTF8.self))
+    }
+    guard key.cosignatureVerifierKey == publicKey else {
+      throw ToolExit.failure(
+        .unreadableInput, "\(privateKeyFile) and \(publicKeyFile) do not belong together")
+    }
+    var known: [[UInt8]: [NoteVerifierKey]] = [:]
+    for log in logs {
+      guard log.publicKey != publicKey.publicKey else {
+        throw ToolExit.failure(.usage, "the witness and the log \(log.name) have the same key")
+      }
+      known[Array(log.name.utf8), default: []].append(log)
+    }
+    return CheckpointWitness(
+      key: key,
+      logs: known.map { origin, keys in
+        CheckpointWitness.KnownLog(
+          keys: keys,
+          checkpoints: FileCheckpointStore(
+            path: "\(path)/\(SHA256Digest(of: origin).hexadecimal).checkpoint"))
+      })
+  }
+
+  private func publicKey() throws -> NoteVerifierKey {
+    let text = String(decoding: try InputFile.contents(of: publicKeyFile, limit: 1 << 16), as: UTF8.self)
+    guard let line = text.split(whereSeparator: \.isNewline).first,
+      let key = try? NoteVerifierKey(String(line)),
+      key.kind == .cosignature
+    else { throw ToolExit.failure(.unreadableInput, "\(publicKeyFile) holds no public key of a witness") }
+    return key
   }
 }

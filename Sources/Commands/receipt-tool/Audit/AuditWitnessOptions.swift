@@ -6,37 +6,26 @@ import ReceiptHTTP
 import ReceiptHTTPCurl
 import TransparencyLog
 
-/// The witnesses of the trail's checkpoints.
 struct AuditWitnessOptions: ParsableArguments {
   @Option(
-    name: .customLong("witnesses"),
-    help: ArgumentHelp(
-      "A policy (C2SP tlog-policy) with the witnesses, their URLs and how many must cosign.",
-      valueName: "FILE"))
+    "witnesses", "A policy (C2SP tlog-policy) with the witnesses, their URLs and how many must cosign.",
+    value: "FILE")
   var policyFile: String?
 
-  @Option(
-    name: .customLong("witness-timeout"),
-    help: ArgumentHelp("The deadline for the witnesses' answers. Default: 10.", valueName: "SECONDS"))
+  @Option("witness-timeout", "The deadline for the witnesses' answers. Default: 10.", value: "SECONDS")
   var timeout: Double?
 
   @Option(
-    name: .customLong("witness-patience"),
-    help: ArgumentHelp(
-      "How long to wait for the other witnesses once enough have cosigned. Default: 1.", valueName: "SECONDS")
-  )
+    "witness-patience", "How long to wait for the other witnesses once enough have cosigned. Default: 1.",
+    value: "SECONDS")
   var gracePeriod: Double?
 
   @Option(
-    name: .customLong("ca-file"),
-    help: ArgumentHelp(
-      "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
-      valueName: "FILE"))
+    "ca-file", "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
+    value: "FILE")
   var certificateAuthorities: String?
 
-  @Flag(
-    name: .customLong("allow-plain-http"),
-    help: "Accept witnesses at http:// on other hosts than this one.")
+  @Flag("allow-plain-http", "Accept witnesses at http:// on other hosts than this one.")
   var allowsPlainHTTP = false
 
   func validate() throws {
@@ -53,23 +42,18 @@ struct AuditWitnessOptions: ParsableArguments {
     }
   }
 
-  /// The options for opening the trail.
   func logOptions() throws -> AuditLog.Options {
     var options = AuditLog.Options()
     guard let policyFile else { return options }
     let bytes = try InputFile.contents(of: policyFile, limit: WitnessPolicy.maximumByteCount)
-    let policy: WitnessPolicy
-    do throws(LogFormatError) { policy = try WitnessPolicy(parsing: bytes) } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(policyFile) is no policy of witnesses: \(error)")
+    let policy = try ToolExit.reading(orElse: "\(policyFile) is no policy of witnesses") {
+      try WitnessPolicy(parsing: bytes)
     }
     for witness in policy.witnesses {
-      guard let url = witness.url else { continue }
-      do throws(RemoteURL.Failure) {
-        _ = try RemoteURL(String(decoding: url, as: UTF8.self), allowsPlainHTTP: allowsPlainHTTP)
-      } catch {
-        throw ToolExit.failure(
-          ToolExit.unreadableInput,
-          "\(policyFile), witness \(String(decoding: witness.name, as: UTF8.self)): \(error)")
+      guard let url = witness.url.map({ String(decoding: $0, as: UTF8.self) }) else { continue }
+      let name = String(decoding: witness.name, as: UTF8.self)
+      _ = try ToolExit.reading(orElse: "\(policyFile), witness \(name)") {
+        try RemoteURL(url, allowsPlainHTTP: allowsPlainHTTP)
       }
     }
     var witnesses = Witnesses(
@@ -84,7 +68,6 @@ struct AuditWitnessOptions: ParsableArguments {
   }
 }
 
-/// Sends requests to witnesses with the tool's HTTP client.
 private struct RemoteWitnessTransport: WitnessTransport {
   let transport: CurlTransport
   let allowsPlainHTTP: Bool

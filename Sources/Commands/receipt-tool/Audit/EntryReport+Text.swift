@@ -5,9 +5,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// The human-readable text of an entry, and its line of JSON.
 extension EntryReport {
-  /// Several lines of human-readable text.
   func text() -> String {
     var lines = ["entry \(index)  \(Self.instant(entry.time))  \(entry.kind.rawValue)"]
     func add(_ name: String, _ value: String?) {
@@ -43,26 +41,19 @@ extension EntryReport {
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
-  /// One line of human-readable text.
   func summary() -> String {
-    var parts = ["\(index)", Self.instant(entry.time), entry.verdict?.rawValue ?? entry.kind.rawValue]
-    if let reason = entry.reason { parts.append("(\(reason))") }
-    if let id = entry.id { parts.append(id) }
-    if let notification = entry.notification { parts.append(notification) }
-    if let transaction = entry.transaction { parts.append(transaction) }
-    if let product = entry.product { parts.append(product) }
-    if let expires = entry.expires { parts.append("expires \(Self.instant(expires))") }
-    if let revoked = entry.revoked { parts.append("REVOKED \(Self.instant(revoked))") }
-    if let erased = entry.erased { parts.append("of entry \(erased)") }
-    if let count = entry.count { parts.append("\(count) entries before") }
-    return ShownText.plain(parts.joined(separator: "  ")) + "\n"
+    let parts = [
+      "\(index)", Self.instant(entry.time), entry.verdict?.rawValue ?? entry.kind.rawValue,
+      entry.reason.map { "(\($0))" }, entry.id, entry.notification, entry.transaction, entry.product,
+      entry.expires.map { "expires \(Self.instant($0))" },
+      entry.revoked.map { "REVOKED \(Self.instant($0))" }, entry.erased.map { "of entry \($0)" },
+      entry.count.map { "\($0) entries before" },
+    ]
+    return ShownText.plain(parts.compactMap(\.self).joined(separator: "  ")) + "\n"
   }
 
-  /// One JSON object and a line feed.
-  ///
-  /// Absent fields are left out.
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter(.auditEntry)
+    var object = JSONWriter(type: "audit-entry")
     append(to: &object)
     return object.line()
   }

@@ -46,10 +46,9 @@ enum RecordInput {
     return record
   }
 
-  /// Sets the receipt digest if the record does not have it, in the same way as recording a verdict does.
-  ///
-  /// It is the digest of the signed content if the record's verdict or signer states a valid signature; otherwise that
-  /// of the receipt's bytes.
+  /// Sets the receipt digest if the record does not have it, in the same way as recording a verdict does. It is the
+  /// digest of the signed content if the record's verdict or signer states a valid signature; otherwise that of the
+  /// receipt's bytes.
   private static func name(_ receipt: [UInt8], in facts: inout EntryFacts) {
     let digests = ReceiptDigests(of: receipt)
     let isSignatureValid = facts.verdict == .valid || facts.signer != nil
@@ -71,51 +70,43 @@ enum RecordInput {
     }
   }
 
+  /// Requires the value that a member states, or says after its name what is wrong.
+  private static func require<Value>(
+    _ value: Value?, _ member: JSONMember, _ problem: String
+  ) throws(Failure) -> Value {
+    guard let value else { throw Failure(message: "\"\(member.name)\" \(problem)") }
+    return value
+  }
+
   static func text(_ member: JSONMember) throws(Failure) -> String {
-    guard let text = member.value.string, !text.isEmpty else {
-      throw Failure(message: "\"\(member.name)\" takes a non-empty string.")
-    }
-    return text
+    let text = member.value.string.flatMap { $0.isEmpty ? nil : $0 }
+    return try require(text, member, "takes a non-empty string.")
   }
 
   static func number(_ member: JSONMember) throws(Failure) -> UInt64 {
-    if let number = member.value.int64.flatMap(UInt64.init(exactly:)) { return number }
-    guard let number = member.value.string.flatMap(UInt64.init) else {
-      throw Failure(message: "\"\(member.name)\" takes a whole number.")
-    }
-    return number
+    let number = member.value.int64.flatMap(UInt64.init(exactly:)) ?? member.value.string.flatMap(UInt64.init)
+    return try require(number, member, "takes a whole number.")
   }
 
   static func instant(_ member: JSONMember) throws(Failure) -> Int64 {
     if let milliseconds = member.value.int64 {
-      guard milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude) else {
-        throw Failure(message: "\"\(member.name)\" is out of the range of dates.")
-      }
-      return milliseconds
+      let isDate = milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude)
+      return try require(isDate ? milliseconds : nil, member, "is out of the range of dates.")
     }
-    guard let text = member.value.string, let instant = try? Timestamp(iso8601: text) else {
-      throw Failure(
-        message:
-          "\"\(member.name)\" takes an instant such as 2025-10-01T07:09:12Z, or milliseconds since 1970.")
-    }
+    let instant = try require(
+      member.value.string.flatMap { try? Timestamp(iso8601: $0) }, member,
+      "takes an instant such as 2025-10-01T07:09:12Z, or milliseconds since 1970.")
     return Int64(instant.millisecondsSince1970.rounded(.down))
   }
 
   static func verdict(_ member: JSONMember) throws(Failure) -> RecordedVerdict {
-    guard let verdict = RecordedVerdict(rawValue: try text(member)) else {
-      throw Failure(message: "\"\(member.name)\" is valid, invalid or undetermined.")
-    }
-    return verdict
+    try require(RecordedVerdict(rawValue: text(member)), member, "is valid, invalid or undetermined.")
   }
 
   static func digest(_ member: JSONMember) throws(Failure) -> SHA256Digest {
-    guard let digest = digest(try text(member)) else {
-      throw Failure(message: "\"\(member.name)\" takes SHA-256 in hexadecimal or base64.")
-    }
-    return digest
+    try require(digest(text(member)), member, "takes SHA-256 in hexadecimal or base64.")
   }
 
-  /// Parses a digest in hexadecimal or base64.
   static func digest(_ text: String) -> SHA256Digest? {
     SHA256Digest(hexadecimal: text) ?? SHA256Digest(base64: text)
   }

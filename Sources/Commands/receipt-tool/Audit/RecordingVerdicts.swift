@@ -2,8 +2,6 @@
 
 public import ArgumentParser
 public import AuditTrail
-import ReceiptBytes
-import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification
 
@@ -21,57 +19,42 @@ extension ReplayRule: ExpressibleByArgument {
 /// The audit trail that records the verdicts of a verification.
 struct RecordingVerdictOptions: ParsableArguments {
   @Option(
-    name: .customLong("audit"),
-    help: ArgumentHelp(
-      "Record every verdict in this audit trail before it is printed: a path, or postgresql://….",
-      discussion: "Create one with: receipt-tool audit init TRAIL", valueName: "TRAIL"))
+    "audit", "Record every verdict in this audit trail before it is printed: a path, or postgresql://….",
+    value: "TRAIL", discussion: "Create one with: receipt-tool audit init TRAIL")
   var trail: String?
 
-  @Option(
-    name: .customLong("audit-private-key"),
-    help: ArgumentHelp("The trail's private key. Default: TRAIL.key.", valueName: "FILE"))
+  @Option("audit-private-key", "The trail's private key. Default: TRAIL.key.", value: "FILE")
   var privateKey: String?
 
-  @Option(
-    name: .customLong("audit-key"),
-    help: ArgumentHelp(
-      "The trail's public key, or a file with it. Default: TRAIL.pub.", valueName: "KEY|FILE"))
+  @Option("audit-key", "The trail's public key, or a file with it. Default: TRAIL.pub.", value: "KEY|FILE")
   var publicKey: String?
 
   @Option(
-    name: .customLong("audit-checkpoint"),
-    help: ArgumentHelp(
-      "The store of the trail's last checkpoint. Default: TRAIL.checkpoint.", valueName: "FILE"))
+    "audit-checkpoint", "The store of the trail's last checkpoint. Default: TRAIL.checkpoint.", value: "FILE")
   var checkpoint: String?
 
   @Option(
-    name: .customLong("customer"),
-    help: ArgumentHelp(
-      "The customer who presents the receipts, recorded in the erasable part. Default: their appAccountToken.",
-      valueName: "TOKEN"))
+    "customer",
+    "The customer who presents the receipts, recorded in the erasable part. Default: their appAccountToken.",
+    value: "TOKEN")
   var customer: String?
 
-  @Flag(
-    name: .customLong("discard-receipts"),
-    help: "Record verdicts without the receipts themselves, which could be erased later.")
+  @Flag("discard-receipts", "Record verdicts without the receipts themselves, which could be erased later.")
   var discardsReceipts = false
 
   @Option(
-    name: .customLong("refuse-replay"),
-    help: ArgumentHelp(
-      "Refuse a receipt that the trail shows to be a replay. May be repeated.",
-      discussion: """
-        another-customer: a purchase that was granted to another customer.
-        same-receipt: a receipt that was accepted before. consumable-again: a
-        consumable whose transaction was granted before.
-        """))
+    "refuse-replay", "Refuse a receipt that the trail shows to be a replay. May be repeated.",
+    discussion: """
+      another-customer: a purchase that was granted to another customer.
+      same-receipt: a receipt that was accepted before. consumable-again: a
+      consumable whose transaction was granted before.
+      """)
   var replayRules: [ReplayRule] = []
 
   @Option(
-    name: .customLong("consumable"),
-    help: ArgumentHelp(
-      "With consumable-again: a product that is a consumable though receipts do not say so. May be repeated.",
-      valueName: "PRODUCT"))
+    "consumable",
+    "With consumable-again: a product that is a consumable though receipts do not say so. May be repeated.",
+    value: "PRODUCT")
   var consumables: [String] = []
 
   func validate() throws {
@@ -92,7 +75,7 @@ struct RecordingVerdictOptions: ParsableArguments {
     let location = TrailLocation(trail, privateKey: privateKey, publicKey: publicKey, checkpoint: checkpoint)
     let log = try location.open(writing: true)
     do throws(AuditError) { try log.keep(policy: policy) } catch {
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
     return VerdictRecorder(
       log: log, name: location.name, policy: SHA256Digest(of: policy),
@@ -100,9 +83,7 @@ struct RecordingVerdictOptions: ParsableArguments {
       options: RecordingOptions(keepsReceipt: !discardsReceipts, customer: customer))
   }
 
-  /// The checker that refuses replays early; `nil` without rules.
-  ///
-  /// The recorder makes the final decision.
+  /// The checker that refuses replays early; `nil` without rules. The recorder makes the final decision.
   func replayChecker(_ recorder: VerdictRecorder?) -> ReplayChecker? {
     guard let recorder, !replayRules.isEmpty else { return nil }
     return ReplayChecker(
@@ -110,7 +91,6 @@ struct RecordingVerdictOptions: ParsableArguments {
   }
 }
 
-/// Records verdicts in an audit trail.
 struct VerdictRecorder: Sendable {
   let log: AuditLog
   let name: String
@@ -123,7 +103,6 @@ struct VerdictRecorder: Sendable {
   typealias Recorded = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
   /// Records verdicts in one step, which also applies the replay rules: receipts that the rules refuse become invalid.
-  ///
   /// It waits while the trail is busy.
   func record(_ verdicts: [(verdict: Verdict, receipt: [UInt8])]) async throws(AuditError) -> [Recorded] {
     let now = SystemClock.now()
@@ -148,7 +127,6 @@ struct VerdictRecorder: Sendable {
 
   /// The exit code for an error of the trail, which must differ from that of an invalid receipt.
   static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(
-      ToolExit.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")
+    ToolExit.failure(.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")
   }
 }

@@ -5,9 +5,7 @@ import AuditTrail
 import AuditTrailSQLite
 import ReceiptCodec
 
-/// A file with a row for each entry of a trail.
-///
-/// The file name extension selects the format.
+/// A file with a row for each entry of a trail. The file name extension selects the format.
 struct TableFile {
   enum Form: String, CaseIterable {
     case csv, jsonl, sqlite
@@ -33,9 +31,13 @@ struct TableFile {
     let file = try PendingFile(path, overwriting: overwriting)
     let writer: any RowWriter =
       switch form {
-      case .csv: CSVWriter(file)
-      case .jsonl: JSONLinesWriter(file)
-      case .sqlite: try Self.databaseWriter(file)
+      case .csv:
+        TextWriter(file, header: Self.csv(Self.columnNames)) { row in
+          Self.csv(row.columns.map { $0.value?.cell ?? "" })
+        }
+      // The same lines as `audit show --json`.
+      case .jsonl: TextWriter(file) { $0.jsonLine() }
+      case .sqlite: try DatabaseWriter(file)
       }
     var count: UInt64 = 0
     try view.forEachRow { row in
@@ -51,8 +53,14 @@ struct TableFile {
     index: 0, entry: AuditEntry(EntryFacts(time: 0, kind: .verdict))
   ).columns.map(\.name)
 
-  private static func databaseWriter(_ file: PendingFile) throws -> any RowWriter {
-    try DatabaseWriter(file)
+  /// A row of CSV (RFC 4180); an empty cell is an absent value, because empty values do not occur.
+  private static func csv(_ cells: [String]) -> [UInt8] {
+    let quoted = cells.map { cell in
+      // Section 2, rules 5 to 7.
+      let isQuoted = cell.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
+      return isQuoted ? "\"" + cell.replacing("\"", with: "\"\"") + "\"" : cell
+    }
+    return Array((quoted.joined(separator: ",") + "\r\n").utf8)
   }
 }
 
@@ -75,70 +83,28 @@ extension EntryReport.Value {
   }
 }
 
-/// Buffers many rows for each write.
-private struct BufferedFile {
+/// Writes lines of text, many at a time.
+private final class TextWriter: RowWriter {
   private static let byteCount = 1 << 16
-  let file: PendingFile
-  private var buffer: [UInt8] = []
+  private let file: PendingFile
+  private let line: (EntryReport) -> [UInt8]
+  private var buffer: [UInt8]
 
-  init(_ file: PendingFile) { self.file = file }
-
-  mutating func write(_ bytes: some Sequence<UInt8>) throws(ExitCode) {
-    buffer += bytes
-    if buffer.count >= Self.byteCount { try flush() }
+  init(_ file: PendingFile, header: [UInt8] = [], _ line: @escaping (EntryReport) -> [UInt8]) {
+    self.file = file
+    self.line = line
+    buffer = header
   }
-
-  mutating func flush() throws(ExitCode) {
-    try file.write(buffer)
-    buffer.removeAll(keepingCapacity: true)
-  }
-}
-
-/// Writes CSV (RFC 4180) with a header.
-///
-/// An empty cell is an absent value; empty values do not occur.
-private final class CSVWriter: RowWriter {
-  private var file: BufferedFile
-  private var hasHeader = false
-
-  init(_ file: PendingFile) { self.file = BufferedFile(file) }
 
   func write(_ row: EntryReport) throws {
-    try writeHeader()
-    try write(row.columns.map { $0.value?.cell ?? "" })
+    buffer += line(row)
+    if buffer.count >= Self.byteCount { try finish() }
   }
 
   func finish() throws {
-    try writeHeader()
-    try file.flush()
+    try file.write(buffer)
+    buffer.removeAll(keepingCapacity: true)
   }
-
-  private func writeHeader() throws {
-    guard !hasHeader else { return }
-    hasHeader = true
-    try write(TableFile.columnNames)
-  }
-
-  private func write(_ cells: [String]) throws {
-    try file.write((cells.map(Self.quoted).joined(separator: ",") + "\r\n").utf8)
-  }
-
-  /// Quotes a cell if necessary (RFC 4180 section 2, rules 5 to 7).
-  private static func quoted(_ cell: String) -> String {
-    let isQuoted = cell.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
-    guard isQuoted else { return cell }
-    return "\"" + cell.replacing("\"", with: "\"\"") + "\""
-  }
-}
-
-/// Writes the same lines as `audit show --json`.
-private final class JSONLinesWriter: RowWriter {
-  private var file: BufferedFile
-
-  init(_ file: PendingFile) { self.file = BufferedFile(file) }
-
-  func write(_ row: EntryReport) throws { try file.write(row.jsonLine()) }
-  func finish() throws { try file.flush() }
 }
 
 /// Writes the table `entries` of a SQLite database, with indexes on the columns for look-ups.
@@ -148,7 +114,7 @@ private final class DatabaseWriter: RowWriter {
 
   init(_ file: PendingFile) throws {
     path = file.path
-    table = try Self.mapping(path) { () throws(StorageError) in
+    table = try Self.mapping(path) {
       try SQLiteTable(
         inEmptyFile: file.temporary, name: "entries", columns: TableFile.columnNames,
         integers: Set(EntryReport.integerColumns))
@@ -156,21 +122,18 @@ private final class DatabaseWriter: RowWriter {
   }
 
   func write(_ row: EntryReport) throws {
-    try Self.mapping(path) { () throws(StorageError) in try table.insert(row.columns.map { $0.value?.cell })
-    }
+    try Self.mapping(path) { try table.insert(row.columns.map { $0.value?.cell }) }
   }
 
   func finish() throws {
-    try Self.mapping(path) { () throws(StorageError) in
+    try Self.mapping(path) {
       try table.finish(indexing: EntryField.allCases.filter(\.isIndexed).map(\.column))
     }
   }
 
-  private static func mapping<Result>(
-    _ path: String, _ body: () throws(StorageError) -> Result
-  ) throws(ExitCode) -> Result {
-    do throws(StorageError) { return try body() } catch {
-      throw ToolExit.failure(ToolExit.inputOutput, "cannot write \(path): \(error.message)")
+  private static func mapping<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as StorageError {
+      throw ToolExit.failure(.inputOutput, "cannot write \(path): \(error.message)")
     }
   }
 }

@@ -5,7 +5,6 @@ import AuditTrail
 import AuditTrailPostgreSQL
 import AuditTrailSQLite
 import Glibc
-import ReceiptBytes
 import TransparencyLog
 
 /// The location of a trail and of its files: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
@@ -15,9 +14,7 @@ struct TrailLocation {
   let privateKeyFile: String
   let publicKey: String
   let checkpointFile: String
-  /// Indicates whether the private key was given as an option.
-  ///
-  /// It must exist then.
+  /// Indicates whether the private key was given as an option. It must exist then.
   let namesPrivateKey: Bool
 
   init(_ trail: String, privateKey: String?, publicKey: String?, checkpoint: String?) {
@@ -47,10 +44,8 @@ struct TrailLocation {
     trail.hasPrefix("postgresql://") || trail.hasPrefix("postgres://")
   }
 
-  /// The path prefix of the key files.
-  ///
-  /// For a trail on a server, they are in the current directory, and are named after its database and, if given, its
-  /// schema.
+  /// The path prefix of the key files. For a trail on a server, they are in the current directory, and are named after
+  /// its database and, if given, its schema.
   private static func base(of trail: String) -> String {
     guard isURL(trail) else { return trail }
     let parts = trail.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -70,12 +65,8 @@ struct TrailLocation {
     if let key = try? NoteVerifierKey(text) { return key }
     let contents = try InputFile.contents(of: text, limit: 1 << 16)
     let line = String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
-    do {
-      return try NoteVerifierKey(String(line))
-    } catch {
-      throw ToolExit.failure(
-        ToolExit.unreadableInput,
-        "\(text) holds no public key of a trail (NAME+ID+BASE64): \(error)")
+    return try ToolExit.reading(orElse: "\(text) holds no public key of a trail (NAME+ID+BASE64)") {
+      try NoteVerifierKey(String(line))
     }
   }
 
@@ -85,27 +76,21 @@ struct TrailLocation {
     return try Self.signer(named: name, in: privateKeyFile)
   }
 
-  /// The private key in a file.
   static func signer(named name: String, in file: String) throws -> NoteSignerKey {
     let pem = try InputFile.contents(of: file, limit: 1 << 16)
     var status = stat()
     if unsafe stat(file, &status) == 0, status.st_mode & 0o077 != 0 {
       note("receipt-tool: warning: others can read the private key \(file); chmod 600 it")
     }
-    do {
-      return try NoteSignerKey(name: name, pem: String(decoding: pem, as: UTF8.self))
-    } catch {
-      throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(file) holds no Ed25519 private key in PEM: \(error)")
+    return try ToolExit.reading(orElse: "\(file) holds no Ed25519 private key in PEM") {
+      try NoteSignerKey(name: name, pem: String(decoding: pem, as: UTF8.self))
     }
   }
 
-  /// The private key; fails without one.
   func requiredSigner() throws -> NoteSignerKey {
     guard let signer = try signer(named: verifierKey().name) else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
-        "the private key is missing at \(privateKeyFile); name it with --private-key")
+        .unreadableInput, "the private key is missing at \(privateKeyFile); name it with --private-key")
     }
     return signer
   }
@@ -123,13 +108,10 @@ struct TrailLocation {
   }
 
   private static var withoutPostgreSQL: ExitCode {
-    ToolExit.failure(
-      ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
+    ToolExit.failure(.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
   }
 
-  /// The storage of an existing trail for a command that only reads.
-  ///
-  /// It may be write-protected.
+  /// The storage of an existing trail for a command that only reads. It may be write-protected.
   func storageForReading() throws -> any TrailStorage {
     let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
     let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
@@ -148,9 +130,7 @@ struct TrailLocation {
       #if PostgreSQL
         return try creating ? PostgreSQLStorage(creatingAt: trail) : PostgreSQLStorage(openingAt: trail)
       #else
-        throw ToolExit.failure(
-          ToolExit.usage,
-          "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
+        throw Self.withoutPostgreSQL
       #endif
     }
     return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
@@ -174,13 +154,28 @@ struct TrailLocation {
     do {
       checkpoints = try self.checkpoints(of: verifier.name)
       storage = try writing ? self.storage(creating: false) : storageForReading()
-    } catch { throw Self.failure(error, name) }
+    } catch { throw ToolExit.failure(for: error, name) }
     do throws(AuditError) {
       return try AuditLog.open(
         storage, verifier: verifier, signer: signer, checkpoints: checkpoints, options: options)
     } catch {
       try? storage.close()
-      throw Self.failure(error, name)
+      throw ToolExit.failure(for: error, name)
+    }
+  }
+
+  /// Does work on the trail with a progress bar; `subject` is what the message of an error begins with.
+  func work<Result>(
+    _ verb: String, on subject: String? = nil, _ body: (Progress) throws -> Result
+  ) throws -> Result {
+    let progress = Progress(verb)
+    do {
+      let result = try body(progress)
+      progress.finish()
+      return result
+    } catch {
+      progress.clear()
+      throw ToolExit.failure(for: error, subject ?? name)
     }
   }
 
@@ -189,16 +184,8 @@ struct TrailLocation {
   /// The entries are stored and acknowledged; only the checkpoint is missing.
   static func checkpointFailure(_ error: AuditError, _ name: String) -> ExitCode {
     ToolExit.failure(
-      ToolExit.inputOutput,
+      .inputOutput,
       "\(name): the entries are stored, but no signed checkpoint covers them: \(error.description); when that is "
         + "mended: receipt-tool audit checkpoint \(name)")
   }
-
-  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(
-      ToolExit.code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
-  }
-
-  /// The exit code and message for an error of the trail.
-  static func failure(_ error: any Error, _ name: String) -> any Error { ToolExit.failure(for: error, name) }
 }

@@ -2,37 +2,30 @@
 
 import ArgumentParser
 import AuditTrail
+import ReceiptCodec
 import TransparencyLog
 
-/// The files of a trail.
 struct TrailFileOptions: ParsableArguments {
-  @Option(
-    name: .customLong("private-key"),
-    help: ArgumentHelp("The trail's private key. Default: TRAIL.key.", valueName: "FILE"))
+  @Option("private-key", "The trail's private key. Default: TRAIL.key.", value: "FILE")
   var privateKey: String?
 
-  @Option(
-    name: .customLong("key"),
-    help: ArgumentHelp(
-      "The trail's public key, or a file with it. Default: TRAIL.pub.", valueName: "KEY|FILE"))
+  @Option("key", "The trail's public key, or a file with it. Default: TRAIL.pub.", value: "KEY|FILE")
   var publicKey: String?
 
   @Option(
-    name: .customLong("checkpoint"),
-    help: ArgumentHelp(
-      "The store of the last signed checkpoint: a file, or postgresql://…. Default: TRAIL.checkpoint.",
-      discussion: """
-        A trail that is older than this checkpoint refuses to open. Keep the
-        file out of backups, best on another disk: a restored copy is then
-        noticed.
-        """, valueName: "FILE|URL"))
+    "checkpoint",
+    "The store of the last signed checkpoint: a file, or postgresql://…. Default: TRAIL.checkpoint.",
+    value: "FILE|URL",
+    discussion: """
+      A trail that is older than this checkpoint refuses to open. Keep the
+      file out of backups, best on another disk: a restored copy is then
+      noticed.
+      """)
   var checkpoint: String?
 }
 
-/// The trail of a command.
 struct TrailOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The trail: a path, or postgresql://….", valueName: "trail"))
-  var trail: String
+  @Argument("The trail: a path, or postgresql://….", value: "trail") var trail: String
 
   @OptionGroup(title: "Files of the trail") var files: TrailFileOptions
 
@@ -50,18 +43,22 @@ struct TrailOptions: ParsableArguments {
 
   /// Opens a snapshot of the trail for reading, without its private key.
   func read<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
+    try readLog { try $0.withView(body) }
+  }
+
+  /// Opens the trail for reading, without its private key.
+  func readLog<Result>(_ body: (AuditLog) throws -> Result) throws -> Result {
     let location = try readOnlyLocation()
     let log = try location.open(writing: false)
     do {
-      let result = try log.withView(body)
+      let result = try body(log)
       try log.close()
       return result
     } catch {
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
   }
 
-  /// Opens the trail for writing.
   func write<Result>(
     options: AuditLog.Options = AuditLog.Options(), _ body: (AuditLog) async throws -> Result
   ) async throws -> Result {
@@ -72,12 +69,12 @@ struct TrailOptions: ParsableArguments {
       result = try await body(log)
     } catch {
       try? log.close()
-      throw TrailLocation.failure(error, location.name)
+      throw ToolExit.failure(for: error, location.name)
     }
     do throws(AuditError) { try log.close() } catch {
       let isOfStorage = [.storageFull, .storageUnavailable, .stopped].contains(error.code)
       throw isOfStorage
-        ? TrailLocation.checkpointFailure(error, location.name) : TrailLocation.failure(error, location.name)
+        ? TrailLocation.checkpointFailure(error, location.name) : ToolExit.failure(for: error, location.name)
     }
     return result
   }
@@ -92,8 +89,22 @@ extension TrailView {
   }
 }
 
-/// Indicates whether the output is machine-readable.
-struct JSONOption: ParsableArguments {
-  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
-  var json = false
+/// Options that select one of several purchases with the same identifier: identifiers are unique within an app and an
+/// environment.
+struct ScopeOptions: ParsableArguments {
+  @Option("bundle-id", "Only entries of this app, or that name none.", value: "ID") var bundle: String?
+
+  @Option("environment", "Only entries of this environment, or that name none.")
+  var environment: ReceiptEnvironment.Category?
+
+  /// The scope; `nil` if no option is given.
+  var scope: PurchaseScope? {
+    guard bundle != nil || environment != nil else { return nil }
+    return PurchaseScope(bundle: bundle, environment: environment)
+  }
+
+  func validate(isByPurchase: Bool, _ needs: String) throws {
+    try refuse(
+      ["--bundle-id": bundle != nil, "--environment": environment != nil], unless: isByPurchase, needs)
+  }
 }

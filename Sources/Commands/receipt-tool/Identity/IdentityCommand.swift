@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
 import ReceiptVerification
 
-/// The algorithm of an identity.
 enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   case es256, rsa2048
   case rsa2048SHA1 = "rsa2048-sha1"
@@ -25,14 +25,12 @@ enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   var appKeyBits: Int { self == .rsa3072SHA256 ? 3072 : 2048 }
 }
 
-/// `receipt-tool identity`: signing keys and certificates.
 struct IdentityCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity", abstract: "Create and show identities that sign receipts.",
     subcommands: [IdentityCreateCommand.self, IdentityShowCommand.self])
 }
 
-/// `receipt-tool identity create`.
 struct IdentityCreateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -64,45 +62,35 @@ struct IdentityCreateCommand: ParsableCommand {
         file is there already or cannot be written; 74 the output cannot be written.
       """)
 
-  @Argument(
-    help: ArgumentHelp("The directory to write to; it is created if it does not exist.", valueName: "dir"))
+  @Argument("The directory to write to; it is created if it does not exist.", value: "dir")
   var directory: String
 
   @Option(
-    help: ArgumentHelp(
-      "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts; rsa2048-sha1 for Google Play and "
-        + "rsa3072-sha256 for Huawei AppGallery, both without certificates."))
+    "algorithm",
+    "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts; rsa2048-sha1 for Google Play and "
+      + "rsa3072-sha256 for Huawei AppGallery, both without certificates.")
   var algorithm = IdentityAlgorithm.es256
 
-  @Option(
-    help: ArgumentHelp("The organization that the certificates name. Default: ReceiptKit.", valueName: "NAME")
-  )
+  @Option("organization", "The organization that the certificates name. Default: ReceiptKit.", value: "NAME")
   var organization: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "How many days from now the signing certificate is valid. Default: 3650.", valueName: "N"))
+  @Option("days", "How many days from now the signing certificate is valid. Default: 3650.", value: "N")
   var days: Int?
 
   @Option(
-    name: .customLong("valid-from"),
-    help: ArgumentHelp(
-      "When the certificates begin to be valid: an instant, or \"now\". Default: 2008-01-01T00:00:00Z.",
-      valueName: "ISO8601|now"))
+    "valid-from",
+    "When the certificates begin to be valid: an instant, or \"now\". Default: 2008-01-01T00:00:00Z.",
+    value: "ISO8601|now")
   var validFrom: String?
 
   @Option(
-    name: .customLong("marker"),
-    help: ArgumentHelp(
-      "Object identifiers that mark leaf and intermediate, in place of Apple's.",
-      valueName: "LEAF-OID,INTERMEDIATE-OID"))
+    "marker", "Object identifiers that mark leaf and intermediate, in place of Apple's.",
+    value: "LEAF-OID,INTERMEDIATE-OID")
   var marker: String?
 
-  @Flag(name: .customLong("overwrite"), help: "Replace existing files.")
-  var overwrites = false
+  @Flag("overwrite", "Replace existing files.") var overwrites = false
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object.")
-  var json = false
+  @Flag("json", "Print one JSON object.") var json = false
 
   @OptionGroup var passphraseOptions: PassphraseOptions
 
@@ -120,17 +108,8 @@ struct IdentityCreateCommand: ParsableCommand {
     let passphrase = try passphraseOptions.passphrase()
     for name in IdentityDirectory.fileNames { try CommandInputs.refuse(asOutput: "\(directory)/\(name)") }
     let options = try algorithm.certified.map { try self.options($0) }
-    let identity: SigningIdentity
-    do throws(SigningError) {
-      if let options {
-        identity = try SigningIdentity.create(options)
-      } else {
-        identity = SigningIdentity(appKey: try appKey())
-      }
-      try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    let identity = try options.map(SigningIdentity.create) ?? SigningIdentity(appKey: appKey())
+    try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
     try IdentityReport(
       directory: directory, chain: identity.chain, publicKey: identity.privateKey.publicKey
     ).write(json: json)
@@ -150,11 +129,7 @@ struct IdentityCreateCommand: ParsableCommand {
       days: days ?? 3650)
     let validFrom = validFrom ?? "2008-01-01T00:00:00Z"
     if validFrom != "now" {
-      do throws(MalformedReceipt) {
-        options.validFrom = try Timestamp(iso8601: validFrom)
-      } catch {
-        throw ValidationError("--valid-from takes \"now\" or an instant such as 2025-10-01T07:09:12Z.")
-      }
+      options.validFrom = try parseInstant(validFrom, "--valid-from", or: "\"now\" or ")
     }
     if let marker {
       let markers = try PolicyOptions.markers(marker)
@@ -165,11 +140,9 @@ struct IdentityCreateCommand: ParsableCommand {
   }
 }
 
-/// `receipt-tool identity show`.
 struct IdentityShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show",
-    abstract: "Show the certificates of an identity; the key is not read.",
+    commandName: "show", abstract: "Show the certificates of an identity; the key is not read.",
     discussion: """
       EXAMPLE:
         receipt-tool identity show my-store
@@ -179,21 +152,58 @@ struct IdentityShowCommand: ParsableCommand {
         output cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("The identity's directory.", valueName: "dir"))
-  var directory: String
+  @Argument("The identity's directory.", value: "dir") var directory: String
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object.")
-  var json = false
+  @Flag("json", "Print one JSON object.") var json = false
 
   func run() throws {
-    let chain: [Certificate]
-    let publicKey: PublicKey?
-    do throws(SigningError) {
-      publicKey = try IdentityDirectory(directory).loadPublicKey()
-      chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    let publicKey = try IdentityDirectory(directory).loadPublicKey()
+    let chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
     try IdentityReport(directory: directory, chain: chain, publicKey: publicKey).write(json: json)
+  }
+}
+
+struct IdentityReport {
+  let directory: String
+  let chain: [Certificate]
+  /// The public key, which is shown if the identity has no certificates.
+  let publicKey: PublicKey?
+
+  func write(json: Bool) throws { try writeAll(json ? jsonLine() : Array(text().utf8)) }
+
+  private func text() -> String {
+    var lines = ["identity  \(directory)"]
+    for (certificate, part) in zip(chain, ["signer", "intermediate", "root"]) {
+      lines.append("  \(part)")
+      lines.append("    subject  \(certificate.subject)")
+      lines.append("    key      \(certificate.publicKey.kind.name)")
+      lines.append("    valid    \(Self.date(certificate.notBefore)) to \(Self.date(certificate.notAfter))")
+      lines.append("    sha256   \(certificate.sha256FingerprintHex)")
+    }
+    if chain.isEmpty, let publicKey {
+      lines.append("  key of an app, without certificates")
+      lines.append("    key      \(publicKey.kind.name)")
+      lines.append("    sha256   \(publicKey.sha256FingerprintHex)")
+    }
+    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
+  }
+
+  private func jsonLine() -> [UInt8] {
+    let certificates = chain.map {
+      Output.Certificate(
+        subject: $0.subject, issuer: $0.issuer, key: $0.publicKey.kind.name,
+        notBefore: Timestamp(secondsSince1970: $0.notBefore),
+        notAfter: Timestamp(secondsSince1970: $0.notAfter), sha256: $0.sha256FingerprintHex)
+    }
+    let key = chain.isEmpty ? publicKey : nil
+    return Output.Identity(
+      directory: directory, certificates: certificates, key: key?.kind.name,
+      sha256: key?.sha256FingerprintHex,
+      publicKey: key.map { Base64.encodeToString($0.subjectPublicKeyInfo) }
+    ).line()
+  }
+
+  private static func date(_ seconds: Int64) -> String {
+    Timestamp(secondsSince1970: seconds).iso8601Seconds
   }
 }

@@ -6,11 +6,9 @@ import ReceiptCodec
 import ReceiptInspection
 import ReceiptVerification
 
-/// `receipt-tool inspect`: shows the contents of receipts without verification.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "inspect",
-    abstract: "Show what is inside receipts, unverified.",
+    commandName: "inspect", abstract: "Show what is inside receipts, unverified.",
     discussion: """
       Shows what was bought and what became of it, then who claims to have
       signed, then the certificates. --full shows everything. Nothing is
@@ -29,28 +27,19 @@ struct InspectCommand: ParsableCommand {
         66 an input cannot be read; 74 the output cannot be written.
       """)
 
-  @Flag(
-    name: .customLong("full"),
-    help: "Show everything, also what is not known, with names for numbers and object identifiers.")
+  @Flag("full", "Show everything, also what is not known, with names for numbers and object identifiers.")
   var isFull = false
 
-  @Flag(name: .customLong("certificates"), help: "Show who issued whom, from the root to the signer.")
-  var showsCertificates = false
+  @Flag("certificates", "Show who issued whom, from the root to the signer.") var showsCertificates = false
 
-  @Option(
-    name: .customLong("time"),
-    help: ArgumentHelp(
-      "When to look: subscriptions have expired, or will, at that instant.",
-      valueName: "now|ISO8601"))
+  @Option("time", "When to look: subscriptions have expired, or will, at that instant.", value: "now|ISO8601")
   var time = "now"
 
   @OptionGroup var color: ColorOptions
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
-  var json = false
+  @Flag("json", "Print one JSON object a line.") var json = false
 
-  @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
-  var paths: [String] = []
+  @Argument("Files to read; - is standard input.", value: "path") var paths: [String] = []
 
   @OptionGroup(title: "Data and signature apart") var detached: DetachedFilesOptions
 
@@ -66,13 +55,7 @@ struct InspectCommand: ParsableCommand {
   }
 
   private func instant() throws -> Timestamp {
-    guard time != "now" else { return SystemClock.now() }
-    do throws(MalformedReceipt) {
-      return try Timestamp(iso8601: time)
-    } catch {
-      throw ValidationError(
-        "--time takes \"now\" or an instant such as 2025-10-01T07:09:12Z: \(error.message)")
-    }
+    try time == "now" ? SystemClock.now() : parseInstant(time, "--time", or: "\"now\" or ", why: true)
   }
 
   func run() throws {
@@ -86,14 +69,14 @@ struct InspectCommand: ParsableCommand {
         try writeAll(output(of: try Inspection(of: bytes), from: path, at: now))
       } catch let failure as ReadFailure {
         try failure.report()
-        exitCode = exitCode ?? ToolExit.unreadableInput
+        exitCode = exitCode ?? ExitCode.unreadableInput
       } catch let error as MalformedReceipt {
         note("receipt-tool: \(ShownText.plain(path)): \(error)")
-        try OutputError(
-          ToolExit.invalid, error.message, code: error.code.rawValue, source: path,
+        try Output.Error(
+          .invalid, error.message, code: error.code.rawValue, source: path,
           place: error.place.description
         ).write()
-        exitCode = ToolExit.invalid
+        exitCode = ExitCode.invalid
       }
     }
     if let exitCode { throw exitCode }
@@ -101,7 +84,7 @@ struct InspectCommand: ParsableCommand {
 
   private func output(of inspection: Inspection, from path: String, at now: Timestamp) -> [UInt8] {
     if json {
-      var object = JSONWriter(.inspection)
+      var object = JSONWriter(type: "inspection")
       object.member("source", path)
       inspection.write(to: &object)
       return object.line()

@@ -2,11 +2,9 @@
 
 import ArgumentParser
 import Entitlements
-import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
-/// `receipt-tool notifications fold`: shows the entitlements that follow from a set of notifications.
 struct NotificationsFoldCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fold",
@@ -37,21 +35,16 @@ struct NotificationsFoldCommand: ParsableCommand {
         command line; 66 a file cannot be read; 74 the output cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("Files with notifications; - for standard input.", valueName: "FILE"))
-  var files: [String]
+  @Argument("Files with notifications; - for standard input.", value: "FILE") var files: [String]
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
   @OptionGroup(title: "Policy") var policy: PolicyOptions
 
-  @Option(
-    name: .customLong("original"), help: ArgumentHelp("Only this original transaction.", valueName: "ID"))
-  var original: String?
+  @Option("original", "Only this original transaction.", value: "ID") var original: String?
 
-  @Option(name: .customLong("at"), help: ArgumentHelp("The instant. Default: now.", valueName: "ISO8601"))
-  var at: String?
+  @Option("at", "The instant. Default: now.", value: "ISO8601") var at: String?
 
-  @Flag(name: .customLong("json"), help: "Print errors as JSON, too: the results are always JSON.")
-  var json = false
+  @Flag("json", "Print errors as JSON, too: the results are always JSON.") var json = false
 
   func validate() throws {
     // Apple signs the notifications of all apps with the same key.
@@ -59,7 +52,7 @@ struct NotificationsFoldCommand: ParsableCommand {
   }
 
   func run() throws {
-    let instant = try at.map { try APIOptions.instant($0, "--at") } ?? SystemClock.now()
+    let instant = try at.map { try parseInstant($0, "--at") } ?? SystemClock.now()
     let resolved = try trust.resolve()
     let receiver = NotificationReceiver(
       verifier: ReceiptVerifier(
@@ -72,17 +65,17 @@ struct NotificationsFoldCommand: ParsableCommand {
         do throws(NotificationRejection) {
           ledger.apply(try receiver.receive(notification))
         } catch {
-          let code = error.httpStatus == 503 ? ToolExit.undetermined : ToolExit.invalid
+          let code = error.httpStatus == 503 ? ExitCode.undetermined : ExitCode.invalid
           note("receipt-tool: \(place): \(error)")
-          try OutputError(code, "\(error)", source: place).write()
-          worst = worst == ToolExit.invalid ? worst : code
+          try Output.Error(code, "\(error)", source: place).write()
+          worst = worst == ExitCode.invalid ? worst : code
         }
       }
     }
     let count = try write(ledger, at: instant)
     if let original, count == 0, worst == nil {
       throw ToolExit.failure(
-        ToolExit.invalid, "no notification is about the original transaction \(original)", code: "notFound")
+        .invalid, "no notification is about the original transaction \(original)", code: "notFound")
     }
     if let worst { throw worst }
   }
@@ -105,16 +98,23 @@ struct NotificationsFoldCommand: ParsableCommand {
     for entitlement in ledger.entitlements
     where original.map({ $0 == entitlement.originalTransactionId }) ?? true {
       count += 1
-      var object = JSONWriter(.entitlement)
+      var object = JSONWriter(type: "entitlement")
       entitlement.append(to: &object, at: instant)
-      try writeLine(object)
+      try writeAll(object.line())
     }
     for consent in ledger.rescindedConsents where original == nil {
       count += 1
-      var object = JSONWriter(.rescindedConsent)
+      var object = JSONWriter(type: "rescinded-consent")
       consent.append(to: &object, at: instant)
-      try writeLine(object)
+      try writeAll(object.line())
     }
     return count
   }
+}
+
+struct NotificationsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "notifications", abstract: "Show the meaning of notifications of the App Store.",
+    discussion: "receipt-server receives notifications of the App Store and of Google Play.",
+    subcommands: [NotificationsFoldCommand.self])
 }

@@ -4,7 +4,6 @@ import ArgumentParser
 import GooglePlay
 import ReceiptCodec
 
-/// `receipt-tool play`: calls of the Google Play Developer API for manual use.
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
@@ -40,13 +39,11 @@ struct PlayCommand: ParsableCommand {
 struct PlayGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "get", abstract: "Show a purchase.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Option(help: "What it is of: product or subscription.") var type: PlayProductType
+  @Argument("The purchase token.") var token: String
+  @Option("type", "What it is of: product or subscription.") var type: PlayProductType
   @Option(
-    name: .customLong("v1"),
-    help: ArgumentHelp(
-      "Show the older form of a purchase of this product, which states the consumption.", valueName: "PRODUCT"
-    ))
+    "v1", "Show the older form of a purchase of this product, which states the consumption.", value: "PRODUCT"
+  )
   var productV1: String?
 
   func validate() throws {
@@ -54,15 +51,10 @@ struct PlayGetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await options.withClient { client in
-      switch (type, productV1) {
-      case (.subscription, _):
-        try options.show(await client.send(.subscription(token)).encodedJSON(), of: .subscription)
-      case (.product, nil): try options.show(await client.send(.product(token)).encodedJSON(), of: .product)
-      case (.product, let product?):
-        try options.show(
-          await client.send(.productV1(of: product, token: token)).encodedJSON(), of: .productV1)
-      }
+    switch (type, productV1) {
+    case (.subscription, _): try await options.show(.subscription(token))
+    case (.product, nil): try await options.show(.product(token))
+    case (.product, let product?): try await options.show(.productV1(of: product, token: token))
     }
   }
 }
@@ -72,25 +64,22 @@ struct PlayAcknowledgeCommand: AsyncParsableCommand {
     commandName: "acknowledge",
     abstract: "Acknowledge a purchase, which Google refunds otherwise after three days.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Option(help: "What it is of: product or subscription.") var type: PlayProductType
-  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String
-  @Option(help: ArgumentHelp("A text that the purchase keeps.", valueName: "TEXT")) var payload: String?
+  @Argument("The purchase token.") var token: String
+  @Option("type", "What it is of: product or subscription.") var type: PlayProductType
+  @Option("product", "The product.", value: "ID") var product: String
+  @Option("payload", "A text that the purchase keeps.", value: "TEXT") var payload: String?
 
   func run() async throws {
-    try await options.withClient { client in
-      switch type {
-      case .product:
-        let request = ProductAcknowledgeRequest().with { $0.developerPayload = payload }
-        try await client.send(.acknowledgeProduct(of: product, token: token, with: request))
-      case .subscription:
-        let request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
-        try await client.send(.acknowledgeSubscription(of: product, token: token, with: request))
-      }
-      try options.showDone(
-        "purchaseToken", token, "acknowledged",
-        by: type == .product ? .acknowledgeProduct : .acknowledgeSubscription)
+    let call: GooglePlayCall<NoContent>
+    switch type {
+    case .product:
+      let request = ProductAcknowledgeRequest().with { $0.developerPayload = payload }
+      call = .acknowledgeProduct(of: product, token: token, with: request)
+    case .subscription:
+      let request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
+      call = .acknowledgeSubscription(of: product, token: token, with: request)
     }
+    try await options.perform(call, "purchaseToken", token, "acknowledged")
   }
 }
 
@@ -98,14 +87,11 @@ struct PlayConsumeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consume", abstract: "Consume a one-time purchase, so that it may be bought again.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String
+  @Argument("The purchase token.") var token: String
+  @Option("product", "The product.", value: "ID") var product: String
 
   func run() async throws {
-    try await options.withClient { client in
-      try await client.send(.consumeProduct(of: product, token: token))
-      try options.showDone("purchaseToken", token, "consumed", by: .consumeProduct)
-    }
+    try await options.perform(.consumeProduct(of: product, token: token), "purchaseToken", token, "consumed")
   }
 }
 
@@ -114,9 +100,9 @@ struct PlayRevokeCommand: AsyncParsableCommand {
     commandName: "revoke",
     abstract: "Refund a subscription and end it at once: the whole latest payment, unless told otherwise.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The purchase token.") var token: String
-  @Flag(help: "Refund only the part that was not used yet.") var prorated = false
-  @Option(help: ArgumentHelp("Refund only this product of several.", valueName: "ID")) var item: String?
+  @Argument("The purchase token.") var token: String
+  @Flag("prorated", "Refund only the part that was not used yet.") var prorated = false
+  @Option("item", "Refund only this product of several.", value: "ID") var item: String?
 
   func validate() throws {
     try refuse(["--item": item != nil], unless: !prorated, "cannot go with --prorated")
@@ -131,25 +117,20 @@ struct PlayRevokeCommand: AsyncParsableCommand {
     } else {
       context.fullRefund = EmptyObject()
     }
-    try await options.withClient { client in
-      _ = try await client.send(
-        .revokeSubscription(token, with: RevokeSubscriptionRequest(revocationContext: context)))
-      try options.showDone("purchaseToken", token, "revoked", by: .revokeSubscription)
-    }
+    let request = RevokeSubscriptionRequest(revocationContext: context)
+    try await options.perform(.revokeSubscription(token, with: request), "purchaseToken", token, "revoked")
   }
 }
 
 struct PlayRefundCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "refund", abstract: "Refund an order.")
   @OptionGroup var options: PlayOptions
-  @Argument(help: "The order, such as GPA.1234-5678-9012-34567.") var orderId: String
-  @Flag(help: "End the access, too.") var revoke = false
+  @Argument("The order, such as GPA.1234-5678-9012-34567.") var orderId: String
+  @Flag("revoke", "End the access, too.") var revoke = false
 
   func run() async throws {
-    try await options.withClient { client in
-      try await client.send(.refundOrder(orderId, revokesAccess: revoke ? true : nil))
-      try options.showDone("orderId", orderId, "refunded", by: .refundOrder)
-    }
+    let call = GooglePlayCall.refundOrder(orderId, revokesAccess: revoke ? true : nil)
+    try await options.perform(call, "orderId", orderId, "refunded")
   }
 }
 
@@ -158,16 +139,15 @@ struct PlayVoidedCommand: AsyncParsableCommand {
     commandName: "voided",
     abstract: "List the purchases that were refunded, charged back or revoked, of the last 30 days at most.")
   @OptionGroup var options: PlayOptions
-  @Option(help: ArgumentHelp("The first instant; by default 30 days ago.", valueName: "ISO8601"))
-  var from: String?
-  @Option(help: ArgumentHelp("The last instant; by default now.", valueName: "ISO8601")) var to: String?
-  @Flag(help: "List subscriptions, too.") var subscriptions = false
-  @Flag(help: "List refunds of a part of the quantity, too.") var partial = false
+  @Option("from", "The first instant; by default 30 days ago.", value: "ISO8601") var from: String?
+  @Option("to", "The last instant; by default now.", value: "ISO8601") var to: String?
+  @Flag("subscriptions", "List subscriptions, too.") var subscriptions = false
+  @Flag("partial", "List refunds of a part of the quantity, too.") var partial = false
 
   func run() async throws {
     var query = VoidedPurchasesQuery()
-    query.startTime = try from.map { try APIOptions.instant($0, "--from") }
-    query.endTime = try to.map { try APIOptions.instant($0, "--to") }
+    query.startTime = try from.map { try parseInstant($0, "--from") }
+    query.endTime = try to.map { try parseInstant($0, "--to") }
     query.type = subscriptions ? .oneTimeAndSubscriptions : nil
     query.includesPartialRefunds = partial ? true : nil
     try await options.withClient { client in

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Entitlements
-import Glibc
 import GooglePlay
 import ReceiptCodec
 import ReceiptHTTPCurl
@@ -10,25 +8,18 @@ import ReceiptHTTPCurl
 /// The service account for the Google Play Developer API, and the API's servers.
 struct PlayAccountOptions: ParsableArguments {
   @Option(
-    name: .customLong("service-account"),
-    help: ArgumentHelp(
-      "The key file of a service account (JSON). Environment: GOOGLE_APPLICATION_CREDENTIALS.",
-      valueName: "FILE"))
+    "service-account",
+    "The key file of a service account (JSON). Environment: GOOGLE_APPLICATION_CREDENTIALS.", value: "FILE")
   var keyFile: String?
 
   @Option(
-    name: .customLong("play-base-url"),
-    help: ArgumentHelp(
-      "Use this server instead of https://androidpublisher.googleapis.com, such as an emulator.",
-      valueName: "URL"))
+    "play-base-url",
+    "Use this server instead of https://androidpublisher.googleapis.com, such as an emulator.", value: "URL")
   var base: String?
 
-  @Option(
-    name: .customLong("play-token-url"),
-    help: ArgumentHelp("Request access tokens here, not where the key file says.", valueName: "URL"))
+  @Option("play-token-url", "Request access tokens here, not where the key file says.", value: "URL")
   var token: String?
 
-  /// The options, each with whether it was given.
   var given: KeyValuePairs<String, Bool> {
     ["--service-account": keyFile != nil, "--play-base-url": base != nil, "--play-token-url": token != nil]
   }
@@ -48,15 +39,13 @@ struct PlayAccountOptions: ParsableArguments {
 
   private func account() throws -> ServiceAccount {
     let variable = "GOOGLE_APPLICATION_CREDENTIALS"
-    let fromEnvironment = unsafe getenv(variable).map { unsafe String(cString: $0) }
-    guard let path = keyFile ?? fromEnvironment, !path.isEmpty else {
-      throw ToolExit.failure(
-        ToolExit.usage, "needs --service-account FILE, or \(variable) in the environment")
+    guard let path = keyFile ?? environmentVariable(variable), !path.isEmpty else {
+      throw ToolExit.failure(.usage, "needs --service-account FILE, or \(variable) in the environment")
     }
     do {
       return try ServiceAccount(keyFile: InputFile.contents(of: path, limit: ServiceAccount.maximumByteCount))
     } catch let error as ServiceAccountError {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(path)): \(error)")
+      throw ToolExit.failure(.unreadableInput, "\(GivenValue.described(path)): \(error)")
     }
   }
 }
@@ -66,13 +55,9 @@ struct PlayOptions: ParsableArguments {
   @OptionGroup(title: "Account") var account: PlayAccountOptions
   @OptionGroup(title: "Servers") var servers: ServerOptions
 
-  @Option(
-    name: .customLong("package"), help: ArgumentHelp("The app, by its package name.", valueName: "NAME"))
-  var packageName: String
+  @Option("package", "The app, by its package name.", value: "NAME") var packageName: String
 
-  @Flag(
-    name: .customLong("json"),
-    help: "Print each answer as the member response of a JSON object with its endpoint.")
+  @Flag("json", "Print each answer as the member response of a JSON object with its endpoint.")
   var json = false
 
   func validate() throws {
@@ -92,27 +77,35 @@ struct PlayOptions: ParsableArguments {
       try await calls(client)
     } catch let error as GooglePlayError {
       throw ToolExit.failure(
-        error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description,
+        error.isRetryable ? ExitCode.undetermined : ExitCode.invalid, error.description,
         code: error.code?.rawValue)
     }
   }
 
   func show(_ response: [UInt8], of endpoint: GooglePlayEndpoint) throws {
-    try APIResponse(endpoint: endpoint.rawValue, body: response).write(json: json)
+    try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
 
-  /// Prints the result of a call whose response has no content.
-  func showDone(_ member: String, _ value: String, _ result: String, by endpoint: GooglePlayEndpoint) throws {
-    var object = JSONWriter()
-    object.beginObject()
-    object.member(member, value)
-    object.member("result", result)
-    object.endObject()
-    try show(object.bytes, of: endpoint)
+  func show(_ call: GooglePlayCall<some JSONObject>) async throws {
+    try await withClient { client in try show(await client.send(call).encodedJSON(), of: call.endpoint) }
+  }
+
+  /// Sends a call and prints its result, since its response has no content worth printing.
+  func perform<Response>(
+    _ call: GooglePlayCall<Response>, _ member: String, _ value: String, _ result: String
+  ) async throws {
+    try await withClient { client in
+      _ = try await client.send(call)
+      var object = JSONWriter()
+      object.beginObject()
+      object.member(member, value)
+      object.member("result", result)
+      object.endObject()
+      try show(object.bytes, of: call.endpoint)
+    }
   }
 }
 
-/// The kind of product of a purchase.
 enum PlayProductType: String, ExpressibleByArgument, CaseIterable {
   case product, subscription
 }

@@ -7,7 +7,6 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool api`: calls of the App Store Server API for manual use.
 struct APICommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "api",
@@ -42,20 +41,13 @@ struct APIOptions: ParsableArguments {
   @OptionGroup(title: "Servers") var servers: ServerOptions
   @OptionGroup(title: "Trust") var trust: TrustOptions
 
-  @Option(
-    name: .customLong("bundle-id"),
-    help: ArgumentHelp("The app. Environment: RECEIPTKIT_BUNDLE_ID.", valueName: "ID"))
-  var bundleId: String?
+  @Option("bundle-id", "The app. Environment: RECEIPTKIT_BUNDLE_ID.", value: "ID") var bundleId: String?
 
-  @Option(name: .customLong("environment"), help: "production or sandbox.")
-  var environment: ReceiptEnvironment.Category = .production
+  @Option("environment", "production or sandbox.") var environment: ReceiptEnvironment.Category = .production
 
-  @Flag(name: .customLong("raw"), help: "Print signed parts in compact form after verifying them.")
-  var raw = false
+  @Flag("raw", "Print signed parts in compact form after verifying them.") var raw = false
 
-  @Flag(
-    name: .customLong("json"),
-    help: "Print each answer as the member response of a JSON object with its endpoint.")
+  @Flag("json", "Print each answer as the member response of a JSON object with its endpoint.")
   var json = false
 
   func validate() throws {
@@ -85,32 +77,40 @@ struct APIOptions: ParsableArguments {
     do {
       try await calls(client)
     } catch let error as AppStoreServerError {
-      throw ToolExit.failure(error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description)
+      throw ToolExit.failure(error.isRetryable ? ExitCode.undetermined : ExitCode.invalid, error.description)
     }
   }
 
-  func show<Payload>(
-    _ part: VerifiedPayload<Payload>, of endpoint: AppStoreServerEndpoint, _ encoded: (Payload) -> [UInt8]
-  ) throws {
-    guard raw else { return try show(encoded(part.payload), of: endpoint) }
-    guard json else { return try writeAll(part.compact + "\n") }
-    var object = JSONWriter(.apiResponse)
-    object.member("endpoint", endpoint.rawValue)
-    object.member("response", part.compact)
-    try writeLine(object)
+  func show<Response, Payload: WirePayload>(
+    _ call: AppStoreServerCall<Response, VerifiedPayload<Payload>>
+  ) async throws {
+    try await withClient { client in try show(await client.send(call), of: call.endpoint) }
+  }
+
+  func show<Response, Payload: WirePayload>(
+    _ call: AppStoreServerPagedCall<Response, VerifiedPayload<Payload>>, of endpoint: AppStoreServerEndpoint
+  ) async throws {
+    try await withClient { client in
+      for try await part in client.pages(call) { try show(part, of: endpoint) }
+    }
+  }
+
+  func show(_ part: VerifiedPayload<some WirePayload>, of endpoint: AppStoreServerEndpoint) throws {
+    guard raw else { return try show(part.payload.encodedJSON(), of: endpoint) }
+    let object = Output.APIResponse(endpoint: endpoint.rawValue, response: .string(part.compact))
+    try writeAll(json ? object.line() : Array("\(part.compact)\n".utf8))
+  }
+
+  /// The payload of a part that is a member of a larger answer, or with `--raw` its compact form.
+  func json(of part: VerifiedPayload<some WirePayload>) -> JSONValue {
+    let payload = raw ? nil : try? JSONValue(parsing: part.payload.encodedJSON())
+    return payload ?? .string(part.compact)
   }
 
   func show(_ response: [UInt8], of endpoint: AppStoreServerEndpoint) throws {
-    try APIResponse(endpoint: endpoint.rawValue, body: response).write(json: json)
+    try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
 
-  static func instant(_ text: String, _ flag: String) throws -> Timestamp {
-    do throws(MalformedReceipt) {
-      return try Timestamp(iso8601: text)
-    } catch {
-      throw ValidationError("\(flag) takes an instant such as 2025-10-01T07:09:12Z.")
-    }
-  }
 }
 
 struct APITransactionsCommand: ParsableCommand {
@@ -121,25 +121,18 @@ struct APITransactionsCommand: ParsableCommand {
   struct Info: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show one transaction.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "The transaction's identifier.") var transactionId: String
+    @Argument("The transaction's identifier.") var transactionId: String
 
-    func run() async throws {
-      try await options.withClient { client in
-        try options.show(await client.send(.transaction(transactionId)), of: .transaction) {
-          $0.encodedJSON()
-        }
-      }
-    }
+    func run() async throws { try await options.show(.transaction(transactionId)) }
   }
 
   struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List all transactions of a customer.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
-    @Option(name: .customLong("product"), help: "Only this product. May be repeated.") var productIds:
-      [String] = []
-    @Flag(help: "Only refunded or revoked transactions.") var revoked = false
-    @Flag(help: "The latest change first.") var descending = false
+    @Argument("Any transaction of the customer.") var transactionId: String
+    @Option("product", "Only this product. May be repeated.") var productIds: [String] = []
+    @Flag("revoked", "Only refunded or revoked transactions.") var revoked = false
+    @Flag("descending", "The latest change first.") var descending = false
 
     func run() async throws {
       let filter = TransactionHistoryFilter().with {
@@ -147,32 +140,24 @@ struct APITransactionsCommand: ParsableCommand {
         $0.sort = descending ? .descending : nil
         $0.revoked = revoked ? true : nil
       }
-      try await options.withClient { client in
-        for try await transaction in client.pages(.transactionHistory(of: transactionId, filter: filter)) {
-          try options.show(transaction, of: .transactionHistory) { $0.encodedJSON() }
-        }
-      }
+      try await options.show(.transactionHistory(of: transactionId, filter: filter), of: .transactionHistory)
     }
   }
 
   struct Refunds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the refunded transactions of a customer.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
+    @Argument("Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
-      try await options.withClient { client in
-        for try await transaction in client.pages(.refundHistory(of: transactionId)) {
-          try options.show(transaction, of: .refundHistory) { $0.encodedJSON() }
-        }
-      }
+      try await options.show(.refundHistory(of: transactionId), of: .refundHistory)
     }
   }
 
   struct Order: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the transactions of an order.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "The identifier in the customer's invoice.") var orderId: String
+    @Argument("The identifier in the customer's invoice.") var orderId: String
 
     func run() async throws {
       try await options.withClient { client in
@@ -180,9 +165,7 @@ struct APITransactionsCommand: ParsableCommand {
           note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
           return
         }
-        for transaction in transactions {
-          try options.show(transaction, of: .orderLookup) { $0.encodedJSON() }
-        }
+        for transaction in transactions { try options.show(transaction, of: .orderLookup) }
       }
     }
   }
@@ -191,15 +174,9 @@ struct APITransactionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the purchase or download of the app itself.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
+    @Argument("Any transaction of the customer.") var transactionId: String
 
-    func run() async throws {
-      try await options.withClient { client in
-        try options.show(await client.send(.appTransaction(of: transactionId)), of: .appTransaction) {
-          $0.encodedJSON()
-        }
-      }
-    }
+    func run() async throws { try await options.show(.appTransaction(of: transactionId)) }
   }
 }
 
@@ -211,7 +188,7 @@ struct APISubscriptionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the status of all subscriptions of a customer.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "Any transaction of the customer.") var transactionId: String
+    @Argument("Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
       try await options.withClient { client in
@@ -221,9 +198,9 @@ struct APISubscriptionsCommand: ParsableCommand {
           object.member("originalTransactionId", subscription.originalTransactionId)
           object.member("subscriptionGroupIdentifier", subscription.subscriptionGroupIdentifier)
           object.member("status", subscription.status.rawValue)
-          member("transaction", subscription.purchase.transaction, of: &object) { $0.encodedJSON() }
+          object.member("transaction", options.json(of: subscription.purchase.transaction))
           if let renewalInfo = subscription.purchase.renewalInfo {
-            member("renewalInfo", renewalInfo, of: &object) { $0.encodedJSON() }
+            object.member("renewalInfo", options.json(of: renewalInfo))
           }
           object.endObject()
           try options.show(object.bytes, of: .subscriptionStatuses)
@@ -231,17 +208,6 @@ struct APISubscriptionsCommand: ParsableCommand {
       }
     }
 
-    private func member<Payload>(
-      _ name: String, _ part: VerifiedPayload<Payload>, of object: inout JSONWriter,
-      _ encoded: (Payload) -> [UInt8]
-    ) {
-      object.name(name)
-      if !options.raw, let value = try? JSONValue(parsing: encoded(part.payload)) {
-        object.value(value)
-      } else {
-        object.string(part.compact)
-      }
-    }
   }
 }
 
@@ -253,18 +219,17 @@ struct APINotificationsCommand: ParsableCommand {
   struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the notifications that were sent.")
     @OptionGroup var options: APIOptions
-    @Option(help: ArgumentHelp("The first instant; by default a day ago.", valueName: "ISO8601")) var from:
-      String?
-    @Option(help: ArgumentHelp("The last instant; by default now.", valueName: "ISO8601")) var to: String?
-    @Option(name: .customLong("type"), help: "Only this notificationType.") var type: String?
-    @Option(name: .customLong("transaction"), help: "Only of this transaction.") var transactionId: String?
-    @Flag(help: "Only those that did not reach the server.") var onlyFailures = false
+    @Option("from", "The first instant; by default a day ago.", value: "ISO8601") var from: String?
+    @Option("to", "The last instant; by default now.", value: "ISO8601") var to: String?
+    @Option("type", "Only this notificationType.") var type: String?
+    @Option("transaction", "Only of this transaction.") var transactionId: String?
+    @Flag("only-failures", "Only those that did not reach the server.") var onlyFailures = false
 
     func run() async throws {
       let now = SystemClock.now()
       let request = NotificationHistoryRequest(
-        startDate: try from.map { try APIOptions.instant($0, "--from") } ?? now.addingSeconds(-86_400),
-        endDate: try to.map { try APIOptions.instant($0, "--to") } ?? now
+        startDate: try from.map { try parseInstant($0, "--from") } ?? now.addingSeconds(-86_400),
+        endDate: try to.map { try parseInstant($0, "--to") } ?? now
       ).with {
         $0.notificationType = type.map { NotificationType(rawValue: $0) }
         $0.transactionId = transactionId
@@ -272,7 +237,7 @@ struct APINotificationsCommand: ParsableCommand {
       }
       try await options.withClient { client in
         for try await sent in client.pages(.notificationHistory(request)) {
-          try options.show(sent.notification, of: .notificationHistory) { $0.encodedJSON() }
+          try options.show(sent.notification, of: .notificationHistory)
         }
       }
     }
@@ -303,25 +268,16 @@ struct APINotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "test-status", abstract: "Show the delivery of a test notification.")
     @OptionGroup var options: APIOptions
-    @Argument(help: "The token that \"test\" printed.") var token: String
+    @Argument("The token that \"test\" printed.") var token: String
 
     func run() async throws {
       try await options.withClient { client in
         let sent = try await client.send(.testNotificationStatus(token))
         var object = JSONWriter()
         object.beginObject()
-        object.name("sendAttempts")
-        object.beginArray()
-        for attempt in sent.sendAttempts {
-          if let value = try? JSONValue(parsing: attempt.encodedJSON()) { object.value(value) }
-        }
-        object.endArray()
-        object.name("notification")
-        if !options.raw, let value = try? JSONValue(parsing: sent.notification.payload.encodedJSON()) {
-          object.value(value)
-        } else {
-          object.string(sent.notification.compact)
-        }
+        let attempts = sent.sendAttempts.compactMap { try? JSONValue(parsing: $0.encodedJSON()) }
+        object.member("sendAttempts", .array(attempts))
+        object.member("notification", options.json(of: sent.notification))
         object.endObject()
         try options.show(object.bytes, of: .testNotificationStatus)
       }

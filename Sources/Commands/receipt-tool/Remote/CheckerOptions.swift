@@ -4,14 +4,12 @@ import ArgumentParser
 import ReceiptCodec
 import AppStoreServer
 import RemoteChecks
-import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// The option groups with the connections of ``CheckerOptions`` to remote sources.
-///
-/// They are groups of the command itself and not of ``CheckerOptions``: a debug build of the argument parser validates
-/// each group again at every enclosing level, which took most of the time of a verification.
+/// The option groups with the connections of ``CheckerOptions`` to remote sources. They are groups of the command
+/// itself and not of ``CheckerOptions``: a debug build of the argument parser validates each group again at every
+/// enclosing level, which took most of the time of a verification.
 struct CheckerAccess {
   let credentials: CredentialOptions
   let play: PlayAccountOptions
@@ -22,49 +20,43 @@ struct CheckerAccess {
 /// The remote sources that are asked after the local checks.
 struct CheckerOptions: ParsableArguments {
   @Option(
-    name: .customLong("check"),
-    help: ArgumentHelp(
-      "Also ask: app-store, google-play, huawei, verify-receipt, ocsp, or receiptkit=URL. May be repeated; all must "
-        + "confirm.",
-      discussion: """
-        app-store: the App Store Server API, which knows refunds and
-          revocations; needs credentials.
-        google-play: the Google Play Developer API; needs a service account.
-        huawei: Huawei AppGallery; needs the app's client and --huawei-site.
-        verify-receipt: the store's older service, for app receipts and
-          transaction receipts.
-        ocsp: whether the certificates of the signer were revoked.
-        receiptkit=URL: a receipt-server, for which a key with the scope
-          verify is in RECEIPTKIT_SERVICE_KEY or --credentials.
-        A source that cannot be reached makes the verdict undetermined.
-        """, valueName: "SPEC"))
+    "check",
+    "Also ask: app-store, google-play, huawei, verify-receipt, ocsp, or receiptkit=URL. May be repeated; all must "
+      + "confirm.", value: "SPEC",
+    discussion: """
+      app-store: the App Store Server API, which knows refunds and
+        revocations; needs credentials.
+      google-play: the Google Play Developer API; needs a service account.
+      huawei: Huawei AppGallery; needs the app's client and --huawei-site.
+      verify-receipt: the store's older service, for app receipts and
+        transaction receipts.
+      ocsp: whether the certificates of the signer were revoked.
+      receiptkit=URL: a receipt-server, for which a key with the scope
+        verify is in RECEIPTKIT_SERVICE_KEY or --credentials.
+      A source that cannot be reached makes the verdict undetermined.
+      """)
   var specifications: [String] = []
 
-  @Flag(
-    name: .customLong("offline-suffices"),
-    help: "Accept the signature alone while a source of --check cannot be reached.")
+  @Flag("offline-suffices", "Accept the signature alone while a source of --check cannot be reached.")
   var offlineSuffices = false
 
   @Option(
-    name: .customLong("account-token"),
-    help: ArgumentHelp(
-      "The account (appAccountToken, or Google Play's obfuscatedAccountId) that must own the purchase, according to the answer of app-store, if asked, or "
-        + "to the receipt itself. A receipt without an account is invalid.", valueName: "UUID|TEXT"))
+    "account-token",
+    "The account (appAccountToken, or Google Play's obfuscatedAccountId) that must own the purchase, according to the answer of app-store, if asked, or "
+      + "to the receipt itself. A receipt without an account is invalid.", value: "UUID|TEXT")
   var accountToken: String?
 
   @Flag(
-    name: .customLong("require-current"),
-    help: ArgumentHelp(
-      "Require that a subscription is active or in its grace period, and that nothing is revoked.",
-      discussion: """
-        According to the answer of app-store, if asked, or to the dates in the
-        receipt, at the instant of --time or now.
-        """))
+    "require-current",
+    "Require that a subscription is active or in its grace period, and that nothing is revoked.",
+    discussion: """
+      According to the answer of app-store, if asked, or to the dates in the
+      receipt, at the instant of --time or now.
+      """)
   var requiresCurrent = false
 
   @Flag(
-    name: .customLong("soft-ocsp"),
-    help: "With ocsp: confirm even if a responder cannot be reached, and state that in the verdict.")
+    "soft-ocsp", "With ocsp: confirm even if a responder cannot be reached, and state that in the verdict.")
   var softOCSP = false
 
   func validate() throws {
@@ -80,7 +72,6 @@ struct CheckerOptions: ParsableArguments {
     }
   }
 
-  /// Refuses options that have no effect on the selected sources.
   func validate(_ access: CheckerAccess) throws {
     let (credentials, servers) = (access.credentials, access.servers)
     let (asksAPI, asksOCSP) = (asks("app-store"), asks("ocsp"))
@@ -136,12 +127,10 @@ struct CheckerOptions: ParsableArguments {
     return SignedContentChecker(requirements: requirements, clock: Self.clock(policy))
   }
 
-  /// The instant at which receipts are evaluated.
   private static func clock(_ policy: VerificationPolicy) -> @Sendable () -> Timestamp {
     { policy.instant }
   }
 
-  /// The checkers, in the order of the options.
   func checkers(
     _ access: CheckerAccess, over transport: any HTTPTransport, policy: VerificationPolicy,
     trust: TrustOptions.Resolved
@@ -175,7 +164,7 @@ struct CheckerOptions: ParsableArguments {
         let key = try credentials.serviceKey()
         guard key == nil || serviceCount == 1 else {
           throw ToolExit.failure(
-            ToolExit.usage, "--check takes receiptkit=URL once where there is a key, which each would be sent"
+            .usage, "--check takes receiptkit=URL once where there is a key, which each would be sent"
           )
         }
         return ReceiptServiceChecker(url, transport: transport, token: key, retry: servers.retry)
@@ -190,7 +179,7 @@ struct CheckerOptions: ParsableArguments {
     var onlyBundle: String?
     if case .oneOf(let bundleIds) = policy.bundleIds {
       guard bundleIds.count == 1 else {
-        throw ToolExit.failure(ToolExit.usage, "--check app-store asks about one app: name one --bundle-id")
+        throw ToolExit.failure(.usage, "--check app-store asks about one app: name one --bundle-id")
       }
       onlyBundle = bundleIds.first
     }

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ReceiptCodec
-import ReceiptHTTPCurl
 import ReceiptVerification
 import RemoteChecks
 
 /// The app's client at Huawei AppGallery, and the servers with its purchases.
 struct HuaweiOptions: ParsableArguments {
   @Option(
-    name: .customLong("huawei-client-id"),
-    help: ArgumentHelp(
-      "The app's client identifier in AppGallery Connect. Environment: RECEIPTKIT_HUAWEI_CLIENT_ID.",
-      valueName: "ID"))
+    "huawei-client-id",
+    "The app's client identifier in AppGallery Connect. Environment: RECEIPTKIT_HUAWEI_CLIENT_ID.",
+    value: "ID")
   var clientId: String?
 
   @Option(
-    name: .customLong("huawei-site"),
-    help: ArgumentHelp(
-      "The servers of the region where the app is sold: china, germany, singapore or russia.",
-      valueName: "SITE"))
+    "huawei-site", "The servers of the region where the app is sold: china, germany, singapore or russia.",
+    value: "SITE")
   var siteName: String?
 
-  @Option(
-    name: .customLong("huawei-base-url"),
-    help: ArgumentHelp("Use this server instead of Huawei's, also for access tokens.", valueName: "URL"))
+  @Option("huawei-base-url", "Use this server instead of Huawei's, also for access tokens.", value: "URL")
   var base: String?
 
   /// The options that have no effect unless Huawei is asked, each with whether it was given.
@@ -44,9 +37,7 @@ struct HuaweiOptions: ParsableArguments {
     try refuse(["--huawei-base-url": base != nil], unless: siteName == nil, "cannot go with --huawei-site")
   }
 
-  /// The checker that asks Huawei.
-  ///
-  /// It verifies the purchase in an answer with the app's keys.
+  /// The checker that asks Huawei. It verifies the purchase in an answer with the app's keys.
   func checker(
     over transport: any HTTPTransport, servers: ServerOptions, credentials: CredentialOptions,
     policy: VerificationPolicy, requirements: PurchaseRequirements
@@ -59,7 +50,7 @@ struct HuaweiOptions: ParsableArguments {
       address = HuaweiAddress(site)
     } else {
       throw ToolExit.failure(
-        ToolExit.usage, "--check huawei needs --huawei-site SITE: china, germany, singapore or russia")
+        .usage, "--check huawei needs --huawei-site SITE: china, germany, singapore or russia")
     }
     return HuaweiChecker(
       transport: transport, address: address, clientId: id, clientSecret: secret,

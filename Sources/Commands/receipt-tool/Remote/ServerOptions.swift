@@ -9,34 +9,24 @@ import ReceiptHTTPCurl
 /// The servers and the deadline of requests.
 struct ServerOptions: ParsableArguments {
   @Option(
-    name: .customLong("base-url"),
-    help: ArgumentHelp(
-      "Use this server instead of Apple's: an emulator, a proxy, a compatible service.", valueName: "URL"))
+    "base-url", "Use this server instead of Apple's: an emulator, a proxy, a compatible service.",
+    value: "URL")
   var base: String?
 
-  @Option(
-    name: .customLong("sandbox-base-url"),
-    help: ArgumentHelp("The same for the sandbox only. Default: --base-url.", valueName: "URL"))
+  @Option("sandbox-base-url", "The same for the sandbox only. Default: --base-url.", value: "URL")
   var sandboxBase: String?
 
   @Flag(
-    name: .customLong("allow-plain-http"),
-    help:
-      "Accept http:// for other hosts than this one. Others can then read the requests, including secrets."
-  )
+    "allow-plain-http",
+    "Accept http:// for other hosts than this one. Others can then read the requests, including secrets.")
   var allowsPlainHTTP = false
 
   @Option(
-    name: .customLong("ca-file"),
-    help: ArgumentHelp(
-      "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
-      valueName: "FILE"))
+    "ca-file", "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
+    value: "FILE")
   var certificateAuthorities: String?
 
-  @Option(
-    name: .customLong("deadline"),
-    help: ArgumentHelp(
-      "The deadline of one request, including retries. Default: 30.", valueName: "SECONDS"))
+  @Option("deadline", "The deadline of one request, including retries. Default: 30.", value: "SECONDS")
   var deadline: Double?
 
   func validate() throws {
@@ -62,17 +52,15 @@ struct ServerOptions: ParsableArguments {
     do throws(RemoteURL.Failure) {
       return try RemoteURL(text, allowsPlainHTTP: allowsPlainHTTP)
     } catch {
-      throw ToolExit.failure(ToolExit.usage, "\(GivenValue.described(text)): \(error.description)")
+      throw ToolExit.failure(.usage, "\(GivenValue.described(text)): \(error.description)")
     }
   }
 
-  /// The address of the App Store Server API for an environment.
   func address(_ environment: ReceiptEnvironment.Category) throws -> AppStoreServerAddress {
     if let override = try overridden(environment) { return AppStoreServerAddress(environment, at: override) }
     return environment == .production ? .production : .sandbox
   }
 
-  /// The endpoints of `verifyReceipt`.
   func verifyReceiptEndpoints() throws -> VerifyReceiptChecker.Endpoints {
     var endpoints = try VerifyReceiptChecker.Endpoints.appStore()
     if let override = try overridden(.production) {

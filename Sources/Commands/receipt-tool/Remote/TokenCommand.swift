@@ -5,11 +5,9 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool token`: creates a token for the App Store Server API, for use by other tools.
 struct TokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "token",
-    abstract: "Print a token for the App Store Server API.",
+    commandName: "token", abstract: "Print a token for the App Store Server API.",
     discussion: """
       The token is a secret for as long as it lives.
 
@@ -25,18 +23,11 @@ struct TokenCommand: ParsableCommand {
 
   @OptionGroup(title: "Credentials") var credentials: CredentialOptions
 
-  @Option(
-    name: .customLong("bundle-id"),
-    help: ArgumentHelp("The app. Environment: RECEIPTKIT_BUNDLE_ID.", valueName: "ID"))
-  var bundleId: String?
+  @Option("bundle-id", "The app. Environment: RECEIPTKIT_BUNDLE_ID.", value: "ID") var bundleId: String?
 
-  @Option(
-    name: .customLong("lifetime"),
-    help: ArgumentHelp("Seconds until it expires, at most 3600.", valueName: "SECONDS"))
-  var lifetime = 300
+  @Option("lifetime", "Seconds until it expires, at most 3600.", value: "SECONDS") var lifetime = 300
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object: token, expiresDate.")
-  var json = false
+  @Flag("json", "Print one JSON object: token, expiresDate.") var json = false
 
   func validate() throws {
     guard 1...3600 ~= lifetime else { throw ValidationError("--lifetime takes 1 to 3600 seconds.") }
@@ -48,15 +39,9 @@ struct TokenCommand: ParsableCommand {
     do {
       token = try credentials.signer(bundleId: bundleId).serverToken(issuedAt: now, lifetime: lifetime)
     } catch let error as SigningError {
-      throw ToolExit.failure(ToolExit.internalFault, error.message)
+      throw ToolExit.failure(.internalFault, error.message)
     }
-    guard json else {
-      try writeAll(token + "\n")
-      return
-    }
-    var object = JSONWriter(.token)
-    object.member("token", token)
-    object.member("expiresDate", now.addingSeconds(Double(lifetime)))
-    try writeLine(object)
+    let object = Output.Token(token: token, expiresDate: now.addingSeconds(Double(lifetime)))
+    try writeAll(json ? object.line() : Array("\(token)\n".utf8))
   }
 }

@@ -7,11 +7,9 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool sign`: creates a receipt.
 struct SignCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sign",
-    abstract: "Sign a receipt described in JSON.",
+    commandName: "sign", abstract: "Sign a receipt described in JSON.",
     discussion: """
       The JSON has Apple's field names; dates are milliseconds since 1970 or ISO
       8601. JWS kinds need an identity on P-256, app receipts and transaction
@@ -45,26 +43,21 @@ struct SignCommand: ParsableCommand {
   @OptionGroup(title: "Identity") var identity: IdentityOptions
   @OptionGroup(title: "Identity") var passphraseOptions: PassphraseOptions
 
-  @Option(help: "The kind of receipt.")
-  var format: ReceiptKind
+  @Option("format", "The kind of receipt.") var format: ReceiptKind
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to this file, replacing its contents.", valueName: "FILE"))
   var output: String?
 
-  @Flag(
-    name: .customLong("base64"), help: "Write base64, as apps send app receipts and transaction receipts.")
+  @Flag("base64", "Write base64, as apps send app receipts and transaction receipts.")
   var encodesBase64 = false
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object with the receipt in it.")
-  var json = false
+  @Flag("json", "Print one JSON object with the receipt in it.") var json = false
 
-  @Flag(name: .customLong("pss"), help: "Sign a Huawei purchase with SHA256WithRSA/PSS, and state that.")
-  var usesPSS = false
+  @Flag("pss", "Sign a Huawei purchase with SHA256WithRSA/PSS, and state that.") var usesPSS = false
 
-  @Argument(help: ArgumentHelp("The JSON file; - is standard input.", valueName: "input.json"))
-  var input: String
+  @Argument("The JSON file; - is standard input.", value: "input.json") var input: String
 
   func validate() throws {
     try refuse(["--pss": usesPSS], unless: format == .huaweiPurchase, "needs --format huawei-purchase")
@@ -84,8 +77,7 @@ struct SignCommand: ParsableCommand {
       receipt = try signer.sign(parsed, usesPSS: usesPSS)
       signedAt = parsed.signedAt
     } catch {
-      throw ToolExit.failure(
-        ToolExit.code(for: error), "\(input): \(error.description)", code: error.code.rawValue)
+      throw ToolExit.failure(for: error, input)
     }
     let contents = contents(of: receipt, signedAt: signedAt)
     if let output {
@@ -101,10 +93,8 @@ struct SignCommand: ParsableCommand {
     let encoded =
       encodesBase64 || (!isText && (json || isTerminal)) ? Base64.encode(receipt) : receipt
     guard json else { return isTerminal ? encoded + [UInt8(ascii: "\n")] : encoded }
-    var object = JSONWriter(.signedReceipt)
-    object.member("format", format.rawValue)
-    object.member("signedDate", signedAt)
-    object.member("receipt", String(decoding: encoded, as: UTF8.self))
-    return object.line()
+    return Output.SignedReceipt(
+      format: format.rawValue, signedDate: signedAt, receipt: String(decoding: encoded, as: UTF8.self)
+    ).line()
   }
 }

@@ -6,7 +6,6 @@ import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store advance`.
 struct StoreAdvanceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "advance",
@@ -29,10 +28,9 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Option(help: ArgumentHelp("How long: P3D, P1W, P1M, P1Y.", valueName: "PERIOD")) var by: String?
-  @Option(help: ArgumentHelp("Until when.", valueName: "ISO8601")) var to: String?
-  @Flag(
-    name: .customLong("billing-issue"), help: "Let charges for the customer's renewals fail meanwhile.")
+  @Option("by", "How long: P3D, P1W, P1M, P1Y.", value: "PERIOD") var by: String?
+  @Option("to", "Until when.", value: "ISO8601") var to: String?
+  @Flag("billing-issue", "Let charges for the customer's renewals fail meanwhile.")
   var hasBillingIssue = false
 
   func validate() throws {
@@ -48,7 +46,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
       let now = open.settings.now
       let target = try end(from: now)
       guard target >= now else {
-        throw ToolExit.failure(ToolExit.usage, "the store's clock shows \(now.iso8601) and does not go back")
+        throw ToolExit.failure(.usage, "the store's clock shows \(now.iso8601) and does not go back")
       }
       let before = try await Self.lastNumber(open.store)
       do {
@@ -59,13 +57,11 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
       }
       return (try await Self.notifications(open.store, after: before), target)
     }
-    try NotificationReport.write(notifications, json: output.json)
+    try output.write(notifications)
     note("receipt-tool: the store's clock shows \(target.iso8601)")
   }
 
-  /// Advances the store and its clock.
-  ///
-  /// If it is interrupted, ``OpenStore/endAdvance()`` completes it.
+  /// Advances the store and its clock. If it is interrupted, ``OpenStore/endAdvance()`` completes it.
   private func advance(_ open: OpenStore, to target: Timestamp) async throws {
     if hasBillingIssue {
       try open.settings.set(billingIssueOf: options.account)
@@ -77,7 +73,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   }
 
   private func end(from now: Timestamp) throws -> Timestamp {
-    if let to { return try APIOptions.instant(to, "--to") }
+    if let to { return try parseInstant(to, "--to") }
     guard let period = by.flatMap({ SubscriptionPeriod($0) }) else { return now }
     return SubscriptionCalendar().end(of: period, from: now)
   }
@@ -98,11 +94,9 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   }
 }
 
-/// `receipt-tool store notifications`.
 struct StoreNotificationsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "notifications",
-    abstract: "Show the store's signed notifications for the app's server.",
+    commandName: "notifications", abstract: "Show the store's signed notifications for the app's server.",
     discussion: """
       With --json each line has the body of a notification request:
       {"signedPayload": …}.
@@ -118,15 +112,14 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
-  @Option(help: ArgumentHelp("Only notifications with a greater number.", valueName: "NUMBER")) var after:
-    Int64 = 0
+  @Option("after", "Only notifications with a greater number.", value: "NUMBER") var after: Int64 = 0
 
   func run() async throws {
     try await OpenStore.with(options.folder) { open in
       var last = after
       while true {
         let page = try await open.store.notifications(after: last)
-        try NotificationReport.write(page, json: output.json, signed: true)
+        try output.write(page, signed: true)
         guard let end = page.last else { return }
         last = end.number
       }

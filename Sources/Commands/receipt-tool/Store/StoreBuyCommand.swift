@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ReceiptCodec
 import Storefront
 
-/// `receipt-tool store buy`.
 struct StoreBuyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "buy",
-    abstract: "Add a payment to the customer's queue and have the store process it.",
+    commandName: "buy", abstract: "Add a payment to the customer's queue and have the store process it.",
     discussion: """
       The transaction stays in the queue until it is finished: receipt-tool store
       finish. A payment that waits for an approval is not lost either: receipt-tool
@@ -30,16 +27,14 @@ struct StoreBuyCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
 
-  @Argument(help: ArgumentHelp("The product to buy.", valueName: "product")) var product: String
-  @Option(help: ArgumentHelp("How many.", valueName: "N")) var quantity = 1
+  @Argument("The product to buy.", value: "product") var product: String
+  @Option("quantity", "How many.", value: "N") var quantity = 1
   @Option(
-    help: ArgumentHelp(
-      "An opaque identifier of the user's account; a UUID becomes the appAccountToken.", valueName: "TEXT"))
+    "username", "An opaque identifier of the user's account; a UUID becomes the appAccountToken.",
+    value: "TEXT")
   var username: String?
-  @Option(name: .customLong("offer-code"), help: ArgumentHelp("A code to redeem.", valueName: "CODE"))
-  var offerCode: String?
-  @Option(name: .customLong("win-back-offer"), help: ArgumentHelp("A win-back offer.", valueName: "ID"))
-  var winBackOffer: String?
+  @Option("offer-code", "A code to redeem.", value: "CODE") var offerCode: String?
+  @Option("win-back-offer", "A win-back offer.", value: "ID") var winBackOffer: String?
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("Write the receipt to this file.", valueName: "FILE"))
@@ -63,8 +58,7 @@ struct StoreBuyCommand: AsyncParsableCommand {
       return try await queue.transaction(id)
     }
     guard let transaction else {
-      throw ToolExit.failure(
-        ToolExit.internalFault, "the queue does not have the payment that was just added")
+      throw ToolExit.failure(.internalFault, "the queue does not have the payment that was just added")
     }
     let receipt = transaction.storeTransaction?.receipt
     if let file, let receipt {
@@ -74,11 +68,11 @@ struct StoreBuyCommand: AsyncParsableCommand {
       json: output.json, color.colors, receipt: file == nil ? receipt : nil)
     switch transaction.transactionState {
     case .purchased, .restored: break
-    case .failed: throw ToolExit.invalid
+    case .failed: throw ExitCode.invalid
     case .purchasing:
       note(
         "receipt-tool: it is waiting for approval: receipt-tool store pending --store \(options.directory)")
-      throw ToolExit.undetermined
+      throw ExitCode.undetermined
     }
   }
 }

@@ -3,11 +3,9 @@
 import ArgumentParser
 import StorefrontSQLite
 
-/// `receipt-tool store`: a store in a folder.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store",
-    abstract: "Sell from a store of your own: buy, finish, restore, refund, renew.",
+    commandName: "store", abstract: "Sell from a store of your own: buy, finish, restore, refund, renew.",
     discussion: """
       A store is a folder with its products (products.json or products.storekit),
       its identity (root.cer, chain.pem, key.pem), its records (store.sqlite), and
@@ -42,23 +40,18 @@ struct StoreCommand: ParsableCommand {
     ])
 }
 
-/// The store's folder.
 struct StoreFolderOptions: ParsableArguments {
-  @Option(name: .customLong("store"), help: ArgumentHelp("The store's folder.", valueName: "DIR"))
-  var directory: String
+  @Option("store", "The store's folder.", value: "DIR") var directory: String
 
   var folder: StoreFolder { StoreFolder(directory) }
 }
 
-/// The store and the customer.
 struct StoreOptions: ParsableArguments {
   @OptionGroup var store: StoreFolderOptions
 
   @Option(
-    name: .customLong("account"),
-    help: ArgumentHelp(
-      "The signed-in customer: letters, digits, dots, hyphens and underscores. Default: customer.",
-      valueName: "NAME"))
+    "account", "The signed-in customer: letters, digits, dots, hyphens and underscores. Default: customer.",
+    value: "NAME")
   var namedAccount: String?
 
   var account: String { namedAccount ?? "customer" }

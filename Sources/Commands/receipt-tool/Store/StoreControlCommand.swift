@@ -5,7 +5,6 @@ import ReceiptCodec
 import ReceiptHTTP
 import ReceiptHTTPCurl
 
-/// `receipt-tool store control`.
 struct StoreControlCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "control",
@@ -30,12 +29,11 @@ struct StoreControlCommand: AsyncParsableCommand {
         74 the output cannot be written.
       """)
 
-  @Option(help: ArgumentHelp("The plain port of the emulator.", valueName: "URL")) var emulator: String
+  @Option("emulator", "The plain port of the emulator.", value: "URL") var emulator: String
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: "What happens, such as buy.") var control: String
-  @Argument(help: ArgumentHelp("The members of the request.", valueName: "NAME=VALUE")) var members:
-    [String] = []
+  @Argument("What happens, such as buy.") var control: String
+  @Argument("The members of the request.", value: "NAME=VALUE") var members: [String] = []
 
   func validate() throws { _ = try body() }
 
@@ -62,9 +60,7 @@ struct StoreControlCommand: AsyncParsableCommand {
     return .object(object)
   }
 
-  /// Converts a value to JSON.
-  ///
-  /// Identifiers become strings, even if they look like numbers.
+  /// Converts a value to JSON. Identifiers become strings, even if they look like numbers.
   private static func plain(_ name: String, _ text: String, _ value: JSONValue?) -> JSONValue {
     let isText = name.hasSuffix("Id") || name == "account" || name == "organizer"
     return isText ? .string(text) : value ?? .string(text)
@@ -80,13 +76,13 @@ struct StoreControlCommand: AsyncParsableCommand {
           .post, url, headers: [HTTPHeader("Content-Type", "application/json")], body: body().encoded(),
           timeout: .milliseconds(Int64((server.deadline ?? 30) * 1000)), maximumResponseByteCount: 256 << 20))
     } catch {
-      throw ToolExit.failure(ToolExit.undetermined, "\(error)")
+      throw ToolExit.failure(.undetermined, "\(error)")
     }
     guard response.status == 200 else {
       let reason =
         (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
-      throw ToolExit.failure(ToolExit.invalid, reason)
+      throw ToolExit.failure(.invalid, reason)
     }
-    try APIResponse(endpoint: "POST /_emulator/\(control)", body: response.body).write(json: output.json)
+    try Output.APIResponse.write(response.body, of: "POST /_emulator/\(control)", json: output.json)
   }
 }

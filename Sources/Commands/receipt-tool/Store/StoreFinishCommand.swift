@@ -2,10 +2,8 @@
 
 import ArgumentParser
 import ReceiptBytes
-import ReceiptCodec
 import Storefront
 
-/// `receipt-tool store finish`.
 struct StoreFinishCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "finish",
@@ -24,12 +22,10 @@ struct StoreFinishCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(
-    help: ArgumentHelp(
-      "Transactions, by the store's identifier or by that of the queue.", valueName: "transaction"))
+  @Argument("Transactions, by the store's identifier or by that of the queue.", value: "transaction")
   var identifiers: [String] = []
 
-  @Flag(name: .customLong("all"), help: "Finish all that are not still being processed.") var all = false
+  @Flag("all", "Finish all that are not still being processed.") var all = false
 
   func validate() throws {
     guard all != !identifiers.isEmpty else { throw ValidationError("Name transactions, or give --all.") }
@@ -55,24 +51,16 @@ struct StoreFinishCommand: AsyncParsableCommand {
       return (finished, missing)
     }
     for transaction in finished {
-      if output.json {
-        var object = JSONWriter(.storeFinish)
-        object.member("id", transaction.id.rawValue)
-        object.member("transactionId", transaction.transactionIdentifier)
-        object.member("productId", transaction.payment.productIdentifier)
-        try writeLine(object)
-      } else {
-        let line =
-          "finished  \(transaction.payment.productIdentifier)  "
-          + (transaction.transactionIdentifier ?? transaction.id.rawValue)
-        try writeLine(line)
-      }
+      let (id, product) = (transaction.id.rawValue, transaction.payment.productIdentifier)
+      try output.write(
+        Output.StoreFinish(id: id, transactionId: transaction.transactionIdentifier, productId: product),
+        "finished  \(product)  \(transaction.transactionIdentifier ?? id)")
     }
     for identifier in missing {
       let message = "the queue has no transaction \(ShownText.plain(identifier))"
       note("receipt-tool: \(message)")
-      try OutputError(ToolExit.invalid, message, code: "notFound").write()
+      try Output.Error(.invalid, message, code: "notFound").write()
     }
-    if !missing.isEmpty { throw ToolExit.invalid }
+    if !missing.isEmpty { throw ExitCode.invalid }
   }
 }

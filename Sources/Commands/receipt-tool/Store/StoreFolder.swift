@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
-import Glibc
 import ReceiptBytes
 import ReceiptCodec
 import ReceiptSigning
@@ -12,33 +10,23 @@ import StorefrontSQLite
 import Synchronization
 
 extension StoreFolder {
-  /// Opens the store.
   func open() throws -> OpenStore {
     addToInputs()
     // A folder without settings is not a store.
     _ = try settings()
-    let identity: SigningIdentity
-    do throws(SigningError) {
-      identity = try IdentityDirectory(path).load { note("receipt-tool: \($0)") }
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    let identity = try IdentityDirectory(path).load { note("receipt-tool: \($0)") }
     let catalog = try catalog()
+    let storage = try SQLiteRecordStorage(openingAt: ledgerFile)
     do {
-      let storage = try Self.storage(ledgerFile, creating: false)
-      do {
-        // Only one process can have the storage open, so no other process changes the settings from here on.
-        let settings = StoredSettings(try settings(), in: settingsFile)
-        let store = try LocalStore(
-          catalog: catalog, identity: identity, storage: storage, options: settings.current.options(),
-          clock: { settings.now })
-        return OpenStore(folder: self, settings: settings, store: store, storage: storage)
-      } catch {
-        try? storage.close()
-        throw error
-      }
+      // Only one process can have the storage open, so no other process changes the settings from here on.
+      let settings = StoredSettings(try settings(), in: settingsFile)
+      let store = try LocalStore(
+        catalog: catalog, identity: identity, storage: storage, options: settings.current.options(),
+        clock: { settings.now })
+      return OpenStore(folder: self, settings: settings, store: store, storage: storage)
     } catch {
-      throw Self.failure(error)
+      try? storage.close()
+      throw error
     }
   }
 
@@ -53,11 +41,7 @@ extension StoreFolder {
 
   func settings() throws -> StoreSettings {
     let file = try InputFile.contents(of: settingsFile, limit: 1 << 20)
-    do throws(MalformedReceipt) {
-      return try StoreSettings(decoding: file)
-    } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(settingsFile): \(error)")
-    }
+    return try ToolExit.reading(orElse: settingsFile) { try StoreSettings(decoding: file) }
   }
 
   func catalog() throws -> ProductCatalog {
@@ -67,25 +51,11 @@ extension StoreFolder {
   }
 
   static func catalog(_ contents: [UInt8], isStoreKit: Bool, path: String) throws -> ProductCatalog {
-    do throws(CatalogError) {
-      return try catalog(contents, isStoreKit: isStoreKit)
-    } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(error)")
-    }
+    try ToolExit.reading(orElse: path) { try catalog(contents, isStoreKit: isStoreKit) }
   }
-
-  static func storage(_ path: String, creating: Bool) throws -> any RecordStorage {
-    return creating
-      ? try SQLiteRecordStorage(at: path) : try SQLiteRecordStorage(openingAt: path)
-  }
-
-  /// The exit code and message for an error of the store.
-  static func failure(_ error: any Error) -> any Error { ToolExit.failure(for: error) }
 }
 
-/// The settings of an open store, which no other process changes.
-///
-/// They include the store's clock.
+/// The settings of an open store, which no other process changes. They include the store's clock.
 final class StoredSettings: Sendable {
   private let path: String
   private let settings: Mutex<StoreSettings>
@@ -97,7 +67,6 @@ final class StoredSettings: Sendable {
 
   var current: StoreSettings { settings.withLock { $0 } }
 
-  /// The store's time.
   var now: Timestamp { SystemClock.now().addingSeconds(current.clockOffset / 1000) }
 
   /// Sets the clock forward, and sets the account whose charges fail; then writes the settings.
@@ -113,7 +82,6 @@ final class StoredSettings: Sendable {
   }
 }
 
-/// An open store.
 struct OpenStore {
   let folder: StoreFolder
   let settings: StoredSettings
@@ -124,18 +92,13 @@ struct OpenStore {
   func queue(_ account: String) throws -> PaymentQueue {
     var options = PaymentQueue.Options()
     options.checksRegistration = false
-    do {
-      return try PaymentQueue(
-        store: store.session(account: account),
-        storage: StoreFolder.storage(folder.queueFile(account), creating: true), options: options)
-    } catch {
-      throw StoreFolder.failure(error)
-    }
+    return try PaymentQueue(
+      store: store.session(account: account), storage: SQLiteRecordStorage(at: folder.queueFile(account)),
+      options: options)
   }
 
-  /// Completes an advance of the clock that failed, or whose process was killed.
-  ///
-  /// Afterwards the clock shows at least the time of the last event, and charges succeed again.
+  /// Completes an advance of the clock that failed, or whose process was killed. Afterwards the clock shows at least
+  /// the time of the last event, and charges succeed again.
   func endAdvance() async throws {
     if let account = settings.current.billingIssueOf {
       try await store.perform(.setBillingIssue(false, of: account))
@@ -161,7 +124,7 @@ struct OpenStore {
       return result
     } catch {
       try? open.storage.close()
-      throw StoreFolder.failure(error)
+      throw error
     }
   }
 

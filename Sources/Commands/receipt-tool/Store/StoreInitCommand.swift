@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
-/// `receipt-tool store init`.
 struct StoreInitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init",
-    abstract: "Create a store: its identity, its products and its records.",
+    commandName: "init", abstract: "Create a store: its identity, its products and its records.",
     discussion: """
       Without --catalog it sells samples: com.example.coins (consumable),
       com.example.pro (non-consumable), com.example.plan.monthly and
@@ -32,40 +31,28 @@ struct StoreInitCommand: AsyncParsableCommand {
         written.
       """)
 
-  @Option(name: .customLong("store"), help: ArgumentHelp("The folder to create.", valueName: "DIR"))
-  var directory: String
+  @Option("store", "The folder to create.", value: "DIR") var directory: String
 
-  @Option(
-    help: ArgumentHelp("The catalogue: JSON, or an Xcode .storekit file.", valueName: "FILE"))
-  var catalog: String?
+  @Option("catalog", "The catalogue: JSON, or an Xcode .storekit file.", value: "FILE") var catalog: String?
 
-  @Option(help: ArgumentHelp("The bundle identifier of the app.", valueName: "ID")) var bundle =
+  @Option("bundle", "The bundle identifier of the app.", value: "ID") var bundle =
     "com.example.app"
 
-  @Option(
-    name: .customLong("app-apple-id"),
-    help: ArgumentHelp(
-      "The app's identifier in the App Store, which notifications name.", valueName: "NUMBER"))
+  @Option("app-apple-id", "The app's identifier in the App Store, which notifications name.", value: "NUMBER")
   var appAppleId: Int64?
 
-  @Option(help: "The environment that receipts name.") var environment = ReceiptEnvironment.Category.sandbox
+  @Option("environment", "The environment that receipts name.") var environment = ReceiptEnvironment.Category
+    .sandbox
 
-  @Option(help: ArgumentHelp("The three-letter country code.", valueName: "CODE")) var storefront = "USA"
+  @Option("storefront", "The three-letter country code.", value: "CODE") var storefront = "USA"
 
-  @Option(
-    name: .customLong("grace-period"),
-    help: ArgumentHelp(
-      "The grace period of failed renewals in days.", valueName: "DAYS"))
-  var gracePeriod: Int?
+  @Option("grace-period", "The grace period of failed renewals in days.", value: "DAYS") var gracePeriod: Int?
 
-  @Flag(name: .customLong("ask"), help: "Let every purchase wait for approval.") var asks = false
+  @Flag("ask", "Let every purchase wait for approval.") var asks = false
 
-  @Option(help: ArgumentHelp("The current time of the store's clock.", valueName: "ISO8601")) var clock:
-    String?
+  @Option("clock", "The current time of the store's clock.", value: "ISO8601") var clock: String?
 
-  @Option(
-    help: ArgumentHelp("The seed of identifiers, for reproducible ones.", valueName: "N"))
-  var seed: Int64?
+  @Option("seed", "The seed of identifiers, for reproducible ones.", value: "N") var seed: Int64?
 
   @OptionGroup var output: JSONOption
 
@@ -84,7 +71,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     let products = try catalog.map { try InputFile.contents(of: $0, limit: 64 << 20) } ?? SampleCatalog.json()
     _ = try StoreFolder.catalog(products, isStoreKit: isStoreKit, path: catalog ?? "the samples")
     for file in [folder.settingsFile, folder.ledgerFile] where NewFile.exists(file) {
-      throw ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
+      throw ToolExit.failure(.cannotCreate, "\(file) is there already")
     }
     let settings = try settings()
     var authority = CertificateAuthority.Options(
@@ -92,18 +79,9 @@ struct StoreInitCommand: AsyncParsableCommand {
     // As with `identity create`, the certificates are valid from an earlier date, so that receipts verify even if the
     // clock is set back.
     authority.validFrom = Timestamp(secondsSince1970: 1_199_145_600)
-    do throws(SigningError) {
-      let identity = try SigningIdentity.create(authority)
-      try IdentityDirectory(directory).write(identity)
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
+    try IdentityDirectory(directory).write(SigningIdentity.create(authority))
     try NewFile.write(products, to: isStoreKit ? folder.storeKitCatalogFile : folder.ownCatalogFile)
-    do {
-      try StoreFolder.storage(folder.ledgerFile, creating: true).close()
-    } catch {
-      throw StoreFolder.failure(error)
-    }
+    try SQLiteRecordStorage(at: folder.ledgerFile).close()
     // The settings are written last: a folder without them is not a store.
     try NewFile.write(settings.encoded(), to: folder.settingsFile)
     try await report(folder)
@@ -125,7 +103,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     settings.appAppleId = appAppleId
     settings.seed = seed ?? Int64.random(in: 0...(1 << 53))
     if let clock {
-      let instant = try APIOptions.instant(clock, "--clock")
+      let instant = try parseInstant(clock, "--clock")
       settings.clockOffset = instant.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
     }
     return settings
@@ -133,20 +111,49 @@ struct StoreInitCommand: AsyncParsableCommand {
 
   private func report(_ folder: StoreFolder) async throws {
     let count = try folder.catalog().products.count
-    if output.json {
-      var object = JSONWriter(.store)
-      object.member("store", directory)
-      object.member("products", Int64(count))
-      object.member("rootFile", "\(directory)/\(IdentityDirectory.rootFileName)")
-      try writeLine(object)
-    } else {
-      try writeAll(
-        """
-        \(directory) sells \(count) products for \(bundle).
-        Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
-        Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
+    let object = Output.Store(
+      store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)")
+    let text = """
+      \(directory) sells \(count) products for \(bundle).
+      Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
+      Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
 
-        """)
+      """
+    try writeAll(output.json ? object.line() : Array(text.utf8))
+  }
+}
+
+enum SampleCatalog {
+  static func json() throws -> [UInt8] {
+    let group = SubscriptionGroup(id: "plans", referenceName: "Plans")
+    let catalog = ProductCatalog(
+      products: [
+        product("com.example.coins", .consumable, "0.99", "100 coins"),
+        product("com.example.pro", .nonConsumable, "9.99", "Pro features"),
+        subscription("com.example.plan.monthly", "4.99", "Monthly plan", level: 2, .month),
+        subscription("com.example.plan.yearly", "39.99", "Yearly plan", level: 1, .year),
+      ], subscriptionGroups: [group])
+    return try catalog.encodedJSON()
+  }
+
+  private static func product(
+    _ identifier: String, _ type: ProductType, _ price: String, _ title: String
+  ) -> CatalogProduct {
+    CatalogProduct(
+      productIdentifier: identifier, type: type, price: Decimal(string: price) ?? 0,
+      localizations: [ProductLocalization(locale: "en_US", title: title)])
+  }
+
+  private static func subscription(
+    _ identifier: String, _ price: String, _ title: String, level: Int, _ unit: SubscriptionPeriod.Unit
+  ) -> CatalogProduct {
+    var product = product(identifier, .autoRenewableSubscription, price, title)
+    guard let period = SubscriptionPeriod(1, unit), let week = SubscriptionPeriod(1, .week) else {
+      return product
     }
+    product.subscription = SubscriptionTerms(
+      groupIdentifier: "plans", level: level, period: period,
+      offers: [SubscriptionOffer(type: .introductory, paymentMode: .freeTrial, period: week)])
+    return product
   }
 }

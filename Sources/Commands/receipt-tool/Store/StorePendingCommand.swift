@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ReceiptCodec
 import Storefront
 
-/// `receipt-tool store pending`.
 struct StorePendingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pending",
@@ -27,39 +25,26 @@ struct StorePendingCommand: AsyncParsableCommand {
   func run() async throws {
     try await OpenStore.withQueue(options) { open, queue in
       try await queue.synchronize()
-      for transaction in await queue.transactions {
-        try TransactionReport(transaction).write(json: output.json, color.colors)
-      }
+      try await TransactionReport.write(queue.transactions, json: output.json, color.colors)
       var last: PendingPurchase?
       while true {
         let page = try await open.store.pendingPurchases(after: last)
-        for purchase in page { try write(purchase) }
+        for purchase in page {
+          let (request, account) = (purchase.requestIdentifier, purchase.account)
+          let product = purchase.payment.productIdentifier
+          try output.write(
+            Output.PendingPurchase(
+              state: "waiting", request: request, account: account, productId: product,
+              quantity: Int64(purchase.payment.quantity), requestDate: purchase.date),
+            "waiting for approval  \(product)  \(account)  \(request)")
+        }
         guard let end = page.last else { return }
         last = end
       }
     }
   }
-
-  private func write(_ purchase: PendingPurchase) throws {
-    if output.json {
-      var object = JSONWriter(.pendingPurchase)
-      object.member("state", "waiting")
-      object.member("request", purchase.requestIdentifier)
-      object.member("account", purchase.account)
-      object.member("productId", purchase.payment.productIdentifier)
-      object.member("quantity", Int64(purchase.payment.quantity))
-      object.member("requestDate", purchase.date)
-      try writeLine(object)
-    } else {
-      let line =
-        "waiting for approval  \(purchase.payment.productIdentifier)  \(purchase.account)  "
-        + purchase.requestIdentifier
-      try writeLine(line)
-    }
-  }
 }
 
-/// `receipt-tool store approve`.
 struct StoreApproveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve", abstract: "Approve a pending purchase.",
@@ -75,7 +60,7 @@ struct StoreApproveCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
-  @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
+  @Argument("Which, as 'pending' shows it.", value: "request") var request: String
 
   func run() async throws {
     let transactions = try await OpenStore.withQueue(options) { open, queue in
@@ -84,13 +69,10 @@ struct StoreApproveCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.storeTransaction?.requestIdentifier == request }
     }
-    for transaction in transactions {
-      try TransactionReport(transaction).write(json: output.json, color.colors)
-    }
+    try TransactionReport.write(transactions, json: output.json, color.colors)
   }
 }
 
-/// `receipt-tool store decline`.
 struct StoreDeclineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decline", abstract: "Decline a pending purchase.",
@@ -106,7 +88,7 @@ struct StoreDeclineCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
-  @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
+  @Argument("Which, as 'pending' shows it.", value: "request") var request: String
 
   func run() async throws {
     let failed = try await OpenStore.withQueue(options) { open, queue in
@@ -117,6 +99,6 @@ struct StoreDeclineCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.transactionState == .failed && !before.contains($0.id) }
     }
-    for transaction in failed { try TransactionReport(transaction).write(json: output.json, color.colors) }
+    try TransactionReport.write(failed, json: output.json, color.colors)
   }
 }

@@ -4,9 +4,7 @@ import ArgumentParser
 import FoundationEssentials
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
-/// `receipt-tool store products`.
 struct StoreProductsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "products",
@@ -25,11 +23,10 @@ struct StoreProductsCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(
-    help: ArgumentHelp("The products to show. Default: all products of the store.", valueName: "id"))
+  @Argument("The products to show. Default: all products of the store.", value: "id")
   var identifiers: [String] = []
 
-  @Option(help: ArgumentHelp("A language of the customer, best first. May be repeated.", valueName: "LOCALE"))
+  @Option("locale", "A language of the customer, best first. May be repeated.", value: "LOCALE")
   var locale: [String] = []
 
   func run() async throws {
@@ -40,36 +37,22 @@ struct StoreProductsCommand: AsyncParsableCommand {
         for: Set(wanted), preferredLocales: locale.map { Locale(identifier: $0) })
       for product in response.products { try write(product) }
       for identifier in response.invalidProductIdentifiers.sorted() {
-        if output.json {
-          var object = JSONWriter(.storeInvalidProduct)
-          object.member("productId", identifier)
-          try writeLine(object)
-        } else {
-          try writeLine("\(identifier)  INVALID")
-        }
+        try output.write(Output.StoreInvalidProduct(productId: identifier), "\(identifier)  INVALID")
       }
       return response.invalidProductIdentifiers
     }
-    if !invalid.isEmpty { throw ToolExit.invalid }
+    if !invalid.isEmpty { throw ExitCode.invalid }
   }
 
   private func write(_ product: Product) throws {
-    if output.json {
-      var object = JSONWriter(.storeProduct)
-      object.member("productId", product.productIdentifier)
-      object.member("productType", product.type.rawValue)
-      object.member("displayName", product.localizedTitle)
-      object.member("description", product.localizedDescription)
-      object.member("price", Int64((product.price * 1000).description))
-      object.member("currency", product.currency)
-      object.member("displayPrice", product.localizedPrice)
-      object.member("period", product.subscription?.period.description)
-      try writeLine(object)
-      return
-    }
-    var parts = [product.productIdentifier, product.localizedPrice]
-    if let period = product.subscription?.period { parts[1] += " / \(period)" }
-    parts += [product.localizedTitle, "(\(product.type.rawValue))"]
-    try writeLine(parts.joined(separator: "  "))
+    let (title, price) = (product.localizedTitle, product.localizedPrice)
+    let period = product.subscription?.period.description
+    try output.write(
+      Output.StoreProduct(
+        productId: product.productIdentifier, productType: product.type.rawValue, displayName: title,
+        description: product.localizedDescription, price: Int64((product.price * 1000).description),
+        currency: product.currency, displayPrice: price, period: period),
+      "\(product.productIdentifier)  \(price)\(period.map { " / \($0)" } ?? "")  \(title)  "
+        + "(\(product.type.rawValue))")
   }
 }

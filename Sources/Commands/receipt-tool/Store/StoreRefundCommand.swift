@@ -3,9 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
-/// `receipt-tool store refund`.
 struct StoreRefundCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refund",
@@ -23,11 +21,10 @@ struct StoreRefundCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The transaction.", valueName: "transaction")) var transaction: String
-  @Flag(name: .customLong("issue"), help: "Give an issue with the app as the reason.") var hasIssue = false
-  @Flag(name: .customLong("reverse"), help: "Reverse the refund.") var reverses = false
-  @Flag(name: .customLong("decline"), help: "Decline a requested refund.")
-  var declines = false
+  @Argument("The transaction.", value: "transaction") var transaction: String
+  @Flag("issue", "Give an issue with the app as the reason.") var hasIssue = false
+  @Flag("reverse", "Reverse the refund.") var reverses = false
+  @Flag("decline", "Decline a requested refund.") var declines = false
 
   func validate() throws {
     guard !(reverses && declines) else { throw ValidationError("Give --reverse or --decline, not both.") }
@@ -41,6 +38,6 @@ struct StoreRefundCommand: AsyncParsableCommand {
       if declines { return try await open.store.declineRefund(transaction) }
       return try await open.store.refund(transaction, reason: hasIssue ? .issue : .other)
     }
-    try NotificationReport.write(notifications, json: output.json)
+    try output.write(notifications)
   }
 }

@@ -3,13 +3,10 @@
 import ArgumentParser
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
-/// `receipt-tool store restore`.
 struct StoreRestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore",
-    abstract: "Restore finished purchases, each as a new transaction in the queue.",
+    commandName: "restore", abstract: "Restore finished purchases, each as a new transaction in the queue.",
     discussion: """
       The catalogue determines which products can be restored: by default
       non-consumables. To show all purchases: receipt-tool store purchases
@@ -29,8 +26,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
   @OptionGroup var color: ColorOptions
 
-  @Option(help: ArgumentHelp("Only purchases with this username.", valueName: "TEXT"))
-  var username: String?
+  @Option("username", "Only purchases with this username.", value: "TEXT") var username: String?
 
   func run() async throws {
     let restored = try await OpenStore.withQueue(options) { _, queue in
@@ -38,16 +34,14 @@ struct StoreRestoreCommand: AsyncParsableCommand {
       try await queue.restoreCompletedTransactions(applicationUsername: username)
       return await queue.transactions.filter { $0.transactionState == .restored && !known.contains($0.id) }
     }
-    for transaction in restored { try TransactionReport(transaction).write(json: output.json, color.colors) }
+    try TransactionReport.write(restored, json: output.json, color.colors)
     if restored.isEmpty { note("receipt-tool: nothing new to restore") }
   }
 }
 
-/// `receipt-tool store purchases`.
 struct StorePurchasesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "purchases",
-    abstract: "Show all purchases of the customer in the store's records.",
+    commandName: "purchases", abstract: "Show all purchases of the customer in the store's records.",
     discussion: """
       With --receipt it prints the current signed transaction of one purchase, which
       states a refund.
@@ -65,8 +59,7 @@ struct StorePurchasesCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Option(
-    help: ArgumentHelp("Print the current signed transaction of this purchase.", valueName: "TRANSACTION"))
+  @Option("receipt", "Print the current signed transaction of this purchase.", value: "TRANSACTION")
   var receipt: String?
 
   func validate() throws {
@@ -94,26 +87,18 @@ struct StorePurchasesCommand: AsyncParsableCommand {
 
   private func write(_ purchase: RecordedPurchase) throws {
     let sold = purchase.transaction
-    if output.json {
-      var object = JSONWriter(.storePurchase)
-      object.member("transactionId", sold.transactionIdentifier)
-      object.member("originalTransactionId", sold.originalTransactionIdentifier)
-      object.member("productId", sold.payment.productIdentifier)
-      object.member("quantity", Int64(sold.payment.quantity))
-      object.member("purchaseDate", sold.transactionDate)
-      object.member("expiresDate", purchase.current.expiresDate)
-      object.member("revocationDate", purchase.current.revocationDate)
-      object.member("price", purchase.charged)
-      object.member("finished", purchase.isFinished)
-      object.member("restored", purchase.isRestoration)
-      try writeLine(object)
-      return
-    }
-    var parts = [sold.transactionIdentifier, sold.transactionDate.iso8601, sold.payment.productIdentifier]
-    if let expires = purchase.current.expiresDate { parts.append("expires \(expires.iso8601)") }
-    if let revoked = purchase.current.revocationDate { parts.append("REVOKED \(revoked.iso8601)") }
-    if purchase.isRestoration { parts.append("restored") }
-    if !purchase.isFinished { parts.append("not finished") }
-    try writeLine(parts.joined(separator: "  "))
+    let (expires, revoked) = (purchase.current.expiresDate, purchase.current.revocationDate)
+    let parts = [
+      sold.transactionIdentifier, sold.transactionDate.iso8601, sold.payment.productIdentifier,
+      expires.map { "expires \($0.iso8601)" }, revoked.map { "REVOKED \($0.iso8601)" },
+      purchase.isRestoration ? "restored" : nil, purchase.isFinished ? nil : "not finished",
+    ]
+    try output.write(
+      Output.StorePurchase(
+        transactionId: sold.transactionIdentifier, originalTransactionId: sold.originalTransactionIdentifier,
+        productId: sold.payment.productIdentifier, quantity: Int64(sold.payment.quantity),
+        purchaseDate: sold.transactionDate, expiresDate: expires, revocationDate: revoked,
+        price: purchase.charged, finished: purchase.isFinished, restored: purchase.isRestoration),
+      parts.compactMap(\.self).joined(separator: "  "))
   }
 }

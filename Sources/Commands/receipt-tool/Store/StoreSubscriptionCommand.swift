@@ -3,13 +3,10 @@
 import ArgumentParser
 import ReceiptCodec
 import Storefront
-import StorefrontSQLite
 
-/// `receipt-tool store subscription`.
 struct StoreSubscriptionCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "subscription",
-    abstract: "Show the customer's subscriptions, or change one.",
+    commandName: "subscription", abstract: "Show the customer's subscriptions, or change one.",
     discussion: """
       EXAMPLES:
         receipt-tool store subscription --store shop
@@ -25,18 +22,13 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The original transaction of one subscription.", valueName: "original"))
-  var original: String?
-  @Flag(name: .customLong("cancel"), help: "Switch renewal off.") var cancels = false
-  @Flag(name: .customLong("resume"), help: "Switch renewal on again.") var resumes = false
+  @Argument("The original transaction of one subscription.", value: "original") var original: String?
+  @Flag("cancel", "Switch renewal off.") var cancels = false
+  @Flag("resume", "Switch renewal on again.") var resumes = false
   @Option(
-    name: .customLong("change-to"),
-    help: ArgumentHelp(
-      "Change to another product of its group; an upgrade takes effect at once.", valueName: "PRODUCT"))
+    "change-to", "Change to another product of its group; an upgrade takes effect at once.", value: "PRODUCT")
   var change: String?
-  @Option(
-    name: .customLong("extend-by"), help: ArgumentHelp("Extend its period.", valueName: "DAYS"))
-  var extensionDays: Int?
+  @Option("extend-by", "Extend its period.", value: "DAYS") var extensionDays: Int?
 
   func validate() throws {
     let changes = [cancels, resumes, change != nil, extensionDays != nil].filter { $0 }.count
@@ -54,11 +46,11 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
       if let original {
         let notifications = try await changed(original, open.store)
         if let notifications {
-          try NotificationReport.write(notifications, json: output.json)
+          try output.write(notifications)
           return
         }
         guard let subscription = try await open.store.subscription(original) else {
-          throw ToolExit.failure(ToolExit.invalid, "there is no subscription \(original)")
+          throw ToolExit.failure(.invalid, "there is no subscription \(original)")
         }
         try write(subscription, at: open.settings.now)
         return
@@ -78,31 +70,20 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
 
   private func write(_ subscription: Subscription, at now: Timestamp) throws {
     let status = subscription.status(at: now).rawValue
-    if output.json {
-      var object = JSONWriter(.storeSubscription)
-      object.member("originalTransactionId", subscription.originalTransactionIdentifier)
-      object.member("productId", subscription.productIdentifier)
-      object.member("state", status)
-      object.member("expiresDate", subscription.expiresDate)
-      object.member("autoRenewStatus", (subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue)
-      object.member("autoRenewProductId", subscription.autoRenewProductIdentifier)
-      object.member("transactionId", subscription.transaction.transactionId)
-      let ownership: InAppOwnershipType = subscription.isFamilyShared ? .familyShared : .purchased
-      object.member("inAppOwnershipType", ownership.rawValue)
-      try writeLine(object)
-      return
-    }
-    let renewal =
-      subscription.autoRenews
-      ? "renews to \(subscription.autoRenewProductIdentifier)" : "does not renew"
-    let line =
-      "\(subscription.originalTransactionIdentifier)  \(subscription.productIdentifier)  \(status)  until "
-      + "\(subscription.expiresDate.iso8601)  \(renewal)"
-    try writeLine(line)
+    let (original, product) = (subscription.originalTransactionIdentifier, subscription.productIdentifier)
+    let (expires, next) = (subscription.expiresDate, subscription.autoRenewProductIdentifier)
+    let ownership: InAppOwnershipType = subscription.isFamilyShared ? .familyShared : .purchased
+    try output.write(
+      Output.StoreSubscription(
+        originalTransactionId: original, productId: product, state: status, expiresDate: expires,
+        autoRenewStatus: (subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue,
+        autoRenewProductId: next, transactionId: subscription.transaction.transactionId,
+        inAppOwnershipType: ownership.rawValue),
+      "\(original)  \(product)  \(status)  until \(expires.iso8601)  "
+        + (subscription.autoRenews ? "renews to \(next)" : "does not renew"))
   }
 }
 
-/// `receipt-tool store renew`.
 struct StoreRenewCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "renew",
@@ -120,13 +101,12 @@ struct StoreRenewCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: ArgumentHelp("The original transaction of the subscription.", valueName: "original"))
-  var original: String
+  @Argument("The original transaction of the subscription.", value: "original") var original: String
 
   func run() async throws {
     let notifications = try await OpenStore.with(options.folder) {
       try await $0.store.perform(.renewNow(original))
     }
-    try NotificationReport.write(notifications, json: output.json)
+    try output.write(notifications)
   }
 }

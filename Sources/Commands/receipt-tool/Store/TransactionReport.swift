@@ -4,13 +4,11 @@ import ReceiptBytes
 import ReceiptCodec
 import Storefront
 
-/// Prints a transaction of a queue.
 struct TransactionReport {
   let transaction: PaymentTransaction
 
   init(_ transaction: PaymentTransaction) { self.transaction = transaction }
 
-  /// Several lines of human-readable text.
   func text() -> String {
     var lines = [
       "\(state)  \(transaction.payment.productIdentifier)"
@@ -29,23 +27,20 @@ struct TransactionReport {
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
-  /// One JSON object and a line feed.
-  ///
-  /// Absent fields are left out.
   func jsonLine(receipt: [UInt8]? = nil) -> [UInt8] {
-    var object = JSONWriter(.storeTransaction)
-    object.member("id", transaction.id.rawValue)
-    object.member("state", state)
-    object.member("productId", transaction.payment.productIdentifier)
-    object.member("quantity", Int64(transaction.payment.quantity))
-    object.member("applicationUsername", transaction.payment.applicationUsername)
-    object.member("transactionId", transaction.transactionIdentifier)
-    object.member("originalTransactionId", originalIdentifier)
-    object.member("purchaseDate", transaction.transactionDate)
-    object.member("errorCode", transaction.error.map { Int64($0.code.rawValue) })
-    object.member("message", transaction.error?.message)
-    object.member("receipt", receipt.map { String(decoding: $0, as: UTF8.self) })
-    return object.line()
+    Output.StoreTransaction(
+      id: transaction.id.rawValue, state: state, productId: transaction.payment.productIdentifier,
+      quantity: Int64(transaction.payment.quantity),
+      applicationUsername: transaction.payment.applicationUsername,
+      transactionId: transaction.transactionIdentifier, originalTransactionId: originalIdentifier,
+      purchaseDate: transaction.transactionDate,
+      errorCode: transaction.error.map { Int64($0.code.rawValue) }, message: transaction.error?.message,
+      receipt: receipt.map { String(decoding: $0, as: UTF8.self) }
+    ).line()
+  }
+
+  static func write(_ transactions: [PaymentTransaction], json: Bool, _ colors: Colors) throws {
+    for transaction in transactions { try TransactionReport(transaction).write(json: json, colors) }
   }
 
   func write(json: Bool, _ colors: Colors, receipt: [UInt8]? = nil) throws {
@@ -69,32 +64,20 @@ struct TransactionReport {
   }
 }
 
-/// Prints the notifications of an operation.
-enum NotificationReport {
-  static func write(_ notifications: [SignedNotification], json: Bool, signed: Bool = false) throws {
+extension JSONOption {
+  func write(_ notifications: [SignedNotification], signed: Bool = false) throws {
     for notification in notifications {
-      try writeAll(json ? jsonLine(notification, signed: signed) : Array(line(notification).utf8))
+      let (type, subtype) = (notification.type.rawValue, notification.subtype?.rawValue)
+      let (number, account) = (notification.number, notification.account)
+      try write(
+        Output.StoreNotification(
+          number: number, notificationType: type, subtype: subtype,
+          notificationUUID: notification.uuid.rawValue, signedDate: notification.signedDate, account: account,
+          transactionId: notification.transactionIdentifier,
+          originalTransactionId: notification.originalTransactionIdentifier,
+          signedPayload: signed ? notification.signedPayload : nil),
+        "\(number)  \(notification.signedDate.iso8601)  \(type)\(subtype.map { " \($0)" } ?? "")  \(account)  "
+          + notification.transactionIdentifier)
     }
-  }
-
-  private static func line(_ notification: SignedNotification) -> String {
-    let event = [notification.type.rawValue, notification.subtype?.rawValue].compactMap { $0 }
-    return ShownText.plain(
-      "\(notification.number)  \(notification.signedDate.iso8601)  \(event.joined(separator: " "))  "
-        + "\(notification.account)  \(notification.transactionIdentifier)") + "\n"
-  }
-
-  private static func jsonLine(_ notification: SignedNotification, signed: Bool) -> [UInt8] {
-    var object = JSONWriter(.storeNotification)
-    object.member("number", notification.number)
-    object.member("notificationType", notification.type.rawValue)
-    object.member("subtype", notification.subtype?.rawValue)
-    object.member("notificationUUID", notification.uuid.rawValue)
-    object.member("signedDate", notification.signedDate)
-    object.member("account", notification.account)
-    object.member("transactionId", notification.transactionIdentifier)
-    object.member("originalTransactionId", notification.originalTransactionIdentifier)
-    if signed { object.member("signedPayload", notification.signedPayload) }
-    return object.line()
   }
 }

@@ -8,33 +8,24 @@ import ReceiptVerification
 /// The keys with which Google Play and Huawei AppGallery sign the purchases of each app.
 struct AppKeyOptions: ParsableArguments {
   @Option(
-    name: .customLong("play-key"),
-    help: ArgumentHelp(
-      "The key with which Google Play signs an app's purchases and licences: base64 as the Play Console shows it, PEM or "
-        + "DER. May be repeated, also for one app.", valueName: "PACKAGE=FILE"))
+    "play-key",
+    "The key with which Google Play signs an app's purchases and licences: base64 as the Play Console shows it, PEM or "
+      + "DER. May be repeated, also for one app.", value: "PACKAGE=FILE")
   var playKeys: [String] = []
 
-  @Option(
-    name: .customLong("huawei-key"),
-    help: ArgumentHelp(
-      "The same for Huawei AppGallery.", valueName: "PACKAGE=FILE"))
+  @Option("huawei-key", "The same for Huawei AppGallery.", value: "PACKAGE=FILE")
   var huaweiKeys: [String] = []
 
   @Flag(
-    name: .customLong("admit-short-keys"),
-    help: ArgumentHelp(
-      "Admit keys of 1024 bits, as some test data has.",
-      discussion: "Such keys can be broken, and no store uses them: never use this in production."))
+    "admit-short-keys", "Admit keys of 1024 bits, as some test data has.",
+    discussion: "Such keys can be broken, and no store uses them: never use this in production.")
   var admitsShortKeys = false
 
-  /// Indicates whether a key is given.
-  ///
-  /// Options about purchases of other stores take effect only then.
+  /// Indicates whether a key is given. Options about purchases of other stores take effect only then.
   var isGiven: Bool { !playKeys.isEmpty || !huaweiKeys.isEmpty }
 
   func validate() throws {
-    try refuse(
-      ["--admit-short-keys": admitsShortKeys], unless: isGiven, "needs --play-key or --huawei-key")
+    try refuse(["--admit-short-keys": admitsShortKeys], unless: isGiven, "needs --play-key or --huawei-key")
     for (option, values) in [("--play-key", playKeys), ("--huawei-key", huaweiKeys)] {
       for value in values where Self.parts(value) == nil {
         throw ValidationError(
@@ -45,9 +36,6 @@ struct AppKeyOptions: ParsableArguments {
 
   /// Adds the keys to a policy.
   ///
-  /// - Parameters:
-  ///   - policy: The policy.
-  ///   - kinds: The kinds that the command line accepts; empty for all.
   /// - Throws: `ValidationError` for keys of kinds that are not accepted; an exit code if a file cannot be read.
   func apply(to policy: inout VerificationPolicy, kinds: [ReceiptKind]) throws {
     func isAccepted(_ some: [ReceiptKind]) -> Bool { kinds.isEmpty || kinds.contains { some.contains($0) } }
@@ -76,7 +64,7 @@ struct AppKeyOptions: ParsableArguments {
     do throws(CryptoError) {
       return try PublicKey(inFile: contents)
     } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(file)): \(error.message)")
+      throw ToolExit.failure(.unreadableInput, "\(GivenValue.described(file)): \(error.message)")
     }
   }
 }

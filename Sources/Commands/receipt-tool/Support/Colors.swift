@@ -5,30 +5,22 @@ import Glibc
 import ReceiptBytes
 import ReceiptInspection
 
-/// Colours words in human-readable text.
 struct Colors: Sendable {
   static let off = Colors(isOn: false)
 
   let isOn: Bool
 
-  /// The word, coloured.
-  ///
-  /// It must not contain control characters.
+  /// The word, coloured; it must not contain control characters.
   func callAsFunction(_ word: String, _ emphasis: Emphasis) -> String {
-    isOn ? "\u{1B}[1;\(Self.parameter(of: emphasis))m\(word)\u{1B}[0m" : word
+    // Parameters of SGR (ECMA-48).
+    let color =
+      switch emphasis {
+      case .good: 32
+      case .bad: 31
+      case .caution: 33
+      }
+    return isOn ? "\u{1B}[1;\(color)m\(word)\u{1B}[0m" : word
   }
-
-  /// The colour as a parameter of SGR (ECMA-48).
-  private static func parameter(of emphasis: Emphasis) -> String {
-    switch emphasis {
-    case .good: "32"
-    case .bad: "31"
-    case .caution: "33"
-    }
-  }
-}
-
-extension Colors {
   private static let verdicts: [Substring: Emphasis] = [
     "VALID": .good, "INTACT": .good, "PROVEN": .good, "COMPLETE": .good, "purchased": .good,
     "restored": .good,
@@ -38,9 +30,8 @@ extension Colors {
     "EXPIRED": .bad, "REVOKED": .bad, "UPGRADED": .caution, "NOTE": .caution,
   ]
 
-  /// Colours a report: a verdict at the beginning of a line, and the words for the state of a purchase.
-  ///
-  /// Control characters must already be escaped.
+  /// Colours a report: a verdict at the beginning of a line, and the words for the state of a purchase. Control
+  /// characters must already be escaped.
   func painted(_ report: String) -> String {
     guard isOn else { return report }
     return report.split(separator: "\n", omittingEmptySubsequences: false).map(painted(line:)).joined(
@@ -62,17 +53,13 @@ extension Colors {
   }
 }
 
-/// `--color`.
 struct ColorOptions: ParsableArguments {
   enum When: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
 
   @Option(
-    name: .customLong("color"),
-    help: ArgumentHelp(
-      "Colour the words that matter.",
-      discussion:
-        "auto: where standard output is a terminal, TERM is not dumb and NO_COLOR is not set. JSON never is.")
-  )
+    "color", "Colour the words that matter.",
+    discussion:
+      "auto: where standard output is a terminal, TERM is not dumb and NO_COLOR is not set. JSON never is.")
   var when = When.auto
 
   var colors: Colors {
@@ -81,13 +68,9 @@ struct ColorOptions: ParsableArguments {
     case .never: .off
     case .auto:
       Colors(
-        isOn: isatty(STDOUT_FILENO) == 1 && Self.variable("NO_COLOR").isEmpty
-          && Self.variable("TERM") != "dumb")
+        isOn: isatty(STDOUT_FILENO) == 1 && environmentVariable("NO_COLOR") == nil
+          && environmentVariable("TERM") != "dumb")
     }
   }
 
-  private static func variable(_ name: String) -> String {
-    guard let value = unsafe getenv(name) else { return "" }
-    return unsafe String(cString: value)
-  }
 }

@@ -6,12 +6,9 @@ import ReceiptBytes
 import ReceiptSigning
 import Synchronization
 
-/// The files that the command reads or works on.
-///
-/// No output may replace one of them: not even with `--overwrite`, under another name, or through a link.
-///
-/// ``InputFile`` adds each file that it opens. The types that name other files, such as ``TrailLocation`` and
-/// `StoreFolder`, add those. ``NewFile`` and ``PendingFile`` check.
+/// The files that the command reads or works on. No output may replace one of them: not even with `--overwrite`, under
+/// another name, or through a link. ``InputFile`` adds each file that it opens. The types that name other files, such
+/// as ``TrailLocation`` and `StoreFolder`, add those. ``NewFile`` and ``PendingFile`` check.
 enum CommandInputs {
   private struct Known {
     /// The names of the opened files, by file identity.
@@ -22,14 +19,11 @@ enum CommandInputs {
 
   private static let known = Mutex(Known())
 
-  /// Adds a file that was opened.
   static func add(_ identity: File.Identity, name: String) {
     known.withLock { $0.opened[identity] = name }
   }
 
-  /// Adds files by their paths.
-  ///
-  /// They need not exist yet.
+  /// Adds files by their paths. They need not exist yet.
   static func add(paths: [String]) { known.withLock { $0.named.formUnion(paths) } }
 
   /// Adds a SQLite database: its file, and the files that SQLite keeps beside it.
@@ -37,14 +31,11 @@ enum CommandInputs {
     add(paths: ["", "-wal", "-shm", "-journal"].map { path + $0 })
   }
 
-  /// Adds the files of an identity.
   static func add(identity directory: String) {
     add(paths: IdentityDirectory.fileNames.map { "\(directory)/\($0)" })
   }
 
-  /// Adds standard input if it is a regular file.
-  ///
-  /// A closed stream is not.
+  /// Adds standard input if it is a regular file. A closed stream is not.
   static func addStandardInput() {
     if let status = FileSystem.status(ofDescriptor: STDIN_FILENO), status.isRegularFile {
       add(status.identity, name: "standard input")
@@ -57,7 +48,7 @@ enum CommandInputs {
   static func refuse(asOutput path: String) throws(ExitCode) {
     guard let input = input(at: path) else { return }
     throw ToolExit.failure(
-      ToolExit.cannotCreate,
+      .cannotCreate,
       input == path
         ? "\(path) is an input of this command; name another file for the output"
         : "\(path) is \(input), an input of this command; name another file for the output")

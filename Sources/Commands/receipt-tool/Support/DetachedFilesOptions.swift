@@ -3,25 +3,19 @@
 import ArgumentParser
 import ReceiptCodec
 
-/// Signed data and its signature in two files.
 struct DetachedFilesOptions: ParsableArguments {
   @Option(
-    name: .customLong("data"),
-    help: ArgumentHelp(
-      "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",
-      valueName: "FILE"))
+    "data", "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",
+    value: "FILE")
   var dataFile: String?
 
-  @Option(
-    name: .customLong("signature"),
-    help: ArgumentHelp("A file with the signature of --data, in base64.", valueName: "FILE"))
+  @Option("signature", "A file with the signature of --data, in base64.", value: "FILE")
   var signatureFile: String?
 
   @Option(
-    name: .customLong("signature-algorithm"),
-    help: ArgumentHelp(
-      "The algorithm that Huawei stated beside the signature of --data, such as SHA256WithRSA/PSS.",
-      valueName: "NAME"))
+    "signature-algorithm",
+    "The algorithm that Huawei stated beside the signature of --data, such as SHA256WithRSA/PSS.",
+    value: "NAME")
   var algorithm: String?
 
   var isGiven: Bool { dataFile != nil }
@@ -47,8 +41,6 @@ struct DetachedFilesOptions: ParsableArguments {
 
   /// The JSON object with the contents of both files; `nil` without the options.
   ///
-  /// - Parameter limit: The maximum length of a receipt, in bytes.
-  /// - Returns: The name of the data file, and the object. If the data exceeds the limit, the object does, too.
   /// - Throws: An exit code if a file cannot be read.
   func receipt(limit: Int) throws -> (name: String, bytes: [UInt8])? {
     guard let dataFile, let signatureFile else { return nil }

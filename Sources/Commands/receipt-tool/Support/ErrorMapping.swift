@@ -14,11 +14,6 @@ import TransparencyLog
 // internal fault, and never with 1, which means that a check failed.
 extension ToolExit {
   /// Writes the error to standard error, and returns the exit code to throw.
-  ///
-  /// - Parameters:
-  ///   - error: The thrown error.
-  ///   - name: The file or trail that the command worked on; `nil` if the error itself names it.
-  /// - Returns: The exit code. Errors of the command line, and errors without a code, are returned unchanged.
   static func failure(for error: any Error, _ name: String? = nil) -> any Error {
     guard let (code, message, own) = description(of: error) else { return error }
     return failure(code, name.map { "\($0): \(message)" } ?? message, code: own)
@@ -30,64 +25,75 @@ extension ToolExit {
     case let error as AuditError: (code(for: error.code), error.description, error.code.rawValue)
     case let error as StorageError: (code(for: error.code), error.description, error.code.rawValue)
     case let error as SQLiteError: (code(for: error.code), "\(error.place): \(error.message)", nil)
-    case let error as SystemError: (inputOutput, error.reason, nil)
-    case let error as ReadFailure: (unreadableInput, error.description, nil)
-    case let error as MalformedReceipt: (unreadableInput, error.description, error.code.rawValue)
-    case let error as LogFormatError: (unreadableInput, error.description, error.code.rawValue)
+    case let error as SystemError: (.inputOutput, error.reason, nil)
+    case let error as ReadFailure: (.unreadableInput, error.description, nil)
+    case let error as MalformedReceipt: (.unreadableInput, error.description, error.code.rawValue)
+    case let error as LogFormatError: (.unreadableInput, error.description, error.code.rawValue)
     case let error as NoteError:
-      (error.code == .internalFailure ? internalFault : invalid, error.description, error.code.rawValue)
+      (error.code == .internalFailure ? .internalFault : .invalid, error.description, error.code.rawValue)
     case let error as SigningError: (code(for: error), error.description, error.code.rawValue)
-    case let error as HTTPTransportError: (undetermined, error.description, nil)
+    case let error as HTTPTransportError: (.undetermined, error.description, nil)
     case let error as LocalStoreError: (code(for: error.code), error.description, error.code.rawValue)
     case let error as RecordStorageError: (code(for: error.code), error.description, error.code.rawValue)
     case let error as PaymentQueueError:
-      error.storageError.flatMap { description(of: $0) } ?? (invalid, error.description, error.code.rawValue)
-    case let error as StoreError: (invalid, error.description, nil)
+      error.storageError.flatMap { description(of: $0) } ?? (.invalid, error.description, error.code.rawValue)
+    case let error as StoreError: (.invalid, error.description, nil)
     default: nil
     }
   }
 
   static func code(for code: AuditError.Code) -> ExitCode {
     switch code {
-    case .tampered, .rolledBack, .forked, .noSuchEntry: invalid
-    case .overloaded, .storageUnavailable, .notWitnessed: undetermined
+    case .tampered, .rolledBack, .forked, .noSuchEntry: .invalid
+    case .overloaded, .storageUnavailable, .notWitnessed: .undetermined
     case .notFound, .notATrail, .wrongKey, .readOnly, .invalidRecord, .noWitnesses, .keysMissing:
-      unreadableInput
-    case .alreadyExists: cannotCreate
-    case .storageFull, .stopped, .closed, .checkpointOverdue: inputOutput
-    case .internalFailure: internalFault
+      .unreadableInput
+    case .alreadyExists: .cannotCreate
+    case .storageFull, .stopped, .closed, .checkpointOverdue: .inputOutput
+    case .internalFailure: .internalFault
     }
   }
 
   static func code(for code: StorageError.Code) -> ExitCode {
     switch code {
-    case .notFound, .notATrail, .unsupported: unreadableInput
-    case .busy, .unavailable: undetermined
-    case .corrupt: invalid
-    case .full, .inputOutput, .syncFailed, .closed: inputOutput
+    case .notFound, .notATrail, .unsupported: .unreadableInput
+    case .busy, .unavailable: .undetermined
+    case .corrupt: .invalid
+    case .full, .inputOutput, .syncFailed, .closed: .inputOutput
     }
   }
 
   /// The exit code of a SQLite error that no storage has translated to its own.
   private static func code(for code: SQLiteError.Code) -> ExitCode {
     switch code {
-    case .notFound, .moved, .occupied, .corrupt, .unsupported: unreadableInput
-    case .full, .busy, .inputOutput, .syncFailed, .closed: inputOutput
+    case .notFound, .moved, .occupied, .corrupt, .unsupported: .unreadableInput
+    case .full, .busy, .inputOutput, .syncFailed, .closed: .inputOutput
+    }
+  }
+
+  static func code(for error: SigningError) -> ExitCode {
+    switch error.code {
+    case .fileExists, .unwritableFile: .cannotCreate
+    case .cryptoFailure: .internalFault
+    case .unreadableFile, .malformedKey, .malformedCertificate, .malformedInput, .missingField,
+      .unknownField, .emptyChain, .brokenChain, .keyMismatch, .wrongPassphrase:
+      .unreadableInput
+    case .chainLength, .unsuitableKey, .passphraseRequired, .invalidValue: .usage
     }
   }
 
   private static func code(for code: LocalStoreError.Code) -> ExitCode {
     switch code {
-    case .notFound, .refused: invalid
-    case .storage: inputOutput
-    case .corrupt, .signing, .invalidOption: unreadableInput
+    case .notFound, .refused: .invalid
+    case .storage: .inputOutput
+    case .corrupt, .signing, .invalidOption: .unreadableInput
     }
   }
 
   private static func code(for code: RecordStorageError.Code) -> ExitCode {
     switch code {
-    case .notFound, .notAStorage, .corrupt, .unsupported: unreadableInput
-    case .full, .busy, .inputOutput, .syncFailed, .closed: inputOutput
+    case .notFound, .notAStorage, .corrupt, .unsupported: .unreadableInput
+    case .full, .busy, .inputOutput, .syncFailed, .closed: .inputOutput
     }
   }
 }

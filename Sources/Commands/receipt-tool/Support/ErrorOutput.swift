@@ -1,49 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ReceiptBytes
-import ReceiptCodec
 import Synchronization
 
-/// The reason why a command or one of its inputs failed, for the output object of type `error`.
-struct OutputError: Sendable {
-  var exitCode: ExitCode
-  /// A stable code in kebab-case: that of the exit code, or a more specific one of the failing component.
-  var code: String
-  /// The message, the same as on standard error.
-  var message: String
-  /// The option that is wrong.
-  var option: String?
-  /// The input that is wrong.
-  var source: String?
-  /// The place in the input.
-  var place: String?
-
-  /// Creates the error of an exit code.
-  ///
-  /// A component's `code` is in camel case, as its enumeration spells it.
+/// The reason why a command or one of its inputs failed.
+extension Output.Error {
+  /// Creates the error of an exit code. A component's `code` is in camel case, as its enumeration spells it; without
+  /// one, the code is that of the exit code.
   init(
     _ exitCode: ExitCode, _ message: String, code: String? = nil, source: String? = nil, place: String? = nil
   ) {
-    self.exitCode = exitCode
-    self.code = code.map(Self.kebabCase) ?? Self.name(of: exitCode)
-    self.message = message
-    self.source = source
-    self.place = place
-    if exitCode == ToolExit.usage { option = Self.option(in: message) }
+    self.init(
+      code: code.map(Self.kebabCase) ?? Self.name(of: exitCode), message: message,
+      exitCode: Int64(exitCode.rawValue), option: exitCode == .usage ? Self.option(in: message) : nil,
+      source: source, place: place)
   }
 
   /// Prints the object, if the command line has `--json`.
   func write() throws(ExitCode) {
-    guard Self.isWanted else { return }
-    var object = JSONWriter(.error)
-    object.member("code", code)
-    object.member("message", message)
-    object.member("exitCode", Int64(exitCode.rawValue))
-    object.member("option", option)
-    object.member("source", source)
-    object.member("place", place)
-    try writeLine(object)
+    if Self.isWanted { try writeAll(line()) }
   }
 
   /// Indicates whether errors are printed as JSON, including those of a command line that cannot be parsed.
@@ -51,13 +26,13 @@ struct OutputError: Sendable {
 
   private static func name(of code: ExitCode) -> String {
     switch code {
-    case ToolExit.invalid: "refused"
-    case ToolExit.undetermined: "unavailable"
-    case ToolExit.usage: "usage"
-    case ToolExit.malformedInput: "malformed-input"
-    case ToolExit.unreadableInput: "unreadable-input"
-    case ToolExit.cannotCreate: "cannot-create"
-    case ToolExit.inputOutput: "input-output"
+    case .invalid: "refused"
+    case .undetermined: "unavailable"
+    case .usage: "usage"
+    case .malformedInput: "malformed-input"
+    case .unreadableInput: "unreadable-input"
+    case .cannotCreate: "cannot-create"
+    case .inputOutput: "input-output"
     default: "internal-fault"
     }
   }
@@ -74,21 +49,16 @@ struct OutputError: Sendable {
     if start != message.startIndex { start = message.index(start, offsetBy: -2) }
     return String(message[start...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
   }
-}
 
-extension OutputError {
-  /// The error that ends the command.
-  ///
-  /// ``ToolExit/failure(_:_:code:)`` sets it, and the entry point prints it.
-  private static let last = Mutex<OutputError?>(nil)
+  /// The error that ends the command. ``ToolExit/failure(_:_:code:)`` sets it, and the entry point prints it.
+  private static let last = Mutex<Output.Error?>(nil)
 
-  static func keep(_ error: OutputError?) { last.withLock { $0 = error } }
+  static func keep(_ error: Self?) { last.withLock { $0 = error } }
 
-  /// Prints the error that ends a command.
-  ///
-  /// Without an error, the command's own output, such as a verdict, gives the reason.
+  /// Prints the error that ends a command. Without an error, the command's own output, such as a verdict, gives the
+  /// reason.
   static func writeLast(_ exitCode: ExitCode) throws(ExitCode) {
-    guard let error = last.withLock({ $0 }), error.exitCode == exitCode else { return }
+    guard let error = last.withLock({ $0 }), error.exitCode == exitCode.rawValue else { return }
     try error.write()
   }
 }

@@ -4,12 +4,10 @@ import ArgumentParser
 import ReceiptBytes
 import ReceiptCodec
 
-/// Describes values of the command line for messages.
 enum GivenValue {
-  /// The value with its option, such as `--trust root.cer`.
-  ///
-  /// It is the value alone for an argument, or if several options have this value. It also describes a file in or
-  /// beside a given path (`trail.pub`), and the part after an app's name (`--play-key com.example.app=key.txt`).
+  /// The value with its option, such as `--trust root.cer`. It is the value alone for an argument, or if several
+  /// options have this value. It also describes a file in or beside a given path (`trail.pub`), and the part after an
+  /// app's name (`--play-key com.example.app=key.txt`).
   static func described(_ value: String, in arguments: [String] = CommandLine.arguments) -> String {
     let shown = ShownText.plain(value)
     return option(of: value, in: arguments).map { "\($0) \(shown)" } ?? shown
@@ -28,9 +26,8 @@ enum GivenValue {
     return options.count == 1 ? options.first : nil
   }
 
-  /// Indicates whether an option of the command takes a value.
-  ///
-  /// After a flag, such as `--json`, comes an independent argument.
+  /// Indicates whether an option of the command takes a value. After a flag, such as `--json`, comes an independent
+  /// argument.
   private static func takesValue(_ option: String, in arguments: [String]) -> Bool {
     var command: any ParsableCommand.Type = ReceiptTool.self
     for argument in arguments.dropFirst() {

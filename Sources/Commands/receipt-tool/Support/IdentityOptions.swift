@@ -6,15 +6,11 @@ import ReceiptSigning
 
 /// The source of a passphrase: never the command line, which other users can see.
 struct PassphraseOptions: ParsableArguments {
-  @Option(
-    name: .customLong("passphrase-file"),
-    help: ArgumentHelp("Read the passphrase of the private key from this file.", valueName: "FILE"))
+  @Option("passphrase-file", "Read the passphrase of the private key from this file.", value: "FILE")
   var file: String?
 
   @Option(
-    name: .customLong("passphrase-env"),
-    help: ArgumentHelp(
-      "Read the passphrase of the private key from this environment variable.", valueName: "NAME"))
+    "passphrase-env", "Read the passphrase of the private key from this environment variable.", value: "NAME")
   var variable: String?
 
   func passphrase() throws -> [UInt8]? {
@@ -23,33 +19,25 @@ struct PassphraseOptions: ParsableArguments {
     case (let file?, nil): return Passphrase.trimmingLineEnd(try InputFile.contents(of: file, limit: 1 << 16))
     case (nil, let variable?):
       guard let value = unsafe getenv(variable) else {
-        throw ToolExit.failure(ToolExit.usage, "the environment variable \(variable) is not set")
+        throw ToolExit.failure(.usage, "the environment variable \(variable) is not set")
       }
       // Keep the bytes unchanged: a String would replace bytes that are not UTF-8.
       return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     case (.some, .some):
-      throw ToolExit.failure(ToolExit.usage, "give --passphrase-file or --passphrase-env, not both")
+      throw ToolExit.failure(.usage, "give --passphrase-file or --passphrase-env, not both")
     }
   }
 }
 
-/// The signing key and its certificates.
 struct IdentityOptions: ParsableArguments {
-  @Option(
-    name: .customLong("identity"),
-    help: ArgumentHelp("A directory that 'receipt-tool identity create' made.", valueName: "DIR"))
+  @Option("identity", "A directory that 'receipt-tool identity create' made.", value: "DIR")
   var directory: String?
 
-  @Option(
-    name: .customLong("key"),
-    help: ArgumentHelp(
-      "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.", valueName: "FILE"))
+  @Option("key", "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.", value: "FILE")
   var keyFile: String?
 
   @Option(
-    name: .customLong("chain"),
-    help: ArgumentHelp(
-      "The certificates, PEM: leaf, intermediate, root. The key of an app has none.", valueName: "FILE"))
+    "chain", "The certificates, PEM: leaf, intermediate, root. The key of an app has none.", value: "FILE")
   var chainFile: String?
 
   func validate() throws {
@@ -60,9 +48,7 @@ struct IdentityOptions: ParsableArguments {
     }
   }
 
-  /// Requires certificates for Apple's kinds of receipts.
-  ///
-  /// An app's key has no certificates.
+  /// Requires certificates for Apple's kinds of receipts. An app's key has no certificates.
   func requireChain(isNeeded: Bool) throws {
     guard directory == nil else { return }
     if isNeeded, chainFile == nil {
@@ -73,43 +59,19 @@ struct IdentityOptions: ParsableArguments {
   }
 
   func load(passphrase: [UInt8]?) throws -> SigningIdentity {
-    do throws(SigningError) {
-      if let directory {
-        CommandInputs.add(identity: directory)
+    if let directory {
+      CommandInputs.add(identity: directory)
+      do throws(SigningError) {
         return try IdentityDirectory(directory).load(passphrase: passphrase) { note("receipt-tool: \($0)") }
+      } catch {
+        throw ToolExit.failure(for: error, GivenValue.described(directory))
       }
-    } catch {
-      throw ToolExit.failure(
-        ToolExit.code(for: error), "\(GivenValue.described(directory ?? "")): \(error.description)",
-        code: error.code.rawValue)
     }
     let key = try InputFile.contents(of: keyFile ?? "")
     guard let chainFile else {
-      do throws(SigningError) {
-        return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
-      } catch {
-        throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-      }
+      return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
     }
     let chain = try InputFile.contents(of: chainFile)
-    do throws(SigningError) {
-      return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
-    }
-  }
-}
-
-extension ToolExit {
-  /// The exit code for a signing error.
-  static func code(for error: SigningError) -> ExitCode {
-    switch error.code {
-    case .fileExists, .unwritableFile: cannotCreate
-    case .cryptoFailure: internalFault
-    case .unreadableFile, .malformedKey, .malformedCertificate, .malformedInput, .missingField,
-      .unknownField, .emptyChain, .brokenChain, .keyMismatch, .wrongPassphrase:
-      unreadableInput
-    case .chainLength, .unsuitableKey, .passphraseRequired, .invalidValue: usage
-    }
+    return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
   }
 }

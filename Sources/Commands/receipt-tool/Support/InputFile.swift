@@ -4,9 +4,7 @@ import ArgumentParser
 import Glibc
 import ReceiptBytes
 
-/// A file named on the command line, or standard input for `-`.
-///
-/// It is read in pieces.
+/// A file named on the command line, or standard input for `-`. It is read in pieces.
 struct InputFile: ~Copyable {
   let name: String
   /// The length in bytes; `nil` unless it is a regular file.
@@ -91,12 +89,11 @@ struct InputFile: ~Copyable {
     do throws(ReadFailure) {
       return try InputFile(path).readAll(limit: limit)
     } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, error.description)
+      throw ToolExit.failure(.unreadableInput, error.description)
     }
   }
 }
 
-/// An input that cannot be read.
 struct ReadFailure: Error, CustomStringConvertible {
   let path: String
   let message: String
@@ -105,11 +102,10 @@ struct ReadFailure: Error, CustomStringConvertible {
   /// Reports on standard error, and with `--json` as an object, that one of several inputs cannot be read.
   func report() throws(ExitCode) {
     note("receipt-tool: \(self)")
-    try OutputError(ToolExit.unreadableInput, description, source: path).write()
+    try Output.Error(.unreadableInput, description, source: path).write()
   }
 }
 
-/// The system's message for an error number.
 func systemMessage(_ number: Int32) -> String {
   var buffer = [CChar](repeating: 0, count: 256)
   guard unsafe strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }

@@ -4,14 +4,11 @@ import ArgumentParser
 import ReceiptBytes
 import Synchronization
 
-/// Atomic file writes.
-///
-/// When a call returns, the file is complete on disk; after an error, the old file is unchanged.
+/// Atomic file writes. When a call returns, the file is complete on disk; after an error, the old file is unchanged.
 enum NewFile {
-  /// Writes a file, which has the given permissions from the beginning.
-  ///
-  /// An existing file is replaced only if `overwriting` is `true`. It then keeps its permissions; a symbolic link is
-  /// followed; a device or pipe is written to.
+  /// Writes a file, which has the given permissions from the beginning. An existing file is replaced only if
+  /// `overwriting` is `true`. It then keeps its permissions; a symbolic link is followed; a device or pipe is written
+  /// to.
   ///
   /// - Throws: Exit code 73 if the file cannot be created, exists already or is an input of the command; 74 if it
   ///   cannot be written.
@@ -19,21 +16,6 @@ enum NewFile {
     _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false
   ) throws(ExitCode) {
     if overwriting { try CommandInputs.refuse(asOutput: path) }
-    try writeAny(contents, to: path, mode: mode, overwriting: overwriting)
-  }
-
-  /// Replaces a file that the command itself manages, such as the settings of a store, although it has read the file.
-  ///
-  /// - Throws: The same as ``write(_:to:mode:overwriting:)``.
-  static func replaceOwn(_ path: String, by contents: [UInt8]) throws(ExitCode) {
-    let file = try PendingFile(own: path)
-    try file.write(contents)
-    try file.finish()
-  }
-
-  private static func writeAny(
-    _ contents: [UInt8], to path: String, mode: UInt16, overwriting: Bool
-  ) throws(ExitCode) {
     if overwriting, let status = try? FileSystem.status(path), !status.isRegularFile {
       let file = try perform(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
       return try perform(path) { () throws(SystemError) in
@@ -46,13 +28,21 @@ enum NewFile {
     try file.finish()
   }
 
+  /// Replaces a file that the command itself manages, such as the settings of a store, although it has read the file.
+  ///
+  /// - Throws: The same as ``write(_:to:mode:overwriting:)``.
+  static func replaceOwn(_ path: String, by contents: [UInt8]) throws(ExitCode) {
+    let file = try PendingFile(path, overwriting: true, isOwn: true)
+    try file.write(contents)
+    try file.finish()
+  }
+
   static func exists(_ path: String) -> Bool { (try? FileSystem.status(path)) != nil }
 
   static func remove(_ path: String) { try? FileSystem.remove(path) }
 
-  /// Replaces a file by another one in the same folder, and keeps the old file under a third name.
-  ///
-  /// At any time there is a file at the path.
+  /// Replaces a file by another one in the same folder, and keeps the old file under a third name. At any time there is
+  /// a file at the path.
   ///
   /// - Throws: Exit code 74.
   static func replace(_ path: String, by new: String, keepingAs old: String) throws(ExitCode) {
@@ -84,19 +74,18 @@ enum NewFile {
   fileprivate static func failure(_ path: String, _ error: SystemError, creating: Bool = false) -> ExitCode {
     if error.isExisting { return isThere(path) }
     return ToolExit.failure(
-      creating && !error.isFull ? ToolExit.cannotCreate : ToolExit.inputOutput,
+      creating && !error.isFull ? ExitCode.cannotCreate : ExitCode.inputOutput,
       "cannot write \(path): \(error.reason)")
   }
 
   fileprivate static func isThere(_ path: String) -> ExitCode {
-    ToolExit.failure(ToolExit.cannotCreate, "\(path) is there already")
+    ToolExit.failure(.cannotCreate, "\(path) is there already")
   }
 }
 
-/// A new file that is written under a temporary name in the same folder, and renamed when it is finished.
-///
-/// If it is not finished, it is removed, also if SIGHUP, SIGINT or SIGTERM ends the process. The file that a killed
-/// process left is removed when the same file is written again.
+/// A new file that is written under a temporary name in the same folder, and renamed when it is finished. If it is not
+/// finished, it is removed, also if SIGHUP, SIGINT or SIGTERM ends the process. The file that a killed process left is
+/// removed when the same file is written again.
 final class PendingFile {
   let path: String
   private let target: String
@@ -104,22 +93,12 @@ final class PendingFile {
   private let isOwn: Bool
   private let unfinished: TemporaryFile
 
-  /// The temporary path.
   var temporary: String { unfinished.path }
 
-  /// Creates an empty file.
+  /// Creates an empty file, which may replace one of the command's inputs only if that is the command's own file.
   ///
   /// - Throws: The same as ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
-  convenience init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool) throws(ExitCode) {
-    try self.init(path, mode: mode, overwriting: overwriting, isOwn: false)
-  }
-
-  /// Creates an empty file that will replace one that the command itself manages.
-  fileprivate convenience init(own path: String) throws(ExitCode) {
-    try self.init(path, mode: 0o644, overwriting: true, isOwn: true)
-  }
-
-  private init(_ path: String, mode: UInt16, overwriting: Bool, isOwn: Bool) throws(ExitCode) {
+  init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool, isOwn: Bool = false) throws(ExitCode) {
     if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
     let status = try? FileSystem.status(path)
     guard status == nil || overwriting && status?.isRegularFile == true else { throw NewFile.isThere(path) }
@@ -137,14 +116,12 @@ final class PendingFile {
     self.isOwn = isOwn
   }
 
-  /// The path that the file is renamed to.
-  ///
-  /// A symbolic link is followed.
+  /// The path that the file is renamed to. A symbolic link is followed.
   private static func target(of path: String, exists: Bool) throws(ExitCode) -> String {
     guard exists, let own = try? FileSystem.linkStatus(path), !own.isRegularFile else { return path }
     guard let target = FileSystem.resolved(path) else {
       throw ToolExit.failure(
-        ToolExit.cannotCreate, "cannot write \(path): the link leads to a path that is not UTF-8")
+        .cannotCreate, "cannot write \(path): the link leads to a path that is not UTF-8")
     }
     return target
   }
@@ -167,9 +144,8 @@ final class PendingFile {
   }
 }
 
-/// A file under a temporary name, `FILE.NUMBER.new`, which is removed at the end.
-///
-/// While its process lives, the file is locked; an unlocked one is a leftover.
+/// A file under a temporary name, `FILE.NUMBER.new`, which is removed at the end. While its process lives, the file is
+/// locked; an unlocked one is a leftover.
 private struct TemporaryFile: ~Copyable {
   let path: String
   let file: File
@@ -206,9 +182,7 @@ private struct TemporaryFile: ~Copyable {
     unfinished.finish()
   }
 
-  /// Removes the unfinished files of processes that were killed.
-  ///
-  /// The file of a living process is locked.
+  /// Removes the unfinished files of processes that were killed. The file of a living process is locked.
   static func removeLeftovers(of target: String) {
     let folder = FileSystem.directory(of: target)
     let prefix = (target.split(separator: "/").last.map(String.init) ?? "") + "."

@@ -14,24 +14,10 @@ func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
   guard writeAll(bytes, to: STDOUT_FILENO) else { throw StandardStreams.outputFailure() }
 }
 
-/// Writes text to standard output, unchanged.
 func writeAll(_ text: String) throws(ExitCode) { try writeAll(Array(text.utf8)) }
 
-/// Ends an output object, and writes it as a line to standard output.
-func writeLine(_ object: JSONWriter) throws(ExitCode) {
-  var object = object
-  try writeAll(object.line())
-}
-
-/// Writes human-readable lines to standard output, with control characters escaped.
-func writeLine(_ lines: String...) throws(ExitCode) {
-  try writeAll(lines.map { ShownText.plain($0) + "\n" }.joined())
-}
-
-/// Writes a line to standard error, for notes and progress, with control characters escaped.
-///
-/// If writing fails, an otherwise successful command fails (``StandardStreams/finish(succeeded:)``); a failed command
-/// keeps its exit code.
+/// Writes a line to standard error, for notes and progress, with control characters escaped. If writing fails, an
+/// otherwise successful command fails (``StandardStreams/finish(succeeded:)``); a failed command keeps its exit code.
 func note(_ line: String) {
   // If standard error is closed, notes are not wanted.
   if !writeAll(Array((ShownText.plain(line) + "\n").utf8), to: STDERR_FILENO), errno != EBADF {
@@ -39,9 +25,13 @@ func note(_ line: String) {
   }
 }
 
+/// The value of an environment variable; `nil` if it is not set, or empty.
+func environmentVariable(_ name: String) -> String? {
+  let text = unsafe getenv(name).map { unsafe String(cString: $0) }
+  return text?.isEmpty == false ? text : nil
+}
+
 /// Writes all bytes to a file descriptor.
-///
-/// - Returns: `true` if it succeeded; otherwise `errno` has the reason.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   var offset = 0
   while offset < bytes.count {
@@ -57,14 +47,11 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   return true
 }
 
-/// The process's standard streams.
 enum StandardStreams {
   static let isNoteLost = Atomic(false)
 
-  /// Prepares the streams.
-  ///
-  /// A write to a closed pipe, or beyond the file size limit, becomes an error instead of a signal. A closed stream is
-  /// opened at `/dev/null`; otherwise the next file would get its descriptor.
+  /// Prepares the streams. A write to a closed pipe, or beyond the file size limit, becomes an error instead of a
+  /// signal. A closed stream is opened at `/dev/null`; otherwise the next file would get its descriptor.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
@@ -74,9 +61,8 @@ enum StandardStreams {
     for number in [SIGHUP, SIGINT, SIGTERM] { removeUnfinishedFiles(on: number) }
   }
 
-  /// Removes unfinished files when a signal ends the process.
-  ///
-  /// A signal that is ignored, as under `nohup`, stays ignored.
+  /// Removes unfinished files when a signal ends the process. A signal that is ignored, as under `nohup`, stays
+  /// ignored.
   private static func removeUnfinishedFiles(on number: Int32) {
     let before = signal(number) { number in
       UnfinishedFile.removeAll()
@@ -91,13 +77,41 @@ enum StandardStreams {
   /// Closes standard output, because some file systems report a full disk only then.
   static func finish(succeeded: Bool) throws(ExitCode) {
     guard close(STDOUT_FILENO) == 0 else { throw outputFailure() }
-    if succeeded, isNoteLost.load(ordering: .relaxed) { throw ToolExit.inputOutput }
+    if succeeded, isNoteLost.load(ordering: .relaxed) { throw ExitCode.inputOutput }
   }
 
   static func outputFailure() -> ExitCode {
     note("receipt-tool: cannot write to standard output: \(systemMessage(errno))")
     // Standard output is lost, so the error cannot be printed as an object either.
-    OutputError.keep(nil)
-    return ToolExit.inputOutput
+    Output.Error.keep(nil)
+    return ExitCode.inputOutput
+  }
+}
+
+/// The number of file descriptors that the process may still open.
+enum Descriptors {
+  /// The maximum number of descriptors that a command needs: for a trail with its readers, another trail or a table,
+  /// and some for libdispatch, which traps if it cannot open a file of `/proc`.
+  private static let neededByCommand = 32
+
+  /// Fails if fewer descriptors are left than a command needs. It would fail later otherwise, with part of the work
+  /// done.
+  ///
+  /// - Throws: Exit code 74.
+  static func require(_ more: Int = 0) throws(ExitCode) {
+    let count = neededByCommand + more
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    // Opening files as a test would take descriptors away from other threads meanwhile.
+    var free = 0
+    var descriptor: Int32 = 0
+    while free < count, rlim_t(descriptor) < limit.rlim_cur {
+      if fcntl(descriptor, F_GETFD) < 0 { free += 1 }
+      descriptor += 1
+    }
+    guard free < count else { return }
+    throw ToolExit.failure(
+      .inputOutput,
+      "only \(free) more files can be opened, and up to \(count) are needed; raise the limit: ulimit -n 256")
   }
 }

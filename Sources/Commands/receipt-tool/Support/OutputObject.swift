@@ -1,57 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
+import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
-import ReceiptCrypto
 
-/// The types of the objects that commands print with `--json`: the value of the first member, `type`.
-///
-/// `Schemas/receipt-tool` has a schema for each type.
-enum OutputType: String {
-  case apiResponse = "api-response"
-  case auditAcknowledgement = "audit-acknowledgement"
-  case auditBackup = "audit-backup"
-  case auditCheck = "audit-check"
-  case auditCheckpoint = "audit-checkpoint"
-  case auditCompleteness = "audit-completeness"
-  case auditEntry = "audit-entry"
-  case auditErasure = "audit-erasure"
-  case auditExport = "audit-export"
-  case auditFsck = "audit-fsck"
-  case auditImport = "audit-import"
-  case auditKey = "audit-key"
-  case auditKeyRotation = "audit-key-rotation"
-  case auditMigration = "audit-migration"
-  case auditPolicy = "audit-policy"
-  case auditProof = "audit-proof"
-  case auditReindexing = "audit-reindexing"
-  case auditRestoredKeys = "audit-restored-keys"
-  case auditStatistics = "audit-statistics"
-  case auditTrail = "audit-trail"
-  case auditWitness = "audit-witness"
-  case entitlement
-  case error
-  case identity
-  case inspection
-  case pendingPurchase = "pending-purchase"
-  case rescindedConsent = "rescinded-consent"
-  case signedReceipt = "signed-receipt"
-  case store
-  case storeFinish = "store-finish"
-  case storeInvalidProduct = "store-invalid-product"
-  case storeNotification = "store-notification"
-  case storeProduct = "store-product"
-  case storePurchase = "store-purchase"
-  case storeSubscription = "store-subscription"
-  case storeTransaction = "store-transaction"
-  case token
-  case verdict
-  case version
+protocol OutputPart {
+  func append(to object: inout JSONWriter)
+}
+
+/// An object that commands print with `--json`, such as ``Output/AuditTrail``. `Schemas/receipt-tool` has a schema for
+/// each type.
+protocol OutputObject: OutputPart {
+  /// The value of the first member, `type`.
+  static var type: String { get }
+}
+
+extension OutputObject {
+  /// The object and a line feed; absent members are left out.
+  func line() -> [UInt8] {
+    var object = JSONWriter(type: Self.type)
+    append(to: &object)
+    return object.line()
+  }
 }
 
 extension JSONWriter {
-  /// Begins an output object with `type` and `version`; ``line()`` ends it.
-  init(_ type: OutputType) { self.init(type: type.rawValue) }
-
   /// Ends an output object, and returns it with a line feed.
   mutating func line() -> [UInt8] {
     endObject()
@@ -59,6 +33,59 @@ extension JSONWriter {
     return bytes
   }
 
-  /// Writes an optional digest in hexadecimal.
-  mutating func member(_ name: String, _ value: SHA256Digest?) { member(name, value?.hexadecimal) }
+  mutating func member(_ name: String, _ parts: [some OutputPart]?) {
+    guard let parts else { return }
+    self.name(name)
+    beginArray()
+    for part in parts {
+      beginObject()
+      part.append(to: &self)
+      endObject()
+    }
+    endArray()
+  }
+
+  mutating func member(_ name: String, _ texts: [String]) {
+    member(name, JSONValue.array(texts.map { .string($0) }))
+  }
+
+  mutating func member(_ name: String, _ value: JSONValue) {
+    self.name(name)
+    self.value(value)
+  }
+
+  mutating func member(_ name: String, _ entry: EntryReport?) {
+    guard let entry else { return }
+    self.name(name)
+    beginObject()
+    entry.append(to: &self)
+    endObject()
+  }
+}
+
+struct JSONOption: ParsableArguments {
+  @Flag("json", "Print one JSON object a line.") var json = false
+
+  /// Prints an object, or lines of human-readable text, with control characters escaped.
+  func write(_ object: some OutputObject, _ lines: String...) throws(ExitCode) { try write(object, lines) }
+
+  func write(_ object: some OutputObject, _ lines: [String]) throws(ExitCode) {
+    try writeAll(json ? object.line() : Array(lines.map { ShownText.plain($0) + "\n" }.joined().utf8))
+  }
+}
+
+extension Output.APIResponse {
+  /// Prints a store's response: unchanged, for programs that know the store's formats, or with `--json` as a member of
+  /// an output object. The response cannot be an output object itself, because the stores use members `type` and
+  /// `version` of their own.
+  static func write(_ body: [UInt8], of endpoint: String, json: Bool) throws(ExitCode) {
+    guard json else { return try writeAll(body + [0x0A]) }
+    let response: JSONValue
+    do throws(MalformedReceipt) {
+      response = try JSONValue(parsing: body, limits: ReceiptLimits(maximumByteCount: body.count))
+    } catch {
+      throw ToolExit.failure(.undetermined, "the answer is no JSON: \(error)")
+    }
+    try writeAll(Self(endpoint: endpoint, response: response).line())
+  }
 }

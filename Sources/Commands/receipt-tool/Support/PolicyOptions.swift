@@ -13,7 +13,6 @@ extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
 
 extension VerificationPolicy {
-  /// The instant of `--time`, if it states one.
   var statedInstant: Timestamp? {
     if case .at(let instant) = timeRule { instant } else { nil }
   }
@@ -22,67 +21,45 @@ extension VerificationPolicy {
   var instant: Timestamp { statedInstant ?? SystemClock.now() }
 }
 
-/// The verification policy.
 struct PolicyOptions: ParsableArguments {
-  @Option(
-    name: .customLong("bundle-id"),
-    help: ArgumentHelp("Accept receipts of this app only. May be repeated.", valueName: "ID"))
+  @Option("bundle-id", "Accept receipts of this app only. May be repeated.", value: "ID")
   var bundleIds: [String] = []
 
-  @Option(
-    name: .customLong("app-apple-id"),
-    help: ArgumentHelp("The app's App Store identifier that the receipt must state.", valueName: "N"))
+  @Option("app-apple-id", "The app's App Store identifier that the receipt must state.", value: "N")
   var appAppleId: Int64?
 
-  @Option(
-    name: .customLong("environment"),
-    help: ArgumentHelp("Accept this environment. May be repeated. Default: production and sandbox."))
+  @Option("environment", "Accept this environment. May be repeated. Default: production and sandbox.")
   var environments: [ReceiptEnvironment.Category] = []
 
-  @Option(
-    name: .customLong("kind"),
-    help: ArgumentHelp("Accept this kind of receipt. May be repeated. Default: all."))
-  var kinds: [ReceiptKind] = []
+  @Option("kind", "Accept this kind of receipt. May be repeated. Default: all.") var kinds: [ReceiptKind] = []
 
-  @Option(
-    name: .customLong("algorithm"),
-    help: ArgumentHelp("Accept this signature algorithm. May be repeated. Default: all."))
+  @Option("algorithm", "Accept this signature algorithm. May be repeated. Default: all.")
   var algorithms: [ReceiptAlgorithm] = []
 
   @Option(
-    name: .customLong("time"),
-    help: ArgumentHelp(
-      "When the certificates must be valid: when the receipt was signed (default), now, or at an instant.",
-      valueName: "signing|now|ISO8601"))
+    "time",
+    "When the certificates must be valid: when the receipt was signed (default), now, or at an instant.",
+    value: "signing|now|ISO8601")
   var time = "signing"
 
-  @Option(
-    name: .customLong("max-age"),
-    help: ArgumentHelp("Refuse receipts signed longer ago than this.", valueName: "SECONDS"))
-  var maximumAge: Double?
+  @Option("max-age", "Refuse receipts signed longer ago than this.", value: "SECONDS") var maximumAge: Double?
 
-  @Option(
-    name: .customLong("clock-skew"),
-    help: ArgumentHelp("How far in the future the signing time may be.", valueName: "SECONDS"))
+  @Option("clock-skew", "How far in the future the signing time may be.", value: "SECONDS")
   var allowedClockSkew: Double = 60
 
   @Option(
-    name: .customLong("device-id"),
-    help: ArgumentHelp(
-      "The device that the receipt must be bound to: a UUID, or bytes in hexadecimal.",
-      valueName: "UUID|HEX"))
+    "device-id", "The device that the receipt must be bound to: a UUID, or bytes in hexadecimal.",
+    value: "UUID|HEX")
   var deviceId: String?
 
   @Option(
-    name: .customLong("marker"),
-    help: ArgumentHelp(
-      "The certificate extensions that mark receipt signing in a store of your own. May be repeated.",
-      valueName: "LEAF-OID,INTERMEDIATE-OID"))
+    "marker", "The certificate extensions that mark receipt signing in a store of your own. May be repeated.",
+    value: "LEAF-OID,INTERMEDIATE-OID")
   var markers: [String] = []
 
   @Flag(
-    name: .customLong("accept-claimed-environment"),
-    help: "Accept the unsigned environment of a transaction receipt, even if only production is allowed.")
+    "accept-claimed-environment",
+    "Accept the unsigned environment of a transaction receipt, even if only production is allowed.")
   var acceptsClaimedEnvironment = false
 
   func validate() throws {
@@ -128,13 +105,7 @@ struct PolicyOptions: ParsableArguments {
     switch time {
     case "signing": return .atSigning
     case "now": return .now
-    default:
-      do throws(MalformedReceipt) {
-        return .at(try Timestamp(iso8601: time))
-      } catch {
-        throw ValidationError(
-          "--time takes \"signing\", \"now\" or an instant such as 2025-10-01T07:09:12Z: \(error.message)")
-      }
+    default: return .at(try parseInstant(time, "--time", or: "\"signing\", \"now\" or ", why: true))
     }
   }
 

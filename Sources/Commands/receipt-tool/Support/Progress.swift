@@ -50,15 +50,12 @@ final class Progress: Sendable {
     _ = writeAll(Array(line.utf8), to: STDERR_FILENO)
   }
 
-  /// Removes the bar.
   func clear() {
     guard state.withLock({ $0.lastShown != nil }) else { return }
     _ = writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 
   /// Removes the bar, and prints the total and the rate.
-  ///
-  /// - Parameter detail: Text to add.
   func finish(_ detail: String = "") {
     clear()
     let elapsed = (ContinuousClock.now - start) / .seconds(1)

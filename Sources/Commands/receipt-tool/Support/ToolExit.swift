@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptCodec
 
 /// The exit codes of `sysexits.h` that the tool uses in addition to those of a verification.
-enum ToolExit {
+extension ExitCode {
   static let invalid = ExitCode(1)
   static let undetermined = ExitCode(2)
   static let usage = ExitCode(64)
@@ -13,30 +14,39 @@ enum ToolExit {
   static let cannotCreate = ExitCode(73)
   /// Output, a file or a storage could not be written.
   static let inputOutput = ExitCode(74)
+}
 
-  /// Writes the error to standard error, and returns the exit code to throw.
-  ///
-  /// With `--json` the error is also the last output object.
-  ///
-  /// - Parameters:
-  ///   - exitCode: The exit code.
-  ///   - message: The message.
-  ///   - code: The failing component's own code.
-  /// - Returns: The exit code.
+enum ToolExit {
+  /// Writes the error to standard error, and returns the exit code to throw. With `--json` the error is also the last
+  /// output object, with the failing component's own code.
   static func failure(_ exitCode: ExitCode, _ message: String, code: String? = nil) -> ExitCode {
     note("receipt-tool: \(message)")
-    OutputError.keep(OutputError(exitCode, message, code: code))
+    Output.Error.keep(Output.Error(exitCode, message, code: code))
     return exitCode
+  }
+
+  /// Reads an input with `body`, or ends the command with a message: the text, and the error's.
+  static func reading<Value, Failure: Error>(
+    orElse text: @autoclosure () -> String, _ body: () throws(Failure) -> Value
+  ) throws(ExitCode) -> Value {
+    do { return try body() } catch { throw failure(.unreadableInput, "\(text()): \(error)") }
   }
 }
 
-/// Refuses options that have no effect, since the user relies on them.
-///
-/// - Parameters:
-///   - options: The options, each with whether it is given.
-///   - isUsed: `true` if they have an effect.
-///   - reason: The message after the option's name, such as `needs --check ocsp`.
-/// - Throws: `ValidationError`, for exit code 64, that names the first option given.
+/// The instant that an option states; `words` are other values that it takes, and `why` is `true` to say what is wrong.
+func parseInstant(
+  _ text: String, _ option: String, or words: String = "", why: Bool = false
+) throws(ValidationError) -> Timestamp {
+  do throws(MalformedReceipt) {
+    return try Timestamp(iso8601: text)
+  } catch {
+    throw ValidationError(
+      "\(option) takes \(words)an instant such as 2025-10-01T07:09:12Z\(why ? ": \(error.message)" : ".")")
+  }
+}
+
+/// Refuses options that have no effect, since the user relies on them: the first one given, with the reason after its
+/// name, such as `needs --check ocsp`.
 func refuse(
   _ options: KeyValuePairs<String, Bool>, unless isUsed: Bool, _ reason: String
 ) throws(ValidationError) {

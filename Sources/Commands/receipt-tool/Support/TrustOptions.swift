@@ -5,32 +5,25 @@ import FoundationEssentials
 import ReceiptCrypto
 import ReceiptVerification
 
-/// The trusted roots and additional intermediate certificates.
 struct TrustOptions: ParsableArguments {
   @Option(
-    name: .customLong("trust"),
-    help: ArgumentHelp(
-      "A trusted root: \"apple\" for Apple's published roots, or a certificate file (PEM or DER).",
-      discussion: "May be repeated. Without it only Apple is trusted.", valueName: "apple|FILE"))
+    "trust", "A trusted root: \"apple\" for Apple's published roots, or a certificate file (PEM or DER).",
+    value: "apple|FILE", discussion: "May be repeated. Without it only Apple is trusted.")
   var trusted: [String] = []
 
   @Option(
-    name: .customLong("intermediate"),
-    help: ArgumentHelp(
-      "A certificate (PEM or DER) of an issuer that receipts do not embed, or a folder with such files.",
-      discussion: "May be repeated. Those of Apple's transaction receipts are built in.",
-      valueName: "FILE|FOLDER"))
+    "intermediate",
+    "A certificate (PEM or DER) of an issuer that receipts do not embed, or a folder with such files.",
+    value: "FILE|FOLDER", discussion: "May be repeated. Those of Apple's transaction receipts are built in.")
   var intermediateFiles: [String] = []
 
   @Flag(
-    name: .customLong("admit-xcode"),
-    help: ArgumentHelp(
-      "Admit test data that Xcode or a unit test signed with its own certificate.",
-      discussion: """
-        Such data does not prove a purchase: never use this in production.
-        Xcode's app receipts have the same certificate on every machine; its
-        JWS have a different one on each machine, which --trust must name.
-        """))
+    "admit-xcode", "Admit test data that Xcode or a unit test signed with its own certificate.",
+    discussion: """
+      Such data does not prove a purchase: never use this in production.
+      Xcode's app receipts have the same certificate on every machine; its
+      JWS have a different one on each machine, which --trust must name.
+      """)
   var admitsXcode = false
 
   struct Resolved {
@@ -49,7 +42,7 @@ struct TrustOptions: ParsableArguments {
       let roots = certificates.filter(\.isSelfIssued)
       guard !roots.isEmpty else {
         throw ToolExit.failure(
-          ToolExit.usage,
+          .usage,
           "--trust \(file): there is no root (self-issued) certificate in it; use --intermediate for others")
       }
       // Xcode's certificate is self-signed, and may or may not be a certificate authority. As a pinned certificate, it
@@ -57,7 +50,7 @@ struct TrustOptions: ParsableArguments {
       let authorities = roots.filter(\.isCertificateAuthority)
       guard admitsXcode || authorities.count == roots.count else {
         throw ToolExit.failure(
-          ToolExit.usage,
+          .usage,
           "--trust \(file): a self-signed certificate that is no authority can only be pinned for test data, "
             + "with --admit-xcode")
       }
@@ -86,7 +79,7 @@ struct TrustOptions: ParsableArguments {
     }
     guard !files.isEmpty else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
+        .unreadableInput,
         "--intermediate \(path): there is no file in this folder whose name ends in .cer, .crt, .der or .pem")
     }
     return files.map { "\(path)/\($0)" }
@@ -98,8 +91,8 @@ struct TrustOptions: ParsableArguments {
       return try Certificate.certificates(in: bytes)
     } catch {
       throw ToolExit.failure(
-        ToolExit.unreadableInput,
-        "\(GivenValue.described(file)) holds no certificate in PEM or DER: \(error.message)")
+        .unreadableInput, "\(GivenValue.described(file)) holds no certificate in PEM or DER: \(error.message)"
+      )
     }
   }
 }

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import AuditTrail
 import Glibc
 import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
-/// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
-struct LineVerification: Sendable {
+struct Verification: Sendable {
   let verifier: ReceiptVerifier
   let checkers: [any RemoteChecker]
   let recorder: VerdictRecorder?
-  let source: String
+  /// The instant at which subscriptions are evaluated; `nil` if the output must not depend on the clock.
   let instant: Timestamp?
+}
+
+/// Verifies a stream with one receipt a line on all cores, in constant memory, with results in input order.
+struct LineVerification: Sendable {
+  let means: Verification
+  let source: String
   let output: VerdictOutput
   let colors: Colors
   let progress: Progress
-  /// Indicates whether each line is a key, a tab and a receipt.
-  ///
-  /// See ``KeyedLine``.
+  /// Indicates whether each line is a key, a tab and a receipt. See ``KeyedLine``.
   var isKeyed = false
 
   /// The batch size of one task: large enough to make the task switch cheap, small enough to bound memory.
@@ -117,16 +119,17 @@ struct LineVerification: Sendable {
   private func verifyBatch(_ lines: [[UInt8]], _ keys: [String], firstIndex: Int) async throws -> Outcome {
     var outcome = Outcome()
     let verdicts =
-      checkers.isEmpty
-      ? verifier.verifyTogether(lines[...]) : await verifier.verifyTogether(lines, checkers: checkers)
+      means.checkers.isEmpty
+      ? means.verifier.verifyTogether(lines[...])
+      : await means.verifier.verifyTogether(lines, checkers: means.checkers)
     // The cancellation of the task may have interrupted remote checks.
     try Task.checkCancellation()
-    let recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
+    let recorded = try await means.recorder?.record(zip(verdicts, lines).map { ($0, $1) })
     for (offset, verified) in verdicts.enumerated() {
       let verdict = recorded?[offset].verdict ?? verified
       outcome.tally.count(verdict)
       var report = VerdictReport(
-        source: source, index: firstIndex + offset, verdict: verdict, instant: instant)
+        source: source, index: firstIndex + offset, verdict: verdict, instant: means.instant)
       if isKeyed { report.key = keys[offset] }
       report.recorded = recorded?[offset].acknowledgement
       outcome.output += try report.line(output, colors)
@@ -143,10 +146,9 @@ struct KeyedLine {
   let key: String
   let receipt: [UInt8]
 
-  /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab.
-  ///
-  /// A key with control characters is refused, and so is one that is not UTF-8: two different keys must never look the
-  /// same in the output.
+  /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab. A key with
+  /// control characters is refused, and so is one that is not UTF-8: two different keys must never look the same in the
+  /// output.
   init?(_ line: [UInt8]) {
     guard let tab = line.prefix(Self.maximumKeyLength + 1).firstIndex(of: UInt8(ascii: "\t")), tab > 0,
       !line[..<tab].contains(where: { $0 < 0x20 || $0 == 0x7F }),
@@ -156,12 +158,11 @@ struct KeyedLine {
     receipt = Array(line[(tab + 1)...])
   }
 
-  /// The error for a line without a key.
-  ///
-  /// It ends the command: the boundaries of the receipts in such an input are unknown.
+  /// The error for a line without a key. It ends the command: the boundaries of the receipts in such an input are
+  /// unknown.
   static func failure(source: String, index: Int) -> ExitCode {
     ToolExit.failure(
-      ToolExit.malformedInput,
+      .malformedInput,
       "\(ShownText.plain(source)):\(index): the line does not begin with a key and a tab, as --keyed requires: a key is "
         + "1 to \(maximumKeyLength) bytes of UTF-8 without control characters, and a receipt has no line feed"
     )

@@ -6,27 +6,21 @@ import ReceiptCodec
 import ReceiptInspection
 import ReceiptVerification
 
-/// The output for each receipt.
 enum VerdictOutput {
   case text, json
   /// The payload of a valid receipt.
   case payload
 }
 
-/// Prints a verdict.
 struct VerdictReport {
   let source: String
   let index: Int?
   let verdict: Verdict
-  /// The instant at which subscriptions are evaluated: that of `--time`, or the start of the command.
-  ///
-  /// `nil` if the output must not depend on the clock.
+  /// The instant at which subscriptions are evaluated: that of `--time`, or the start of the command. `nil` if the
+  /// output must not depend on the clock.
   let instant: Timestamp?
-  /// The key of the line, which is printed instead of `source` and `index`.
-  ///
-  /// The output then depends on the line alone.
+  /// The key of the line, which is printed instead of `source` and `index`. The output then depends on the line alone.
   var key: String?
-  /// The entry that records the verdict.
   var recorded: AuditAcknowledgement?
 
   /// The output for a line of the input: exactly one line, except in text form.
@@ -38,9 +32,7 @@ struct VerdictReport {
     }
   }
 
-  /// The payload on one line.
-  ///
-  /// A payload can contain line feeds only as white space between values.
+  /// The payload on one line. A payload can contain line feeds only as white space between values.
   private func payloadLine(of receipt: VerifiedReceipt) throws -> [UInt8] {
     var line = try receipt.payloadJSON()
     for lineBreak: UInt8 in [0x0A, 0x0D] {
@@ -54,7 +46,6 @@ struct VerdictReport {
     return line
   }
 
-  /// Several lines of human-readable text.
   func text() -> String {
     let place = key ?? index.map { "\(source):\($0)" } ?? source
     var lines = ["\(verdict.word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"]
@@ -67,20 +58,16 @@ struct VerdictReport {
       add("", reason.message)
       if !reason.place.isEmpty { add("where", reason.place) }
     }
+    func add(_ environment: ReceiptEnvironment?, isProven: Bool) {
+      add("environment", environment.map { $0.plainName + (isProven ? "" : " (claimed, not signed)") })
+    }
     if case .undetermined(let receipt) = verdict {
-      add(
-        "environment",
-        receipt.claimedEnvironment.map {
-          receipt.isEnvironmentProven ? $0.plainName : "\($0.plainName) (claimed, not signed)"
-        })
+      add(receipt.claimedEnvironment, isProven: receipt.isEnvironmentProven)
       add("retry", receipt.isRetryable ? "may help" : "will not help")
     }
     if let receipt = verdict.receipt {
-      let environment = receipt.environment.map {
-        receipt.isEnvironmentProven ? $0.plainName : "\($0.plainName) (claimed, not signed)"
-      }
       add("app", receipt.bundleId)
-      add("environment", environment)
+      add(receipt.environment, isProven: receipt.isEnvironmentProven)
       add("signed", receipt.signedAt?.iso8601)
       if let date = receipt.expirationDate {
         let isExpired = instant.map { date <= $0 } == true
@@ -115,11 +102,8 @@ struct VerdictReport {
     value.map { value in meaning.map { "\(value): \($0)" } ?? value }
   }
 
-  /// One JSON object and a line feed.
-  ///
-  /// Absent fields are left out.
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter(.verdict)
+    var object = JSONWriter(type: "verdict")
     if let key {
       object.member("key", key)
     } else {
@@ -135,9 +119,7 @@ struct VerdictReport {
   }
 }
 
-/// The human-readable text of each part.
 extension PurchaseReport {
-  /// One line of human-readable text.
   var text: String {
     var parts = [transaction.transactionId ?? "(no identifier)"]
     if let productId = transaction.productId { parts.append(productId) }
@@ -167,26 +149,25 @@ extension PurchaseReport {
 }
 
 extension RenewalReport {
-  /// One line of human-readable text.
   var text: String {
-    var parts: [String] = []
-    switch renewal.autoRenewStatus {
-    case .on: parts.append("renews")
-    case .off: parts.append("does NOT renew")
-    default: break
-    }
-    if let product = renewal.autoRenewProductId { parts.append(product) }
-    if let date = renewal.renewalDate { parts.append("on \(date.iso8601)") }
-    if let price = Money.text(renewal.renewalPrice, renewal.currency) { parts.append("for \(price)") }
-    if renewal.isInBillingRetryPeriod == true { parts.append("IN BILLING RETRY") }
-    if let date = renewal.gracePeriodExpiresDate { parts.append("grace period until \(date.iso8601)") }
-    if let intent = renewal.expirationIntent { parts.append("expired: \(intent)") }
-    return parts.joined(separator: "  ")
+    let status: String? =
+      switch renewal.autoRenewStatus {
+      case .on: "renews"
+      case .off: "does NOT renew"
+      default: nil
+      }
+    let parts = [
+      status, renewal.autoRenewProductId, renewal.renewalDate.map { "on \($0.iso8601)" },
+      Money.text(renewal.renewalPrice, renewal.currency).map { "for \($0)" },
+      renewal.isInBillingRetryPeriod == true ? "IN BILLING RETRY" : nil,
+      renewal.gracePeriodExpiresDate.map { "grace period until \($0.iso8601)" },
+      renewal.expirationIntent.map { "expired: \($0)" },
+    ]
+    return parts.compactMap(\.self).joined(separator: "  ")
   }
 }
 
 extension DetachedReport {
-  /// Names and values for human-readable text.
   var lines: [(name: String, value: String)] {
     switch content {
     case .googlePlayLicense(let license):

@@ -6,11 +6,9 @@ import ReceiptCodec
 import ReceiptHTTPCurl
 import ReceiptVerification
 
-/// `receipt-tool verify`: checks whether receipts are genuine and satisfy the policy.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify",
-    abstract: "Verify receipts.",
+    commandName: "verify", abstract: "Verify receipts.",
     discussion: """
       Reads any kind of receipt: signed JWS (transaction, renewal info, app
       transaction, notification, realtime request), app receipt (PKCS#7, binary or
@@ -61,48 +59,38 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Audit trail") var auditing: RecordingVerdictOptions
 
-  @Flag(name: .customLong("lines"), help: "Each line of the input is a receipt; results come in input order.")
-  var readsLines = false
+  @Flag("lines", "Each line of the input is a receipt; results come in input order.") var readsLines = false
 
   @Flag(
-    name: .customLong("keyed"),
-    help:
-      "With --lines: each line is a key, a tab and a receipt; the result has the key in place of source and index."
+    "keyed",
+    "With --lines: each line is a key, a tab and a receipt; the result has the key in place of source and index."
   )
   var isKeyed = false
 
   @Flag(
-    name: .customLong("exit-zero"),
-    help:
-      "With --lines: exit with 0 also if receipts are invalid or undetermined, for callers that read each verdict."
+    "exit-zero",
+    "With --lines: exit with 0 also if receipts are invalid or undetermined, for callers that read each verdict."
   )
   var exitsZero = false
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
-  var json = false
+  @Flag("json", "Print one JSON object a line.") var json = false
 
   @Flag(
-    name: .customLong("payload"),
-    help: ArgumentHelp(
-      "Print the whole payload of each valid receipt as the store signed it.",
-      discussion: """
-        Of formats that are no JSON, a JSON object of all fields. The verdict on any other receipt goes to standard \
-        error; with --json or --lines it is printed in the place of the payload, as JSON.
-        """))
+    "payload", "Print the whole payload of each valid receipt as the store signed it.",
+    discussion: """
+      Of formats that are no JSON, a JSON object of all fields. The verdict on any other receipt goes to standard \
+      error; with --json or --lines it is printed in the place of the payload, as JSON.
+      """)
   var printsPayload = false
 
   @OptionGroup var color: ColorOptions
 
-  @Flag(name: .customLong("explain"), help: "Explain every decision on standard error.")
-  var explains = false
+  @Flag("explain", "Explain every decision on standard error.") var explains = false
 
-  @Option(
-    name: .customLong("max-bytes"),
-    help: ArgumentHelp("The longest accepted receipt, in bytes.", valueName: "N"))
+  @Option("max-bytes", "The longest accepted receipt, in bytes.", value: "N")
   var maximumByteCount = ReceiptLimits.standard.maximumByteCount
 
-  @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
-  var paths: [String] = []
+  @Argument("Files to read; - is standard input.", value: "path") var paths: [String] = []
 
   private static let longestReceipt = 1 << 32
 
@@ -143,17 +131,18 @@ struct VerifyCommand: AsyncParsableCommand {
       diagnostics: explains ? explain : nil)
 
     // The output for a keyed line depends on that line alone, so that retrying a partition changes nothing.
-    let instant = isKeyed ? policy.statedInstant : policy.instant
+    let means = Verification(
+      verifier: verifier, checkers: checkers, recorder: recorder,
+      instant: isKeyed ? policy.statedInstant : policy.instant)
     let progress = Progress("verified", "receipts")
     var tally = VerdictTally()
     do {
       if let receipt = try detached.receipt(limit: maximumByteCount) {
-        try await verify(
-          receipt.bytes, named: receipt.name, with: verifier, checkers, recorder, instant, &tally)
+        try await verify(receipt.bytes, named: receipt.name, with: means, &tally)
       }
       for path in paths {
         do {
-          try await verify(path, with: verifier, checkers, recorder, instant, progress, &tally)
+          try await verify(path, with: means, progress, &tally)
         } catch let failure as ReadFailure {
           try failure.report()
           tally.hasUnreadableInput = true
@@ -175,29 +164,27 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 
   private func verify(
-    _ path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
-    _ recorder: VerdictRecorder?, _ instant: Timestamp?, _ progress: Progress, _ tally: inout VerdictTally
+    _ path: String, with means: Verification, _ progress: Progress, _ tally: inout VerdictTally
   ) async throws {
     let input = try InputFile(path)
     if readsLines {
       let lines = LineVerification(
-        verifier: verifier, checkers: checkers, recorder: recorder, source: path, instant: instant,
-        output: printsPayload ? .payload : json ? .json : .text, colors: color.colors, progress: progress,
+        means: means, source: path, output: printsPayload ? .payload : json ? .json : .text,
+        colors: color.colors, progress: progress,
         isKeyed: isKeyed)
       return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
     }
     let bytes = ReceiptInputText.stripped(try input.readAll(limit: maximumByteCount))
-    try await verify(bytes, named: path, with: verifier, checkers, recorder, instant, &tally)
+    try await verify(bytes, named: path, with: means, &tally)
   }
 
   private func verify(
-    _ bytes: [UInt8], named path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
-    _ recorder: VerdictRecorder?, _ instant: Timestamp?, _ tally: inout VerdictTally
+    _ bytes: [UInt8], named path: String, with means: Verification, _ tally: inout VerdictTally
   ) async throws {
-    var verdict = await verifier.verify(bytes, checkers: checkers)
-    let recorded = try await recorder?.record([(verdict, bytes)]).first
+    var verdict = await means.verifier.verify(bytes, checkers: means.checkers)
+    let recorded = try await means.recorder?.record([(verdict, bytes)]).first
     verdict = recorded?.verdict ?? verdict
-    var report = VerdictReport(source: path, index: nil, verdict: verdict, instant: instant)
+    var report = VerdictReport(source: path, index: nil, verdict: verdict, instant: means.instant)
     report.recorded = recorded?.acknowledgement
     tally.count(verdict)
     if printsPayload, case .valid(let receipt) = verdict {
@@ -212,7 +199,6 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// The number of verdicts of each kind.
 struct VerdictTally: Sendable {
   var valid = 0
   var invalid = 0
@@ -237,8 +223,8 @@ struct VerdictTally: Sendable {
   }
 
   var exitCode: ExitCode? {
-    if invalid > 0 { return ToolExit.invalid }
-    if hasUnreadableInput { return ToolExit.unreadableInput }
-    return undetermined > 0 ? ToolExit.undetermined : nil
+    if invalid > 0 { return ExitCode.invalid }
+    if hasUnreadableInput { return ExitCode.unreadableInput }
+    return undetermined > 0 ? ExitCode.undetermined : nil
   }
 }

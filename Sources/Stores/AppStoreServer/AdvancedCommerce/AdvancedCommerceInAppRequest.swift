@@ -101,7 +101,6 @@ extension AdvancedCommerceSubscriptionModifyInAppRequest {
 }
 
 extension RequestLimits {
-  /// Requires that no item is named twice.
   fileprivate mutating func requireDistinct(_ items: [(place: String, sku: String)]) {
     var seen: Set<String> = []
     for (place, sku) in items {

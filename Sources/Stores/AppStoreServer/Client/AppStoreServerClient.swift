@@ -22,9 +22,7 @@ public import ReceiptVerification
 /// The calls are the functions of ``AppStoreServerCall`` and ``AppStoreServerPagedCall``. Any number of tasks may use
 /// one client at once. The caller shuts down the transport.
 public struct AppStoreServerClient: Sendable {
-  /// The client that returns signed parts unverified.
   package let raw: RawAppStoreServerClient
-  /// Verifies the signed parts.
   package let verifier: ReceiptVerifier
 
   /// Creates a client.
@@ -48,7 +46,6 @@ public struct AppStoreServerClient: Sendable {
       verifier: verifier)
   }
 
-  /// Creates a client that verifies the responses of another client.
   package init(raw: RawAppStoreServerClient, verifier: ReceiptVerifier? = nil) {
     self.raw = raw
     self.verifier =
@@ -61,11 +58,6 @@ public struct AppStoreServerClient: Sendable {
   }
 
   /// Returns this client for another address, with the same tokens.
-  ///
-  /// - Parameters:
-  ///   - address: The server that is called.
-  ///   - verifier: Verifies the signed parts; by default the same as a new client's.
-  /// - Returns: The client.
   package func calling(
     _ address: AppStoreServerAddress, verifier: ReceiptVerifier? = nil
   ) -> AppStoreServerClient {

@@ -52,7 +52,6 @@ public struct AppStoreServerPages<Element: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-/// One page of a paged answer.
 struct AppStoreServerPage<Element: Sendable>: Sendable {
   struct Next: Sendable {
     let token: String

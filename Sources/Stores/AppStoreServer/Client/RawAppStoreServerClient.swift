@@ -8,7 +8,6 @@ package import ReceiptSigning
 public struct AppStoreServerAddress: Sendable, Hashable {
   /// The environment of the purchases that the server knows.
   package let environment: ReceiptEnvironment.Category
-  /// The base URL of all paths.
   package let url: RemoteURL
 
   /// Creates an address for a server of your own, such as an emulator.
@@ -26,81 +25,34 @@ public struct AppStoreServerAddress: Sendable, Hashable {
 }
 
 /// Calls the App Store Server API and returns the responses without verifying their signed parts.
-///
-/// ``AppStoreServerClient`` verifies them.
-///
-/// Any number of tasks may use one client at once; copies share their token. The caller shuts down the transport.
+/// ``AppStoreServerClient`` verifies them. Any number of tasks may use one client at once; copies share their token.
+/// The caller shuts down the transport.
 package struct RawAppStoreServerClient: Sendable {
-  /// The server that is called.
-  package let address: AppStoreServerAddress
-  /// The retry policy.
+  package private(set) var address: AppStoreServerAddress
   package let retry: RetryPolicy
-
-  let tokens: AppStoreServerTokens
-  let transport: any HTTPTransport
   package let time: RemoteTime
+  let tokens: AppStoreServerTokens
+  private let transport: any HTTPTransport
 
-  /// Creates a client.
-  ///
-  /// - Parameters:
-  ///   - transport: Sends the requests.
-  ///   - signer: Signs the tokens, and identifies the app.
-  ///   - address: The server that is called; Apple's production server by default.
-  ///   - retry: The retry policy.
-  ///   - time: The clocks and random numbers; the system's by default.
   package init(
     transport: any HTTPTransport, signer: DeveloperSigner, address: AppStoreServerAddress = .production,
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
   ) {
-    self.init(
-      transport: transport, tokens: AppStoreServerTokens(signer: signer, time: time), address: address,
-      retry: retry, time: time)
-  }
-
-  private init(
-    transport: any HTTPTransport, tokens: AppStoreServerTokens, address: AppStoreServerAddress,
-    retry: RetryPolicy, time: RemoteTime
-  ) {
-    self.transport = transport
-    self.tokens = tokens
     self.address = address
     self.retry = retry
     self.time = time
+    self.transport = transport
+    tokens = AppStoreServerTokens(signer: signer, time: time)
   }
 
-  /// The bundle identifier of the app.
   package var bundleId: String { tokens.signer.bundleId }
 
   /// Returns this client for another address, with the same tokens.
   package func calling(_ address: AppStoreServerAddress) -> RawAppStoreServerClient {
-    RawAppStoreServerClient(
-      transport: transport, tokens: tokens, address: address, retry: retry, time: time)
+    var client = self
+    client.address = address
+    return client
   }
-
-  /// Sends a call.
-  ///
-  /// - Throws: ``AppStoreServerError``.
-  package func send<Response, Value>(
-    _ call: AppStoreServerCall<Response, Value>
-  ) async throws(AppStoreServerError) -> Unverified<Response> { Unverified(try await answer(call).response) }
-
-  /// Sends a call whose response has no content.
-  ///
-  /// - Throws: ``AppStoreServerError``.
-  package func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
-    _ = try await answer(call)
-  }
-
-  /// Sends the call for one page.
-  ///
-  /// - Parameters:
-  ///   - call: The call, the same for each page.
-  ///   - token: The token of the page, which the page before states; `nil` for the first page.
-  /// - Returns: The page.
-  /// - Throws: ``AppStoreServerError``.
-  package func send<Response, Element>(
-    _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil
-  ) async throws(AppStoreServerError) -> Unverified<Response> { try await send(call.page(token)) }
 
   /// Sends a call, and returns the response and the number of requests sent.
   func answer<Response, Value>(
@@ -154,5 +106,61 @@ extension RawAppStoreServerClient: CustomStringConvertible, CustomReflectable {
   /// The address and the signer's identifiers, without token and key.
   package var customMirror: Mirror {
     Mirror(self, children: ["url": address.url.description, "signer": tokens.signer.description])
+  }
+}
+
+/// Classifies a response of the App Store: a value, a terminal error, or an error after which the request may be sent
+/// again.
+struct ResponseClassifier {
+  let now: @Sendable () -> Timestamp
+
+  /// A response without a success status, or with an unreadable body.
+  struct Refusal: Error {
+    let cause: AppStoreServerError.Cause
+  }
+
+  func classify<Value: Sendable>(
+    _ response: RemoteResponse, decode: ([UInt8]) throws(MalformedReceipt) -> Value
+  ) -> RemoteCaller.Outcome<Value> {
+    guard response.status / 100 == 2 else { return refuse(response) }
+    do throws(MalformedReceipt) {
+      return .done(try decode(response.body))
+    } catch {
+      return .failed(Refusal(cause: .malformedResponse(error)))
+    }
+  }
+
+  private func refuse<Value: Sendable>(_ response: RemoteResponse) -> RemoteCaller.Outcome<Value> {
+    let body = errorBody(of: response)
+    let message = body?.errorMessage.map(ShownText.line)
+    let retryAfter = response.retryAfter(now: now())
+    let cause: AppStoreServerError.Cause
+    switch (response.status, body?.errorCode) {
+    case (401, _): return .failed(Refusal(cause: .unauthorized(message: message)))
+    case (429, _):
+      return .retry(
+        Refusal(cause: .rateLimited(retryAfter: retryAfter)), notBefore: retryAfter, isProcessed: false)
+    case (_, .some(let code)):
+      cause = .response(code, message: message ?? code.meaning ?? "")
+      // Apple documents that the request had no effect and may be repeated.
+      if code.isRetryable { return .retry(Refusal(cause: cause), notBefore: retryAfter, isProcessed: false) }
+      // A documented error that is permanent.
+      if code.meaning != nil { return .failed(Refusal(cause: cause)) }
+    case (let status, nil): cause = .unexpectedStatus(status)
+    }
+    guard response.isTemporaryFailure else { return .failed(Refusal(cause: cause)) }
+    return .retry(Refusal(cause: cause), notBefore: retryAfter, isProcessed: true)
+  }
+
+  /// Returns the error in a JSON body; `nil` for an error page, or JSON of another structure.
+  private func errorBody(of response: RemoteResponse) -> AppStoreServerErrorBody? {
+    if let contentType = response.header("Content-Type"), !Self.isJSON(contentType) { return nil }
+    return try? AppStoreServerErrorBody(json: response.body, part: "error", limits: .standard)
+  }
+
+  /// Returns `true` if a media type is JSON's, with any parameters (RFC 8259 section 11, RFC 6839 section 3.1).
+  static func isJSON(_ contentType: String) -> Bool {
+    let type = contentType.prefix { $0 != ";" }.lowercased().trimmingASCIISpace
+    return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
   }
 }

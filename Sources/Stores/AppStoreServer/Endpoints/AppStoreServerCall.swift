@@ -13,7 +13,6 @@ internal import ReceiptCodec
 /// `Response` is the App Store's response. `Value` is the value that an ``AppStoreServerClient`` creates from it after
 /// verifying the signed parts. If a response has no signed parts, both are the same.
 public struct AppStoreServerCall<Response: Sendable & Hashable, Value: Sendable>: Sendable {
-  /// The endpoint.
   package let endpoint: AppStoreServerEndpoint
   let request: EndpointRequest
   let decode: @Sendable ([UInt8]) throws(MalformedReceipt) -> Response

@@ -9,7 +9,6 @@ public struct PerformanceTestFailures: Sendable, Hashable {
   /// The number of requests with each result.
   public var counts: [SendAttemptResult: Int64]
 
-  /// Creates an object from its counts.
   package init(counts: [SendAttemptResult: Int64] = [:]) { self.counts = counts }
 }
 

@@ -9,13 +9,6 @@ extension RealtimeResponse {
 }
 
 extension RealtimePromotionalOfferSignatureV1 {
-  /// Creates an object from a signature of `DeveloperSigner`.
-  ///
-  /// - Parameters:
-  ///   - signature: The signature.
-  ///   - productId: The product that it covers.
-  ///   - offerIdentifier: The offer that it covers.
-  ///   - appAccountToken: The account that it covers; `nil` if it covers none.
   package init(
     _ signature: PromotionalOfferSignature, productId: String, offerIdentifier: String,
     appAccountToken: UUIDString? = nil

@@ -4,11 +4,10 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Synchronization
 
-/// The token of the App Store Server API, signed once and used for all calls until shortly before it expires.
-///
-/// Clients of both environments share one.
+/// The token of the App Store Server API, signed once and used for all calls until shortly before it expires. Clients
+/// of both environments share one.
 final class AppStoreServerTokens: Sendable {
-  /// The lifetime of a token, in seconds.
+  /// In seconds.
   static let lifetime = 300
   /// The time, in seconds, before its expiry from which a token is no longer used, because a request takes time.
   static let reserve: Double = 60
@@ -59,9 +58,7 @@ final class AppStoreServerTokens: Sendable {
 }
 
 extension AppStoreServerTokens: CustomStringConvertible, CustomReflectable {
-  /// The signer, without token and key.
   var description: String { "AppStoreServerTokens(\(signer))" }
 
-  /// The signer, without token and key.
   var customMirror: Mirror { Mirror(self, children: ["signer": signer.description]) }
 }

@@ -4,7 +4,6 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
 
-/// Verifies the signed parts of one response.
 struct SignedParts: Sendable {
   let verifier: ReceiptVerifier
   let bundleId: String
@@ -12,14 +11,12 @@ struct SignedParts: Sendable {
   let endpoint: AppStoreServerEndpoint
   let attempts: Int
 
-  /// Verifies a required part.
   func verify<Payload: WirePayload>(
     _ compact: String?, at place: String, as type: Payload.Type = Payload.self
   ) throws(AppStoreServerError) -> VerifiedPayload<Payload> {
     try verifyOne(try require(compact, at: place), at: place)
   }
 
-  /// Verifies an optional part.
   func verifyIfPresent<Payload: WirePayload>(
     _ compact: String?, at place: String, as type: Payload.Type = Payload.self
   ) throws(AppStoreServerError) -> VerifiedPayload<Payload>? {
@@ -52,11 +49,8 @@ struct SignedParts: Sendable {
     return verified
   }
 
-  /// Returns a required member of any type.
   func require<Value>(_ value: Value?, at place: String) throws(AppStoreServerError) -> Value {
-    guard let value else {
-      throw malformed(.missing, at: place, "The response has no such member.")
-    }
+    guard let value else { throw malformed(.missing, at: place, "The response has no such member.") }
     return value
   }
 

@@ -2,6 +2,8 @@
 
 // Callers need this module to create the transport and its URL.
 @_exported public import ReceiptHTTP
+internal import ReceiptCodec
+internal import ReceiptBytes
 
 /// The addresses of the Google Play Developer API and of its access tokens: Google's, or a compatible server's.
 public struct GooglePlayAddress: Sendable, Hashable {
@@ -80,9 +82,7 @@ public struct GooglePlayClient: Sendable {
   /// If the access token is refused, it is renewed once.
   ///
   /// - Throws: ``GooglePlayError``.
-  public func send<Response>(
-    _ call: GooglePlayCall<Response>
-  ) async throws(GooglePlayError) -> Response {
+  public func send<Response>(_ call: GooglePlayCall<Response>) async throws(GooglePlayError) -> Response {
     var attempts = 0
     do {
       return try await send(call, attempts: &attempts)
@@ -130,9 +130,7 @@ public struct GooglePlayClient: Sendable {
       throw GooglePlayError.Cause.invalidRequest(
         place: "packageName", message: "It must be a package name such as com.example.app.")
     }
-    let base = address.url.appending(pathSegments: [
-      "androidpublisher", "v3", "applications", packageName,
-    ])
+    let base = address.url.appending(pathSegments: ["androidpublisher", "v3", "applications", packageName])
     do throws(RequestLimits.Violation) {
       return try call.request.url(of: call.endpoint, at: base)
     } catch {
@@ -160,5 +158,85 @@ extension GooglePlayClient: CustomStringConvertible, CustomReflectable {
       children: [
         "url": address.url.description, "packageName": packageName, "account": tokens.account.description,
       ])
+  }
+}
+
+/// A call of the Google Play Developer API: an endpoint with its parameters.
+///
+/// The calls are generated from the endpoint rows in `WireTypes/`.
+///
+/// ```swift
+/// let purchase = try await client.send(.subscription(token))
+/// ```
+public struct GooglePlayCall<Response: Sendable & Hashable>: Sendable {
+  package let endpoint: GooglePlayEndpoint
+  let request: EndpointRequest
+  let decode: @Sendable ([UInt8]) throws(MalformedReceipt) -> Response
+}
+
+extension GooglePlayCall where Response: JSONObject {
+  init(_ endpoint: GooglePlayEndpoint, _ request: EndpointRequest = EndpointRequest()) {
+    self.init(endpoint: endpoint, request: request) { (body) throws(MalformedReceipt) in
+      try Response(json: body, part: "response", limits: .standard)
+    }
+  }
+}
+
+extension GooglePlayCall where Response == NoContent {
+  init(_ endpoint: GooglePlayEndpoint, _ request: EndpointRequest = EndpointRequest()) {
+    self.init(endpoint: endpoint, request: request) { (_) throws(MalformedReceipt) in NoContent() }
+  }
+}
+
+/// Classifies a response of the Google Play Developer API: a value, a terminal error, or an error after which the
+/// request may be sent again.
+struct ResponseClassifier {
+  let now: @Sendable () -> Timestamp
+
+  func classify<Value: Sendable>(
+    _ response: RemoteResponse, decode: ([UInt8]) throws(MalformedReceipt) -> Value
+  ) -> RemoteCaller.Outcome<Value> {
+    guard response.status / 100 == 2 else { return refuse(response) }
+    do throws(MalformedReceipt) {
+      return .done(try decode(response.body))
+    } catch {
+      return .failed(GooglePlayError.Cause.malformedResponse(error))
+    }
+  }
+
+  private func refuse<Value: Sendable>(_ response: RemoteResponse) -> RemoteCaller.Outcome<Value> {
+    let error = try? PlayErrorBody(json: response.body, part: "error", limits: .standard).error
+    let reason = error?.errors?.lazy.compactMap(\.reason).first
+    let refusal = GooglePlayError.Refusal(
+      code: Self.code(response.status, status: error?.status, reason: reason), httpStatus: response.status,
+      status: error?.status.map(ShownText.line), reason: reason.map(ShownText.line),
+      message: error?.message.map(ShownText.line), retryAfter: response.retryAfter(now: now()))
+    switch refusal.code {
+    case .quotaExceeded, .conflict:
+      return .retry(refusal, notBefore: refusal.retryAfter, isProcessed: false)
+    case _ where response.isTemporaryFailure:
+      return .retry(refusal, notBefore: refusal.retryAfter, isProcessed: true)
+    default: return .failed(refusal)
+    }
+  }
+
+  private static let quotaReasons = [
+    "quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded",
+  ]
+
+  private static func code(_ httpStatus: Int, status: String?, reason: String?) -> GooglePlayError.Code {
+    switch httpStatus {
+    case 400: .invalidRequest
+    case 401: .unauthorized
+    case 403:
+      status == "RESOURCE_EXHAUSTED" || quotaReasons.contains(reason ?? "")
+        ? .quotaExceeded : .permissionDenied
+    case 404: .notFound
+    case 409: .conflict
+    case 410: .tokenNoLongerValid
+    case 429: .quotaExceeded
+    case 500...599: .unavailable
+    default: .other
+    }
   }
 }

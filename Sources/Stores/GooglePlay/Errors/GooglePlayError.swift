@@ -112,7 +112,6 @@ public struct GooglePlayError: Error, Sendable, Hashable {
 }
 
 extension GooglePlayError.Cause {
-  /// Converts the error that a call threw.
   init(_ error: any Error) {
     switch error {
     case let cause as GooglePlayError.Cause: self = cause

@@ -7,7 +7,6 @@ package import ReceiptCodec
 public struct DeveloperMessage: Sendable, Hashable {
   /// The identifier of the message, the same for each delivery.
   public let messageId: String
-  /// The time at which the message was published.
   package let publishTime: Timestamp?
   /// The app, one of those that the receiver accepts.
   public let packageName: String
@@ -31,32 +30,36 @@ public struct DeveloperMessage: Sendable, Hashable {
       ?? notification.voidedPurchaseNotification?.purchaseToken
   }
 
-  /// `true` if the purchase is a subscription.
   var isSubscription: Bool {
     notification.subscriptionNotification != nil
       || notification.voidedPurchaseNotification?.productType == .subscription
   }
 
-  /// The kind of event: the name of the notification's member that is set.
-  ///
-  /// If this version does not know the event, it is the member's name on the wire.
+  /// The kind of event: the name of the notification's member that is set. If this version does not know the event, it
+  /// is the member's name on the wire.
   package var event: String {
-    if notification.subscriptionNotification != nil { return "subscriptionNotification" }
-    if notification.oneTimeProductNotification != nil { return "oneTimeProductNotification" }
-    if notification.voidedPurchaseNotification != nil { return "voidedPurchaseNotification" }
-    if notification.testNotification != nil { return "testNotification" }
-    if notification.pendingRefundReviewNotification != nil { return "pendingRefundReviewNotification" }
-    return notification.unknownFields.first { $0.value.object != nil }?.name ?? "none"
+    notification.events.first ?? notification.unknownFields.first { $0.value.object != nil }?.name ?? "none"
   }
 
-  /// The type of the event; `nil` if it has none.
   package var eventType: Int64? {
     notification.subscriptionNotification?.notificationType?.rawValue
       ?? notification.oneTimeProductNotification?.notificationType?.rawValue
   }
 
-  /// The time of the event.
   package var eventTime: Timestamp? { notification.eventTime ?? publishTime }
+}
+
+extension DeveloperNotification {
+  /// The names of the members that are set, of which a notification has one.
+  var events: [String] {
+    [
+      ("subscriptionNotification", subscriptionNotification != nil),
+      ("oneTimeProductNotification", oneTimeProductNotification != nil),
+      ("voidedPurchaseNotification", voidedPurchaseNotification != nil),
+      ("testNotification", testNotification != nil),
+      ("pendingRefundReviewNotification", pendingRefundReviewNotification != nil),
+    ].filter(\.1).map(\.0)
+  }
 }
 
 /// The result of a message.

@@ -53,9 +53,7 @@ public struct DeveloperNotificationReceiver: Sendable {
   ///   - body: The body.
   /// - Returns: The message.
   /// - Throws: ``PushRejection``, which states the HTTP status to answer.
-  public func receive(
-    authorization: String?, body: [UInt8]
-  ) async throws(PushRejection) -> DeveloperMessage {
+  public func receive(authorization: String?, body: [UInt8]) async throws(PushRejection) -> DeveloperMessage {
     do throws(PushTokenRejection) {
       _ = try await verifier.verify(authorization: authorization)
     } catch {
@@ -106,13 +104,7 @@ public struct DeveloperNotificationReceiver: Sendable {
         .invalidBase64, at: .jsonPath("$.message.data"), "The data are not standard base64. \(error.message)")
     }
     let notification = try DeveloperNotification(json: json, part: "developer notification", limits: limits)
-    let present =
-      [
-        notification.subscriptionNotification != nil, notification.oneTimeProductNotification != nil,
-        notification.voidedPurchaseNotification != nil, notification.testNotification != nil,
-        notification.pendingRefundReviewNotification != nil,
-      ].count { $0 }
-    guard present <= 1 else {
+    guard notification.events.count <= 1 else {
       throw MalformedReceipt(.unexpected, at: .jsonPath("$"), "The notification says several things at once.")
     }
     guard let packageName = notification.packageName else {

@@ -113,15 +113,13 @@ extension EntitlementLedger {
 }
 
 extension SubscriptionPurchaseV2 {
-  /// The account that owns the purchase.
-  ///
-  /// A customer can subscribe again in the Play app, without the app. The app states the account only when it
-  /// acknowledges such a purchase; until then it is the account of the expired purchase.
+  /// The account that owns the purchase. A customer can subscribe again in the Play app, without the app. The app
+  /// states the account only when it acknowledges such a purchase; until then it is the account of the expired
+  /// purchase.
   fileprivate func account(asOf: Timestamp) -> PlayAccountFact? {
     let own = externalAccountIdentifiers
     let expired = outOfAppPurchaseContext?.expiredExternalAccountIdentifiers
-    return PlayAccountFact(
-      own?.obfuscatedExternalAccountId, own?.obfuscatedExternalProfileId, asOf: asOf)
+    return PlayAccountFact(own?.obfuscatedExternalAccountId, own?.obfuscatedExternalProfileId, asOf: asOf)
       ?? PlayAccountFact(
         expired?.obfuscatedExternalAccountId, expired?.obfuscatedExternalProfileId, asOf: asOf)?
       .with { $0.isOfExpired = true }

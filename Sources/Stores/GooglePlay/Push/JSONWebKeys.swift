@@ -4,10 +4,8 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 package import ReceiptCrypto
 
-/// Google's public keys for the tokens of push requests, by identifier.
-///
-/// They are cached for as long as the response allows. An unknown identifier causes another request, at most once a
-/// minute.
+/// Google's public keys for the tokens of push requests, by identifier. They are cached for as long as the response
+/// allows. An unknown identifier causes another request, at most once a minute.
 final class JSONWebKeys: Sendable {
   /// The reason why the keys could not be obtained.
   struct Failure: Error, Sendable {
@@ -71,8 +69,7 @@ final class JSONWebKeys: Sendable {
   ) -> RemoteCaller.Outcome<(Keys, lifetime: Double)> {
     guard response.status == 200 else {
       let failure = Failure(message: "The keys were answered with HTTP status \(response.status).")
-      return response.isTemporaryFailure
-        ? .retry(failure, notBefore: response.retryAfter(now: now), isProcessed: false) : .failed(failure)
+      return .refused(response, failure, now: now)
     }
     do throws(MalformedReceipt) {
       let set = try JSONWebKeySet(json: response.body, part: "key set", limits: .standard)
@@ -110,9 +107,8 @@ final class JSONWebKeys: Sendable {
 }
 
 extension JSONWebKey {
-  /// The public key, if it is RSA of 2048 to 8192 bits for RS256.
-  ///
-  /// `nil` also if a member forbids it to verify signatures (`use`, `key_ops`: RFC 7517 sections 4.2 and 4.3).
+  /// The public key, if it is RSA of 2048 to 8192 bits for RS256. `nil` also if a member forbids it to verify
+  /// signatures (`use`, `key_ops`: RFC 7517 sections 4.2 and 4.3).
   package var publicKey: PublicKey? {
     guard keyType == "RSA", alg ?? "RS256" == "RS256", use ?? "sig" == "sig",
       operations?.contains("verify") ?? true,

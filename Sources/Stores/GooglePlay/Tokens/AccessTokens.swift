@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The access token of a service account, shared by all tasks.
-///
-/// It is requested when needed, and again shortly before it expires; at most one request is under way.
+/// The access token of a service account, shared by all tasks. It is requested when needed, and again shortly before it
+/// expires; at most one request is under way.
 final class AccessTokens: Sendable {
   /// The scope of the Google Play Developer API.
   static let scope = "https://www.googleapis.com/auth/androidpublisher"
@@ -50,4 +50,65 @@ final class AccessTokens: Sendable {
       return .failure(GooglePlayError.Cause(error))
     }
   }
+}
+
+/// A request for an access token (RFC 6749 section 4.4, RFC 7523 section 2.1).
+package struct AccessTokenGrant: Sendable {
+  private static let maximumResponseByteCount = 1 << 16
+  /// The longest lifetime, in seconds; no store's token lives longer than an hour.
+  private static let greatestLifetime: Int64 = 3600
+
+  private let body: [UInt8]
+
+  package init(form: [(name: String, value: String)]) {
+    let pairs = form.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
+    body = Array(pairs.joined(separator: "&").utf8)
+  }
+
+  /// Requests a token.
+  ///
+  /// - Throws: ``AccessTokenRefusal``, or an error of `RemoteCaller`.
+  package func token(
+    from url: RemoteURL, _ caller: RemoteCaller
+  ) async throws -> (token: Secret, lifetime: Double) {
+    let request = RemoteRequest(
+      .post, url,
+      headers: [
+        HTTPHeader("Content-Type", "application/x-www-form-urlencoded"),
+        HTTPHeader("Accept", "application/json"), UserAgent.header,
+      ], body: body, maximumResponseByteCount: Self.maximumResponseByteCount)
+    return try await caller.send(isIdempotent: true, { request }) { response in
+      Self.classify(response, now: caller.time.now())
+    }
+  }
+
+  private static func classify(
+    _ response: RemoteResponse, now: Timestamp
+  ) -> RemoteCaller.Outcome<(token: Secret, lifetime: Double)> {
+    let answer = try? AccessTokenResponse(json: response.body, part: "token response", limits: .standard)
+    if response.status == 200, let token = answer?.accessToken, isToken(token),
+      answer?.tokenType?.lowercased() == "bearer"
+    {
+      return .done((Secret(token), Double(min(max(answer?.expiresIn ?? 0, 0), greatestLifetime))))
+    }
+    let refusal = AccessTokenRefusal(
+      httpStatus: response.status, error: answer?.error.map(ShownText.line),
+      message: answer?.errorDescription.map(ShownText.line))
+    return .refused(response, refusal, now: now)
+  }
+
+  /// Returns `true` if the text is allowed in a header (RFC 6750 section 2.1).
+  private static func isToken(_ text: String) -> Bool {
+    1...8192 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
+  }
+}
+
+package struct AccessTokenRefusal: Error, Sendable, Hashable {
+  package let httpStatus: Int
+  /// The error code, such as `invalid_grant`.
+  package let error: String?
+  package let message: String?
+
+  /// `true` if a token may be issued later.
+  package var isRetryable: Bool { RemoteResponse.isTemporaryFailure(status: httpStatus) }
 }

@@ -67,21 +67,13 @@ public struct ServiceAccount: Sendable {
     let issuedAt = issuedAt.wholeSecondsSince1970 ?? 0
     var header = JSONWriter()
     header.beginObject()
-    for (name, value) in [("alg", "RS256"), ("typ", "JWT"), ("kid", keyId)] {
-      header.name(name)
-      header.string(value)
-    }
+    for (name, value) in [("alg", "RS256"), ("typ", "JWT"), ("kid", keyId)] { header.member(name, value) }
     header.endObject()
     var claims = JSONWriter()
     claims.beginObject()
-    for (name, value) in [("iss", email), ("scope", scope), ("aud", audience)] {
-      claims.name(name)
-      claims.string(value)
-    }
-    claims.name("iat")
-    claims.integer(issuedAt)
-    claims.name("exp")
-    claims.integer(issuedAt + 3600)
+    for (name, value) in [("iss", email), ("scope", scope), ("aud", audience)] { claims.member(name, value) }
+    claims.member("iat", issuedAt)
+    claims.member("exp", issuedAt + 3600)
     claims.endObject()
     let input = Base64URL.encode(header.bytes) + [UInt8(ascii: ".")] + Base64URL.encode(claims.bytes)
     let signature = try privateKey.signature(for: input, using: .rsaPKCS1v15(.sha256))

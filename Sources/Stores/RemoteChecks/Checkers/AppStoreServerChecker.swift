@@ -16,7 +16,6 @@ public import ReceiptVerification
 public struct AppStoreServerChecker: RemoteChecker {
   /// `app-store`.
   public let name = "app-store"
-  /// The requirements.
   package var requirements: PurchaseRequirements
   /// Checks receipts while the App Store cannot be reached; `nil` by default.
   ///
@@ -66,11 +65,9 @@ public struct AppStoreServerChecker: RemoteChecker {
       return answer
     }
     let asked = candidates.map { $0.raw.address.environment.rawValue }.joined(separator: " and ")
-    return .response(
-      CheckerResponse(.refused(message: "The App Store does not know the purchase (asked \(asked)).")))
+    return .refused("The App Store does not know the purchase (asked \(asked)).")
   }
 
-  /// The purchase that a receipt is about.
   fileprivate enum Subject {
     case transaction(Transaction)
     case subscription(originalTransactionId: String)
@@ -124,8 +121,7 @@ private struct Inquiry {
       }
     } catch {
       if let code = error.code, Self.meansUnknown(code) { return nil }
-      return error.isRetryable || error.isCancellation
-        ? .retryableFailure(message: error.description) : .terminalFailure(message: error.description)
+      return .failure(error.description, isRetryable: error.isRetryable || error.isCancellation)
     }
   }
 
@@ -138,9 +134,7 @@ private struct Inquiry {
 
   private var confirmed: CheckerAnswer { .response(CheckerResponse(.confirmed, environment: environment)) }
 
-  private func refused(_ message: String) -> CheckerAnswer {
-    .response(CheckerResponse(.refused(message: message), environment: environment))
-  }
+  private func refused(_ message: String) -> CheckerAnswer { .refused(message, environment: environment) }
 
   private func revoked(at date: Timestamp) -> CheckerAnswer {
     .response(CheckerResponse(.revoked(at: date), environment: environment))
@@ -203,12 +197,10 @@ private struct Inquiry {
     var revoked: [String: Timestamp] = [:]
     let ids = Set(purchases.compactMap(\.transactionId))
     if let date = known.revocationDate { revoked[id] = date }
-    for try await refund in client.pages(.refundHistory(of: id)) {
-      guard let id = refund.payload.transactionId, ids.contains(id), let date = refund.payload.revocationDate
-      else {
-        continue
+    for try await refund in client.pages(.refundHistory(of: id)).map(\.payload) {
+      if let id = refund.transactionId, ids.contains(id), let date = refund.revocationDate {
+        revoked[id] = date
       }
-      revoked[id] = date
     }
     return .response(
       RevocationFinding.response(

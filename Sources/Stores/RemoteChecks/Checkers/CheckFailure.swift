@@ -9,14 +9,11 @@ struct CheckFailure: Error {
 
   init(_ answer: CheckerAnswer) { self.answer = answer }
 
-  /// Converts the error that a call threw.
   init(_ error: any Error) {
     switch error {
     case let failure as CheckFailure: self = failure
     case RemoteCaller.Failure.transport(let failure):
-      answer =
-        failure.isRetryable
-        ? .retryableFailure(message: failure.description) : .terminalFailure(message: failure.description)
+      answer = .failure(failure.description, isRetryable: failure.isRetryable)
     case RemoteCaller.Failure.deadlineExceeded:
       answer = .retryableFailure(message: "No answer before the deadline.")
     case RemoteCaller.Failure.cancelled: answer = .retryableFailure(message: "The task was cancelled.")
@@ -29,27 +26,33 @@ struct CheckFailure: Error {
   }
 }
 
+extension CheckerAnswer {
+  static func refused(_ message: String, environment: ReceiptEnvironment.Category? = nil) -> CheckerAnswer {
+    .response(CheckerResponse(.refused(message: message), environment: environment))
+  }
+
+  static func failure(_ message: String, isRetryable: Bool) -> CheckerAnswer {
+    isRetryable ? .retryableFailure(message: message) : .terminalFailure(message: message)
+  }
+}
+
 extension CheckFailure {
+  static func terminal(_ message: String) -> CheckFailure { CheckFailure(.terminalFailure(message: message)) }
+
   /// The outcome of a response without a success status (RFC 9110 section 15).
   static func outcome<Value: Sendable>(
     of response: RemoteResponse, now: Timestamp
   ) -> RemoteCaller.Outcome<Value> {
-    let message = "HTTP status \(response.status)."
-    guard response.isTemporaryFailure else {
-      return .failed(CheckFailure(.terminalFailure(message: message)))
-    }
-    return retry(message, notBefore: response.retryAfter(now: now))
+    let failure = CheckerAnswer.failure(
+      "HTTP status \(response.status).", isRetryable: response.isTemporaryFailure)
+    return .refused(response, CheckFailure(failure), now: now)
   }
 
-  /// An outcome that may be retried; the server did not process the request.
-  static func retry<Value: Sendable>(
-    _ message: String, notBefore: Timestamp? = nil
-  ) -> RemoteCaller.Outcome<Value> {
-    .retry(CheckFailure(.retryableFailure(message: message)), notBefore: notBefore, isProcessed: false)
+  static func retry<Value: Sendable>(_ message: String) -> RemoteCaller.Outcome<Value> {
+    .retry(CheckFailure(.retryableFailure(message: message)), notBefore: nil, isProcessed: false)
   }
 }
 
-/// The result of revoked purchases for a receipt that may have others.
 enum RevocationFinding {
   /// Revoked if all of the receipt's purchases are; otherwise confirmed, and the response names the revoked ones.
   static func response(

@@ -12,9 +12,8 @@ public struct PurchaseRequirements: Sendable, Hashable {
   package var refusesUpgraded: Bool
   /// The account that must own the purchase (`appAccountToken`); `nil` accepts any.
   package var appAccountToken: UUIDString?
-  /// Indicates whether a subscription must be active or in its grace period now.
-  ///
-  /// `false` by default, because a receipt proves a purchase and not a current period.
+  /// Indicates whether a subscription must be active or in its grace period now. `false` by default, because a receipt
+  /// proves a purchase and not a current period.
   package var requiresCurrentSubscription: Bool
 
   /// Creates requirements.

@@ -58,10 +58,9 @@ public struct ReceiptServiceChecker: RemoteChecker {
     case "valid": return .done(.response(confirmation(verdict)))
     case "invalid" where reason?["code"]?.string == ReasonCode.revoked.rawValue:
       return .done(.response(CheckerResponse(.revoked(at: nil))))
-    case "invalid": return .done(.response(CheckerResponse(.refused(message: message))))
+    case "invalid": return .done(.refused(message))
     case "undetermined":
-      let isRetryable = verdict["retryable"] == .bool(true)
-      return .done(isRetryable ? .retryableFailure(message: message) : .terminalFailure(message: message))
+      return .done(.failure(message, isRetryable: verdict["retryable"] == .bool(true)))
     default: return .done(.terminalFailure(message: "The service answered with an unknown verdict."))
     }
   }

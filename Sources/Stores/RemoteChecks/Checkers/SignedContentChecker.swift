@@ -31,7 +31,6 @@ public import ReceiptVerification
 public struct SignedContentChecker: RemoteChecker {
   /// `signed-content`.
   public let name = "signed-content"
-  /// The requirements.
   package var requirements: PurchaseRequirements
   private let clock: @Sendable () -> Timestamp
 

@@ -16,9 +16,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
 
   /// The URLs of the environments.
   public struct Endpoints: Sendable, Hashable {
-    /// The complete URL for production.
     package var production: RemoteURL
-    /// The complete URL for the sandbox.
     package var sandbox: RemoteURL
 
     /// Creates endpoints.
@@ -92,8 +90,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
       default: return answer(response, from: environment, about: receipt)
       }
       guard environments.contains(other) else {
-        return .response(
-          CheckerResponse(.refused(message: "The store says that the receipt is from \(other.rawValue).")))
+        return .refused("The store says that the receipt is from \(other.rawValue).")
       }
       guard environment == first else {
         return .retryableFailure(message: "Production and sandbox each say that the receipt is the other's.")
@@ -109,15 +106,12 @@ public struct VerifyReceiptChecker: RemoteChecker {
     let message = "\(response.status)"
     switch response.status {
     case .valid, .validButExpired: break
-    case .notAuthenticated, .accountNotFound: return .response(CheckerResponse(.refused(message: message)))
+    case .notAuthenticated, .accountNotFound: return .refused(message)
     // Temporary statuses were already retried, and do not reach this point.
     default: return .terminalFailure(message: message)
     }
     guard response.bundleId == receipt.bundleId else {
-      return .response(
-        CheckerResponse(
-          .refused(
-            message: "The store says that the receipt is of another app (\(response.bundleId ?? "none")).")))
+      return .refused("The store says that the receipt is of another app (\(response.bundleId ?? "none")).")
     }
     let now = caller.time.now()
     let revoked = response.purchases.filter(\.isCancelled).map {
@@ -144,12 +138,8 @@ public struct VerifyReceiptChecker: RemoteChecker {
   private func body(for receipt: VerifiedReceipt) -> [UInt8] {
     var json = JSONWriter()
     json.beginObject()
-    json.name("receipt-data")
-    json.string(Base64.encodeToString(receipt.encoded))
-    if let sharedSecret {
-      json.name("password")
-      json.string(sharedSecret.text)
-    }
+    json.member("receipt-data", Base64.encodeToString(receipt.encoded))
+    json.member("password", sharedSecret?.text)
     json.endObject()
     return json.bytes
   }

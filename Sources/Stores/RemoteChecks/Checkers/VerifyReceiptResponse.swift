@@ -2,9 +2,8 @@
 
 internal import ReceiptCodec
 
-/// The fields of a `verifyReceipt` response that the checker needs.
-///
-/// Numbers and flags are read in every type that the store has been seen to use.
+/// The fields of a `verifyReceipt` response that the checker needs. Numbers and flags are read in every type that the
+/// store has been seen to use.
 struct VerifyReceiptResponse {
   /// One purchase of `in_app` or `latest_receipt_info`, or the flat receipt in the style of iOS 6.
   struct Purchase {
@@ -74,7 +73,6 @@ extension VerifyReceiptStatus: CustomStringConvertible {
   /// `true` for 21100 to 21199.
   var isInternalDataAccessError: Bool { 21100...21199 ~= rawValue }
 
-  /// The number and its meaning.
   var description: String {
     let fallback = isInternalDataAccessError ? "an internal data access error" : "an unknown status"
     return "Status \(rawValue): \(meaning ?? fallback)."

@@ -9,7 +9,6 @@ internal import Synchronization
 /// once as unreachable. Then a few probes are let through. The first probe that gets an answer closes the circuit; a
 /// probe that fails opens it again.
 public final class CircuitBreaker: RemoteChecker {
-  /// The state of the circuit.
   package enum State: String, Sendable, Hashable {
     /// Every check asks the source.
     case closed
@@ -27,7 +26,6 @@ public final class CircuitBreaker: RemoteChecker {
     var generation = 0
   }
 
-  /// The checker that asks the source.
   package let checker: any RemoteChecker
   /// The number of failures in a row that open the circuit.
   package let failureThreshold: Int
@@ -60,7 +58,6 @@ public final class CircuitBreaker: RemoteChecker {
     self.time = time
   }
 
-  /// The state of the circuit now.
   package var state: State {
     let now = time.elapsed()
     return circuit.withLock { circuit in

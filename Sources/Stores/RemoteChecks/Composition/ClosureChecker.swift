@@ -24,9 +24,7 @@ public struct ClosureChecker: RemoteChecker {
   ///   - name: A short name for verdicts and logs.
   ///   - answer: Asks the source. An error that it throws counts as unreachable. The verdict names only the error's
   ///     type, because the error may hold secrets.
-  public init(
-    name: String, _ answer: @escaping @Sendable (VerifiedReceipt) async throws -> CheckerAnswer
-  ) {
+  public init(name: String, _ answer: @escaping @Sendable (VerifiedReceipt) async throws -> CheckerAnswer) {
     self.name = name
     self.answer = answer
   }

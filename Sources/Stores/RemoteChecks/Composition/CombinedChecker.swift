@@ -8,7 +8,6 @@ public import ReceiptVerification
 /// If a revocation or a refusal decides, the report names the checker that made it. If a checker whose answer is needed
 /// is unreachable, so is the combination: a missing answer is never a confirmation.
 public struct CombinedChecker: RemoteChecker {
-  /// The rule by which the answers are combined.
   package enum Rule: String, Sendable, Hashable {
     /// Every checker must confirm. The first revocation or refusal decides; without one, a failure does.
     case allOf = "all-of"
@@ -27,25 +26,13 @@ public struct CombinedChecker: RemoteChecker {
     case together
   }
 
-  /// The rule by which the answers are combined.
   package let rule: Rule
-  /// The order in which the checkers are asked.
   package let order: Order
-  /// The checkers.
   package let checkers: [any RemoteChecker]
   /// The rule and the names of the checkers, unless another name was given.
   public let name: String
   private let time: RemoteTime
 
-  /// Creates a combination.
-  ///
-  /// - Parameters:
-  ///   - rule: The rule by which the answers are combined.
-  ///   - checkers: The checkers. If the array is empty, every check fails.
-  ///   - order: The order in which the checkers are asked.
-  ///   - name: The combination's name in verdicts; by default the rule and the checkers' names, like
-  ///     `all-of(app-store, ocsp)`.
-  ///   - time: The clock.
   package init(
     _ rule: Rule, _ checkers: [any RemoteChecker], order: Order, name: String? = nil,
     time: RemoteTime = .system

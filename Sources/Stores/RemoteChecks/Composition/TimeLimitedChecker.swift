@@ -6,7 +6,6 @@ public import ReceiptVerification
 ///
 /// A check that exceeds the limit counts as unreachable: the verdict is undetermined, and trying again may help.
 public struct TimeLimitedChecker: RemoteChecker {
-  /// The wrapped checker.
   package let checker: any RemoteChecker
   /// The longest time that one check may take.
   package let limit: Duration
@@ -15,7 +14,6 @@ public struct TimeLimitedChecker: RemoteChecker {
   /// The name of the wrapped checker.
   public var name: String { checker.name }
 
-  /// Creates a checker.
   package init(_ checker: any RemoteChecker, limit: Duration, time: RemoteTime = .system) {
     self.checker = checker
     self.limit = limit

@@ -52,9 +52,8 @@ public struct GooglePlayChecker: RemoteChecker {
     return await answer(purchases, of: receipt, PlayInquiry(client, requirements))
   }
 
-  /// Combines the answers about several purchases.
-  ///
-  /// The receipt is refused if one purchase is, and revoked if all are; otherwise the answer names the revoked ones.
+  /// Combines the answers about several purchases. The receipt is refused if one purchase is, and revoked if all are;
+  /// otherwise the answer names the revoked ones.
   private func answer(
     _ purchases: [GooglePlayPurchase], of receipt: VerifiedReceipt, _ inquiry: PlayInquiry
   ) async -> CheckerAnswer {

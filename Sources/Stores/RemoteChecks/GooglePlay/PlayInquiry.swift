@@ -5,7 +5,6 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptVerification
 
-/// Asks Google Play about a purchase, and evaluates the answer.
 struct PlayInquiry {
   private let client: GooglePlayClient
   private let requirements: PurchaseRequirements
@@ -24,7 +23,7 @@ struct PlayInquiry {
     do throws(GooglePlayError) {
       // The signed data of a subscription states whether it renews; a prepaid one may omit it.
       if claimed.autoRenewing == nil, let answer = try await product(claimed, token) { return answer }
-      return try await subscription(claimed, token)
+      return answer(try await client.send(.subscription(token)), to: claimed)
     } catch {
       return Self.answer(error)
     }
@@ -42,30 +41,19 @@ struct PlayInquiry {
     }
   }
 
-  private func subscription(
-    _ claimed: GooglePlayPurchase, _ token: String
-  ) async throws(GooglePlayError) -> CheckerAnswer {
-    answer(try await client.send(.subscription(token)), to: claimed)
-  }
-
   private static func answer(_ error: GooglePlayError) -> CheckerAnswer {
     switch error.code {
     case .notFound, .invalidRequest:
-      return .response(
-        CheckerResponse(.refused(message: "Google Play does not know the purchase (\(error.cause)).")))
+      return .refused("Google Play does not know the purchase (\(error.cause)).")
     case .tokenNoLongerValid:
-      return .response(
-        CheckerResponse(
-          .refused(message: "The purchase token is no longer valid: it expired long ago.")))
+      return .refused("The purchase token is no longer valid: it expired long ago.")
     default:
-      return error.isRetryable || error.cause == .cancelled
-        ? .retryableFailure(message: error.description) : .terminalFailure(message: error.description)
+      return .failure(error.description, isRetryable: error.isRetryable || error.cause == .cancelled)
     }
   }
 
   // MARK: Decisions
 
-  /// Evaluates Google's answer about a one-time purchase.
   func answer(_ known: ProductPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
     let isTest = known.testPurchaseContext != nil
     switch known.purchaseStateContext?.purchaseState {
@@ -94,7 +82,6 @@ struct PlayInquiry {
   /// Clamps a quantity from Google, which need not be sensible.
   private func count(_ quantity: Int64) -> Int { Int(clamping: min(max(0, quantity), 1 << 32)) }
 
-  /// Evaluates Google's answer about a subscription.
   func answer(_ known: SubscriptionPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
     let isTest = known.testPurchase != nil
     let items = known.lineItems ?? []
@@ -110,16 +97,12 @@ struct PlayInquiry {
     switch known.subscriptionState {
     case .pending, .pendingPurchaseCanceled:
       return refused("The purchase is not paid for.", isTest: isTest)
-    case .active, .inGracePeriod, .canceled:
-      let isCurrent = isCurrent(items, of: claimed)
-      return isCurrent || !requirements.requiresCurrentSubscription
-        ? response(.confirmed, isTest: isTest)
-        : refused(PurchaseRequirements.notActive("expired"), isTest: isTest)
-    case .paused, .onHold, .expired:
-      let state = known.subscriptionState?.meaning ?? "expired"
-      return requirements.requiresCurrentSubscription
-        ? refused(PurchaseRequirements.notActive(state), isTest: isTest)
-        : response(.confirmed, isTest: isTest)
+    case .active, .inGracePeriod, .canceled, .paused, .onHold, .expired:
+      guard requirements.requiresCurrentSubscription else { return response(.confirmed, isTest: isTest) }
+      let isPaidFor = [.active, .inGracePeriod, .canceled].contains(known.subscriptionState)
+      if isPaidFor, isCurrent(items, of: claimed) { return response(.confirmed, isTest: isTest) }
+      let state = isPaidFor ? nil : known.subscriptionState?.meaning
+      return refused(PurchaseRequirements.notActive(state ?? "expired"), isTest: isTest)
     case .unspecified, .unknown, nil: return Self.unknownState(known.subscriptionState?.rawValue)
     }
   }
@@ -182,6 +165,5 @@ struct PlayInquiry {
 }
 
 extension GooglePlayPurchase {
-  /// The products that the purchase names.
   fileprivate var products: [String] { (productIds ?? []) + [productId].compactMap(\.self) }
 }

@@ -74,27 +74,24 @@ public struct HuaweiChecker: RemoteChecker {
     switch answer.responseCode {
     case .success: break
     case .notOwned, .alreadyConsumed, .abnormalAccount:
-      return .response(CheckerResponse(.refused(message: HuaweiClient.message(answer))))
+      return .refused(HuaweiClient.message(answer))
     default: return .terminalFailure(message: HuaweiClient.message(answer))
     }
     let known = try verified(answer, mustBeSigned: claimed.kind != .subscription)
     guard UTF8Text.isIdentical(known.packageName ?? "", claimed.packageName ?? ""),
       UTF8Text.isIdentical(known.purchaseToken ?? "", token)
-    else { throw CheckFailure(.terminalFailure(message: "Huawei answers about another purchase.")) }
+    else { throw CheckFailure.terminal("Huawei answers about another purchase.") }
     return .response(
       CheckerResponse(
         standing(of: known, claimed: claimed, at: client.caller.time.now()),
         environment: DetachedContent.huaweiPurchase(known).environment?.category))
   }
 
-  /// Returns the purchase in an answer.
-  ///
-  /// If the answer must be signed or has a signature, the signature is verified with the app's key.
-  private func verified(
-    _ answer: HuaweiAnswer, mustBeSigned: Bool
-  ) throws(CheckFailure) -> HuaweiPurchase {
+  /// Returns the purchase in an answer. If the answer must be signed or has a signature, the signature is verified with
+  /// the app's key.
+  private func verified(_ answer: HuaweiAnswer, mustBeSigned: Bool) throws(CheckFailure) -> HuaweiPurchase {
     guard let data = answer.purchaseTokenData ?? answer.inappPurchaseData else {
-      throw CheckFailure(.terminalFailure(message: "Huawei's answer has no purchase."))
+      throw CheckFailure.terminal("Huawei's answer has no purchase.")
     }
     let signed: UnverifiedDetachedReceipt
     do throws(MalformedReceipt) {
@@ -105,21 +102,18 @@ public struct HuaweiChecker: RemoteChecker {
         signedBytes: Array(data.utf8), signature: answer.dataSignature ?? "",
         algorithm: answer.signatureAlgorithm)
     } catch {
-      throw CheckFailure(
-        .terminalFailure(message: "The purchase in Huawei's answer cannot be read: \(error)"))
+      throw CheckFailure.terminal("The purchase in Huawei's answer cannot be read: \(error)")
     }
     switch verifier.verify(.detached(signed)) {
     case .valid(let receipt):
       guard case .detached(.huaweiPurchase(let purchase)) = receipt.content else {
-        throw CheckFailure(.terminalFailure(message: "Huawei's answer is a \(receipt.kind.rawValue)."))
+        throw CheckFailure.terminal("Huawei's answer is a \(receipt.kind.rawValue).")
       }
       return purchase
     case .invalid(let receipt):
-      throw CheckFailure(
-        .terminalFailure(message: "The purchase in Huawei's answer is not genuine: \(receipt.reason)"))
+      throw CheckFailure.terminal("The purchase in Huawei's answer is not genuine: \(receipt.reason)")
     case .undetermined(let receipt):
-      throw CheckFailure(
-        .terminalFailure(message: "The purchase in Huawei's answer cannot be verified: \(receipt.reason)"))
+      throw CheckFailure.terminal("The purchase in Huawei's answer cannot be verified: \(receipt.reason)")
     }
   }
 

@@ -3,6 +3,7 @@
 internal import GooglePlay
 internal import ReceiptBytes
 internal import ReceiptCodec
+public import ReceiptHTTP
 internal import ReceiptVerification
 
 /// Asks Huawei AppGallery about purchase tokens; all tasks share its access token.
@@ -31,16 +32,13 @@ final class HuaweiClient: Sendable {
       } catch let refusal as AccessTokenRefusal {
         let reasons = ["HTTP status \(refusal.httpStatus)", refusal.error, refusal.message].compactMap(\.self)
         let message = "Huawei issued no access token: \(reasons.joined(separator: ": "))"
-        return .failure(
-          CheckFailure(
-            refusal.isRetryable ? .retryableFailure(message: message) : .terminalFailure(message: message)))
+        return .failure(CheckFailure(.failure(message, isRetryable: refusal.isRetryable)))
       } catch {
         return .failure(CheckFailure(error))
       }
     }
   }
 
-  /// Asks the order service about a purchase token.
   func order(token: String, productId: String) async throws(CheckFailure) -> HuaweiAnswer {
     var question = HuaweiTokenQuestion()
     question.purchaseToken = token
@@ -49,7 +47,6 @@ final class HuaweiClient: Sendable {
       address.orders.appending(pathSegments: ["applications", "purchases", "tokens", "verify"]), question)
   }
 
-  /// Asks the subscription service about a purchase token.
   func subscription(token: String, subscriptionId: String) async throws(CheckFailure) -> HuaweiAnswer {
     var question = HuaweiTokenQuestion()
     question.purchaseToken = token
@@ -83,8 +80,7 @@ final class HuaweiClient: Sendable {
       }
       tokens.forget { $0 == token }
       guard mayRenew else {
-        throw CheckFailure(
-          .terminalFailure(message: "Huawei does not accept the access token (HTTP status 401)."))
+        throw CheckFailure.terminal("Huawei does not accept the access token (HTTP status 401).")
       }
       mayRenew = false
     }
@@ -107,5 +103,56 @@ final class HuaweiClient: Sendable {
     guard let code = answer.responseCode else { return "Huawei's answer has no code." }
     let meaning = code.meaning ?? answer.responseMessage.map(ShownText.line) ?? "not documented"
     return "Huawei answers with the code \(ShownText.line(code.rawValue)): \(meaning)."
+  }
+}
+
+/// The addresses of the Huawei AppGallery servers that know the purchases of a region.
+public struct HuaweiAddress: Sendable, Hashable {
+  /// A region with its own servers.
+  public enum Site: String, Sendable, Hashable, CaseIterable {
+    /// China.
+    case china
+    /// Europe.
+    case germany
+    /// Asia, Africa and Latin America.
+    case singapore
+    /// Russia.
+    case russia
+
+    fileprivate var names: (code: String, domain: String) {
+      switch self {
+      case .china: ("drcn", "com.cn")
+      case .germany: ("dre", "eu")
+      case .singapore: ("dra", "asia")
+      case .russia: ("drru", "ru")
+      }
+    }
+  }
+
+  /// The order service, which knows consumables and one-time purchases.
+  let orders: RemoteURL
+  let subscriptions: RemoteURL
+  let token: RemoteURL
+
+  /// Creates the addresses of a region's servers.
+  public init(_ site: Site) {
+    let (code, domain) = site.names
+    orders = RemoteURL(secureHost: "orders-\(code).iap.cloud.huawei.\(domain)")
+    subscriptions = RemoteURL(secureHost: "subscr-\(code).iap.cloud.huawei.\(domain)")
+    token = RemoteURL(secureHost: "oauth-login.cloud.huawei.com")
+      .appending(pathSegments: Self.tokenPath)
+  }
+
+  /// Creates the address of one server of your own that offers all services.
+  public init(base: RemoteURL) {
+    self.init(orders: base, subscriptions: base, token: base.appending(pathSegments: Self.tokenPath))
+  }
+
+  private static let tokenPath = ["oauth2", "v3", "token"]
+
+  package init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {
+    self.orders = orders
+    self.subscriptions = subscriptions
+    self.token = token
   }
 }

@@ -23,7 +23,6 @@ public import ReceiptVerification
 public final class RevocationChecker: RemoteChecker {
   /// `ocsp`.
   public let name = "ocsp"
-  /// The checker's options.
   package let options: RevocationOptions
 
   private let time: RemoteTime
@@ -60,10 +59,8 @@ public final class RevocationChecker: RemoteChecker {
   /// Checks that still wait, and later ones, fail: ``RevocationOptions/unreachable`` does not apply to them.
   public func shutdown() async { await cache.shutdown() }
 
-  /// The number of requests under way.
   package var requestCount: Int { cache.flightCount }
 
-  /// The number of cached statuses.
   package var cachedCount: Int { cache.count }
 
   // MARK: - Requests
@@ -152,8 +149,7 @@ public final class RevocationChecker: RemoteChecker {
       let note = notes.isEmpty ? nil : notes.joined(separator: " ")
       return .response(CheckerResponse(.confirmed, note: note))
     }
-    return failure.isRetryable
-      ? .retryableFailure(message: failure.message) : .terminalFailure(message: failure.message)
+    return .failure(failure.message, isRetryable: failure.isRetryable)
   }
 
   private enum Evaluation {

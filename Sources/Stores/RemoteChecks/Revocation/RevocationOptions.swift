@@ -44,7 +44,6 @@ public struct RevocationOptions: Sendable {
 
   /// An event about one certificate that is worth a line in a log.
   public struct Note: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of event.
     package enum Subject: String, Sendable, Hashable, CaseIterable {
       /// The certificate passed although its status could not be obtained.
       case softFailure = "soft-failure"
@@ -58,9 +57,7 @@ public struct RevocationOptions: Sendable {
       case refreshFailed = "refresh-failed"
     }
 
-    /// The kind of event.
     package let subject: Subject
-    /// The certificate.
     package let certificate: Certificate
     /// A sentence that describes the event.
     public let message: String
@@ -87,9 +84,8 @@ public struct RevocationOptions: Sendable {
   ///
   /// Responders that sign responses in advance, Apple's among them, do not repeat it.
   public var requiresNonce = false
-  /// The hash that identifies certificates in requests; SHA-1 by default.
-  ///
-  /// Every responder understands SHA-1, and security does not depend on this hash.
+  /// The hash that identifies certificates in requests; SHA-1 by default. Every responder understands SHA-1, and
+  /// security does not depend on this hash.
   package var identifierHash: DigestAlgorithm = .sha1
   /// The retry policy for a responder; by default two attempts of 5 seconds each, 10 seconds in all.
   public var retryPolicy = RetryPolicy(

@@ -2,6 +2,7 @@
 
 internal import ReceiptCodec
 internal import ReceiptCrypto
+internal import Synchronization
 
 /// A certificate and its issuer's certificate.
 struct RevocationQuestion: Sendable, Hashable {
@@ -24,10 +25,8 @@ struct RevocationSource: Sendable {
   var now: Int64 { caller.time.now().wholeSecondsSince1970 ?? .min }
 
   /// Returns the address to ask about a certificate: the configured responder, else one that the certificate names,
-  /// else the address of its revocation list.
-  ///
-  /// OCSP comes first because lists can be long. Plain `http` is allowed and usual: both answers are signed, and a
-  /// responder behind TLS would need another responder for its own certificate.
+  /// else the address of its revocation list. OCSP comes first because lists can be long. Plain `http` is allowed and
+  /// usual: both answers are signed, and a responder behind TLS would need another responder for its own certificate.
   func pointer(of certificate: Certificate) -> RevocationPointer? {
     if let url = options.responderURL { return .ocsp(url) }
     for text in certificate.ocspURLs {
@@ -73,12 +72,7 @@ struct RevocationSource: Sendable {
         HTTPHeader("Content-Type", "application/ocsp-request"),
         HTTPHeader("Accept", "application/ocsp-response"),
       ], body: made.der, maximumResponseByteCount: OCSPResponse.maximumByteCount)
-    return try await caller.send(isIdempotent: true) {
-      request
-    } classify: { response in
-      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
-        return refusal
-      }
+    return try await send(request) { response in
       do throws(OCSPError) {
         return .done(
           try OCSPResponse(der: response.body).status(
@@ -99,12 +93,7 @@ struct RevocationSource: Sendable {
   private func fetchList(_ question: RevocationQuestion, _ url: RemoteURL) async throws -> CertificateStatus {
     let request = RemoteRequest(
       .get, url, maximumResponseByteCount: CertificateRevocationList.maximumByteCount)
-    return try await caller.send(isIdempotent: true) {
-      request
-    } classify: { response in
-      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
-        return refusal
-      }
+    return try await send(request) { response in
       do throws(RevocationListError) {
         return .done(
           try CertificateRevocationList(der: response.body).status(
@@ -118,14 +107,15 @@ struct RevocationSource: Sendable {
     }
   }
 
-  private func refusal<Value>(
-    of response: RemoteResponse, from url: RemoteURL
-  ) -> RemoteCaller.Outcome<Value>? {
-    guard response.status != 200 else { return nil }
-    let failure = RevocationFailure(
-      message: "\(url.host) answers HTTP \(response.status).", isRetryable: true)
-    guard response.isTemporaryFailure else { return .failed(failure) }
-    return .retry(failure, notBefore: response.retryAfter(now: caller.time.now()), isProcessed: false)
+  private func send(
+    _ request: RemoteRequest, read: (RemoteResponse) -> RemoteCaller.Outcome<CertificateStatus>
+  ) async throws -> CertificateStatus {
+    try await caller.send(isIdempotent: true, { request }) { response in
+      guard response.status != 200 else { return read(response) }
+      let failure = RevocationFailure(
+        message: "\(request.url.host) answers HTTP \(response.status).", isRetryable: true)
+      return .refused(response, failure, now: caller.time.now())
+    }
   }
 
   private static func failure(_ failure: RemoteCaller.Failure) -> RevocationFailure {
@@ -139,5 +129,60 @@ struct RevocationSource: Sendable {
           "The responder sends us elsewhere (HTTP \(status))\(RemoteCaller.Failure.afterRedirects(followed)).",
         isRetryable: false)
     }
+  }
+}
+
+/// The status of one certificate, and how long it may be cached.
+struct KnownStatus: Sendable {
+  let status: CertificateStatus
+  /// The time, in seconds since 1970, until which the status need not be checked again; `nil` if it must not be cached.
+  let freshUntil: Double?
+}
+
+/// The reason why the status of a certificate could not be obtained.
+struct RevocationFailure: Error, Sendable, Hashable {
+  let message: String
+  /// `true` if asking again may help.
+  let isRetryable: Bool
+
+  static let shutDown = RevocationFailure(message: "The checker was shut down.", isRetryable: false)
+  static let cancelled = RevocationFailure(message: "The task was cancelled.", isRetryable: true)
+}
+
+typealias RevocationOutcome = Result<KnownStatus, RevocationFailure>
+
+/// A request whose outcome any number of tasks can await.
+final class RevocationFlight: Sendable {
+  private struct State {
+    var outcome: RevocationOutcome?
+    var waiting: [FirstResult<RevocationOutcome>] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// The outcome; or `cancelled` as soon as the waiting task is cancelled, while the request goes on for the others.
+  var outcome: RevocationOutcome {
+    get async {
+      let first = FirstResult<RevocationOutcome>()
+      let completed = state.withLock { state in
+        if state.outcome == nil { state.waiting.append(first) }
+        return state.outcome
+      }
+      if let completed { return completed }
+      return await withTaskCancellationHandler {
+        await first.value
+      } onCancel: {
+        first.deliver(.failure(.cancelled))
+      }
+    }
+  }
+
+  func complete(_ outcome: RevocationOutcome) {
+    let waiting = state.withLock { state in
+      state.outcome = outcome
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for first in waiting { first.deliver(outcome) }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
-import AppStoreServer
+@testable import AppStoreServer
 import Testing
 
 /// A call of each endpoint, with what must be on the wire.
@@ -239,6 +239,18 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
 }
 
 extension RawAppStoreServerClient {
+  func send<Response, Value>(
+    _ call: AppStoreServerCall<Response, Value>
+  ) async throws(AppStoreServerError) -> Unverified<Response> { Unverified(try await answer(call).response) }
+
+  func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
+    _ = try await answer(call)
+  }
+
+  func send<Response, Element>(
+    _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil
+  ) async throws(AppStoreServerError) -> Unverified<Response> { try await send(call.page(token)) }
+
   /// Returns the App Store's answer, decoded.
   func content<Response, Value>(
     _ call: AppStoreServerCall<Response, Value>
