@@ -45,7 +45,7 @@
         for name in settings.names { object.string(name) }
         object.endArray()
         object.endObject()
-        return print(String(decoding: object.bytes, as: UTF8.self))
+        return print(object.text)
       }
       // The server keeps running if the reader of the log or of the ready line goes away, or if the session ends.
       _ = signal(SIGPIPE, SIG_IGN)
@@ -81,7 +81,7 @@
         var object = JSONWriter(type: type)
         for (name, value) in members.sorted(by: { $0.key < $1.key }) { object.member(name, value) }
         object.endObject()
-        text = String(decoding: object.bytes, as: UTF8.self)
+        text = object.text
       }
       try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }

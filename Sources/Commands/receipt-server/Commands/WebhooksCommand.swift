@@ -48,9 +48,7 @@
           guard let last = letters.last else { break }
           for letter in letters {
             if json {
-              var object = JSONWriter()
-              letter.write(to: &object)
-              print(String(decoding: object.bytes, as: UTF8.self))
+              print(letter.json().text)
             } else {
               print(
                 "\(letter.change.id)  \(letter.change.type)  \(letter.attempts) attempts  \(letter.error)")
@@ -79,10 +77,7 @@
           throw ServerExit.failure(ExitCode(1), "there is no such dead letter")
         }
         guard json else { return print("\(count) will be tried again") }
-        var object = JSONWriter(type: "replay")
-        object.member("count", Int64(count))
-        object.endObject()
-        print(String(decoding: object.bytes, as: UTF8.self))
+        print(WebhookReplay(count: Int64(count)).json().text)
       }
     }
   }

@@ -33,6 +33,20 @@
       bodies = BodyReader(maximumByteCount: limits.maximumBodyByteCount)
     }
 
+    /// Serves a request in one of the places, which is given back when the answer has been sent.
+    ///
+    /// A stream gives it back when it begins: it has a place of its own, and may go on for hours.
+    func serve(
+      in places: RequestPlaces, _ context: ServiceContext, _ respond: () async throws -> Response
+    ) async throws -> Response {
+      let place = try RequestPlaces.Place(in: places)
+      var isStream = false
+      defer { if !isStream { place.hold(by: context.channel) } }
+      let response = try await respond()
+      isStream = response.body.contentLength == nil
+      return response
+    }
+
     /// Waits until the body of a request without a key has arrived completely, and returns the request with its body.
     func arrived(_ request: Request, _ context: ServiceContext) async throws -> Request {
       try bodies.requireLength(request)

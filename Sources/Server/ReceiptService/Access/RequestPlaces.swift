@@ -2,6 +2,7 @@
 
 #if Server
   internal import HTTPTypes
+  internal import NIOCore
   internal import Synchronization
 
   /// A limit on the number of requests that are served at once.
@@ -24,5 +25,24 @@
 
     /// Gives a place back.
     func giveBack() { count.subtract(1, ordering: .relaxed) }
+
+    /// A place that is given back when it is released.
+    final class Place: Sendable {
+      private let places: RequestPlaces
+
+      /// - Throws: ``Problem`` if all places are taken.
+      init(in places: RequestPlaces) throws(Problem) {
+        try places.take()
+        self.places = places
+      }
+
+      deinit { places.giveBack() }
+
+      /// Lets the connection hold the place until the answer that follows has been sent: see
+      /// ``GracefulCloseHandler``.
+      func hold(by channel: any Channel) {
+        if channel.isActive { channel.triggerUserOutboundEvent(self, promise: nil) }
+      }
+    }
   }
 #endif

@@ -31,7 +31,7 @@
     var endpoints: [Endpoint] {
       routes.flatMap { route in
         Endpoint.all(route.method, route.path) { try await respond(to: $0, $1, by: route) }
-      } + [Endpoint(method: .get, path: "/console/assets/{name}") { _, context in try asset(context) }]
+      } + Endpoint.all(.get, "/console/assets/{name}") { _, context in try asset(context) }
     }
 
     private func asset(_ context: ServiceContext) throws -> Response {
@@ -83,22 +83,25 @@
       } else if route.method == .post {
         visit.request = try await admission.arrived(visit.request, visit.context)
       }
-      let places = route.access == .open ? admission.openPlaces : admission.places
-      try places.take()
-      defer { places.giveBack() }
-      if route.method == .post {
-        visit.form = try ConsoleForm(
-          try await bodies.bytes(of: visit.request), contentType: visit.request.headers[.contentType])
-        let isTied = ConstantTime.equals(
-          Array((visit.form["token"] ?? "").utf8), Array(visit.formToken.utf8))
-        guard isTied, !visit.secret.isEmpty else {
-          throw Problem(
-            .forbidden, "foreign-form",
-            "The form does not come from a page of this session. Open the page again, and send it from there."
-          )
-        }
+      return try await admission.serve(
+        in: route.access == .open ? admission.openPlaces : admission.places, visit.context
+      ) {
+        if route.method == .post { try await readForm(of: &visit) }
+        return try await route.respond(visit)
       }
-      return try await route.respond(visit)
+    }
+
+    private func readForm(of visit: inout ConsoleVisit) async throws {
+      visit.form = try ConsoleForm(
+        try await bodies.bytes(of: visit.request), contentType: visit.request.headers[.contentType])
+      let isTied = ConstantTime.equals(
+        Array((visit.form["token"] ?? "").utf8), Array(visit.formToken.utf8))
+      guard isTied, !visit.secret.isEmpty else {
+        throw Problem(
+          .forbidden, "foreign-form",
+          "The form does not come from a page of this session. Open the page again, and send it from there."
+        )
+      }
     }
 
     /// Adds headers that make browsers execute and show only content of this server.

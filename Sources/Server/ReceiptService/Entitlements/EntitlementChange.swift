@@ -113,9 +113,9 @@
     var milliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
 
-  extension EntitlementChange {
+  extension EntitlementChange: JSONWritable {
     /// Writes an object with the sequence, the identifier and the reported JSON.
-    func write(to object: inout JSONWriter) {
+    package func write(to object: inout JSONWriter) {
       object.beginObject()
       object.member("sequence", sequence)
       object.member("id", id)

@@ -54,28 +54,22 @@
     }
 
     var response: Response {
-      let object = json
       var headers: HTTPFields = [.contentType: "application/problem+json"]
       if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
       // RFC 9110 section 15.5.16.
       if status == .unsupportedMediaType { headers[.acceptEncoding] = "identity" }
       if let retryAfter { headers[.retryAfter] = String(retryAfter) }
       return Response(
-        status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))
+        status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 
     /// The problem as a JSON object.
     var json: JSONWriter {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("title", status.reasonPhrase)
-      object.member("status", Int64(status.code))
-      object.member("code", code)
-      object.member("detail", ShownText.plain(detail, limit: 1000))
-      object.member("place", place.map { ShownText.plain($0, limit: 200) })
-      if let entry { object.member("entry", entry) }
-      object.endObject()
-      return object
+      ProblemDetails(
+        title: status.reasonPhrase, status: Int64(status.code), code: code,
+        detail: ShownText.plain(detail, limit: 1000), place: place.map { ShownText.plain($0, limit: 200) },
+        entry: entry
+      ).json()
     }
   }
 

@@ -25,7 +25,6 @@
     package let notifications: NotificationIntake
     package let erasures: ErasureQueue
     let apps: ServedApps
-    /// The operations, in the order of the API description.
     package let routes: [Route]
     /// The pages of the console and their forms.
     package let consoleRoutes: [ConsoleRoute]
@@ -96,12 +95,11 @@
         NotificationController(intake: notifications, apps: apps, bodies: bodies),
         AuditController(auditLog: auditLog), webhooks, KeyController(keys: keys, bodies: bodies),
         AdministrativeActController(database: database),
+        StatusController(
+          writeProbe: WriteProbe(database, auditLog, logger: logger), shutdown: shutdown,
+          url: configuration.publicURL),
       ]
-      let others = controllers.flatMap(\.routes)
-      let status = StatusController(
-        writeProbe: WriteProbe(database, auditLog, logger: logger), shutdown: shutdown,
-        url: configuration.publicURL, others: others)
-      routes = others + status.routes
+      routes = controllers.flatMap(\.routes)
 
       let sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
       let recentRequests = RecentRequests()

@@ -15,6 +15,9 @@
       return String(value)
     }
 
+    /// The maximum number of elements of the answer.
+    var limit: Int { get throws { Int(try integerParameter("limit", 1...1000, default: 100)) } }
+
     /// A numeric query parameter within a range.
     func integerParameter(
       _ name: String, _ range: ClosedRange<Int64>, default fallback: Int64

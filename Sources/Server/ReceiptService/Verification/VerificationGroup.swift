@@ -109,8 +109,11 @@
       return verification
     }
 
-    /// Gives the place of a verification back.
-    func end() { admission.places.giveBack() }
+    /// Gives the place of a verification back, after its answer has been sent.
+    func end(after answer: EventLoopFuture<Void>? = nil) {
+      guard let answer else { return admission.places.giveBack() }
+      answer.whenComplete { [places = admission.places] _ in places.giveBack() }
+    }
   }
 
   /// The groups of all event loops.

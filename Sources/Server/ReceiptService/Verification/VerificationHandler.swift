@@ -142,7 +142,6 @@
     ///   - date: The current time, for the header field `Date`.
     func answer(_ report: JSONWriter, date: String) {
       guard let context, let work = requests.finish() else { return }
-      verifications.end()
       var fields: HTTPFields = [
         .contentType: "application/json", .contentLength: String(report.bytes.count), .date: date,
       ]
@@ -150,7 +149,9 @@
       context.write(
         wrapOutboundOut(.head(HTTPResponse(status: .ok, headerFields: fields))), promise: nil)
       context.write(wrapOutboundOut(.body(ByteBuffer(bytes: report.bytes))), promise: nil)
-      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      verifications.end(after: sent.futureResult)
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
       verifications.answer.count(VerificationController.path, .post, .ok, since: work.start)
       resume(context)
     }

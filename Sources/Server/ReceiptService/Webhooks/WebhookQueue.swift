@@ -43,17 +43,6 @@
       case interrupted
     }
 
-    /// A delivery that was given up.
-    ///
-    /// Later deliveries in its lane continued.
-    package struct DeadLetter: Sendable, Hashable {
-      package let endpoint: String
-      package let attempts: Int
-      /// The error of the last attempt.
-      package let error: String
-      package let change: EntitlementChange
-    }
-
     /// The delays between attempts, in seconds, as Standard Webhooks recommends.
     package static let delays: [Double] = [
       5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
@@ -294,9 +283,7 @@
           WHERE deliveries.app = $1 AND endpoint = $2 AND state = 1 AND change > $3 ORDER BY change LIMIT $4
           """, .text(app), .text(endpoint), .integer(sequence), .integer(Int64(limit))
         ).map { row in
-          DeadLetter(
-            endpoint: endpoint, attempts: Int(row.integer(8)), error: row.text(9),
-            change: EntitlementChange(row))
+          DeadLetter(attempts: row.integer(8), error: row.text(9), change: EntitlementChange(row))
         }
       }
     }

@@ -83,7 +83,8 @@
             "The newest 500, newest first", ["Time", "Act", "By", "Details"],
             page.elements.map { act in
               [
-                CellView(act.time), CellView(act.act), CellView(act.actor, note: names[act.actor]),
+                CellView(ShownTime.full(act.time)), CellView(act.act),
+                CellView(act.actor, note: names[act.actor]),
                 CellView(act.details),
               ]
             }, empty: "No acts yet.", footer: page.footer)
