@@ -7,12 +7,7 @@
   internal import ReceiptCodec
 
   extension AdministrativeAct {
-    /// - Parameters:
-    ///   - act: The action.
-    ///   - details: Its object and result.
-    ///   - actor: The identifier of the key that was used, or `command line`.
-    ///   - time: The time, in milliseconds since 1970.
-    ///   - session: The transaction that the action is a part of.
+    /// Records an action by a key, or by `command line`, at a time in milliseconds.
     package static func record(
       _ act: String, _ details: String, by actor: String, at time: Int64, in session: any DatabaseSession
     ) throws {

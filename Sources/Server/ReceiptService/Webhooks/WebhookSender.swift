@@ -46,9 +46,7 @@
     private let logger: Logger
     /// The signal of commits and of the end of deliveries.
     private let wake = CommitSignal()
-    private let underWay = Mutex<[Key: Int]>([:])
-    /// The maximum number of running deliveries of each endpoint.
-    private let share: Int
+    private let running: Mutex<RunningDeliveries<Key>>
 
     /// Creates the service.
     ///
@@ -74,8 +72,9 @@
       endpoints = apps.flatMap { app in
         app.webhooks.map { (Key(app: app.name, endpoint: $0.name), $0) }
       }
-      share = max(
+      let share = max(
         1, min(limits.concurrentDeliveriesPerEndpoint, limits.concurrentDeliveries / max(1, endpoints.count)))
+      running = Mutex(RunningDeliveries(share: share))
       queue = WebhookQueue(entitlements.database)
       clock = entitlements.clock
       self.client = client
@@ -130,20 +129,20 @@
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {
       do {
-        let counts = underWay.withLock { $0 }
-        let open = endpoints.filter { counts[$0.key, default: 0] < share }
-        let due = try await queue.database.read { [queue] session in
+        let running = running.withLock { $0 }
+        let open = endpoints.filter { running.free(of: $0.key) > 0 }
+        let due = try await queue.database.read { session in
           try open.filter {
-            try queue.isDue(app: $0.key.app, endpoint: $0.key.endpoint, at: now, in: session)
+            try EndpointLanes(app: $0.key.app, endpoint: $0.key.endpoint, session: session).areDue(at: now)
           }
         }
         // The order is random, so that an error does not always keep the same endpoints waiting.
         for (key, endpoint) in due.shuffled() {
           let leases = try await queue.lease(
             app: key.app, endpoint: key.endpoint, at: now, for: limits.lease,
-            limit: share - counts[key, default: 0])
+            limit: running.free(of: key))
           for lease in leases {
-            underWay.withLock { $0[key, default: 0] += 1 }
+            self.running.withLock { $0.begin(key) }
             deliver(lease, endpoint)
           }
         }
@@ -155,7 +154,7 @@
     private func deliver(_ lease: WebhookQueue.Lease, to endpoint: WebhookEndpoint) async {
       let key = Key(app: lease.change.app, endpoint: lease.endpoint)
       defer {
-        underWay.withLock { $0[key, default: 0] -= 1 }
+        running.withLock { $0.end(key) }
         wake.signal()
       }
       let outcome = await client.post(lease.change, trace: lease.trace, to: endpoint, at: clock())
