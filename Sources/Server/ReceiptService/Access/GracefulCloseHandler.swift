@@ -5,6 +5,13 @@
   package import NIOCore
   package import NIOHTTPTypes
 
+  /// A handler of the requests and answers of one connection.
+  package protocol ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler
+  where
+    InboundIn == HTTPRequestPart, InboundOut == HTTPRequestPart, OutboundIn == HTTPResponsePart,
+    OutboundOut == HTTPResponsePart
+  {}
+
   /// Closes a connection only after the whole answer has been sent, also during a graceful shutdown, and gives the
   /// request's place back then.
   ///
@@ -12,16 +19,7 @@
   /// announces `Connection: close` is the last (RFC 9112, 9.6).
   ///
   /// Add it behind a ``RequestDeadlineHandler``, which closes the connection of a client that reads nothing.
-  package final class GracefulCloseHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
-    package typealias InboundIn = HTTPRequestPart
-    /// Parts of requests.
-    package typealias InboundOut = HTTPRequestPart
-    /// Parts of answers.
-    package typealias OutboundIn = HTTPResponsePart
-    /// Parts of answers.
-    package typealias OutboundOut = HTTPResponsePart
-
+  package final class GracefulCloseHandler: ConnectionHandler {
     private var isRequestComplete = false
     private var isLast = false
     /// Completes when the end of the last answer is written.

@@ -2,7 +2,7 @@
 
 #if Server
   package import NIOCore
-  package import NIOHTTPTypes
+  internal import NIOHTTPTypes
 
   /// Closes connections whose client takes too long:
   ///
@@ -11,16 +11,7 @@
   ///   a byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
   ///   nothing, no time passes;
   /// - to read an answer. While bytes wait for the client, it must read 1 KiB for each second of the deadline.
-  package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
-    package typealias InboundIn = HTTPRequestPart
-    /// Parts of requests.
-    package typealias InboundOut = HTTPRequestPart
-    /// Parts of answers.
-    package typealias OutboundIn = HTTPResponsePart
-    /// Parts of answers.
-    package typealias OutboundOut = HTTPResponsePart
-
+  package final class RequestDeadlineHandler: ConnectionHandler {
     /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent.
     ///
     /// The default is megabytes, with which a slow client cannot be distinguished from one that reads nothing.

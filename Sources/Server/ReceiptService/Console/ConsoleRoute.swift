@@ -123,16 +123,18 @@
 
     // MARK: Answers
 
-    /// Creates a page.
-    ///
-    /// - Parameters:
-    ///   - template: The name of its template.
-    ///   - title: Its heading.
-    ///   - status: The status of the response.
-    ///   - content: The values for the template.
-    /// - Returns: The response.
+    /// Creates a page from a template and the values that it shows.
     func page(
-      _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
+      _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: [String: Any?]
+    ) -> Response {
+      page(template, title: title, status: status, content: Self.present(content))
+    }
+
+    /// The values that are there.
+    static func present(_ values: [String: Any?]) -> [String: Any] { values.compactMapValues(\.self) }
+
+    func page(
+      _ template: String, title: String, status: HTTPResponse.Status = .ok, content: Any
     ) -> Response {
       let frame = PageView(
         title: title, version: templates.version, path: request.uri.path, name: principal?.name,

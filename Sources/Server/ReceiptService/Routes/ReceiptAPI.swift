@@ -104,10 +104,10 @@
       let sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
       let recentRequests = RecentRequests()
       let pages: [any ConsolePages] = [
-        LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies), HomePage(),
+        LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies),
         VerifyPage(entitlements: entitlements), TransactionPages(auditLog: auditLog),
         EntitlementPages(entitlements: entitlements, auditLog: auditLog), AuditPages(auditLog: auditLog),
-        LoadPage(recentRequests: recentRequests), WebhookPages(webhooks: webhooks),
+        OverviewPages(recentRequests: recentRequests), WebhookPages(webhooks: webhooks),
         KeyPages(keys: keys, database: database),
       ]
       let console = Console(

@@ -3,7 +3,7 @@
 #if Server
   internal import HTTPTypes
   package import NIOCore
-  package import NIOHTTPTypes
+  internal import NIOHTTPTypes
   internal import ReceiptCodec
 
   /// Answers `POST /v1/verify` before the router, because the router takes more time for a request than the verdict.
@@ -16,16 +16,7 @@
   /// error. Middleware of the router does not see the requests that it takes.
   ///
   /// Add it behind all handlers that look at requests and answers.
-  package final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
-    package typealias InboundIn = HTTPRequestPart
-    /// Parts of requests.
-    package typealias InboundOut = HTTPRequestPart
-    /// Parts of answers.
-    package typealias OutboundIn = HTTPResponsePart
-    /// Parts of answers.
-    package typealias OutboundOut = HTTPResponsePart
-
+  package final class VerificationHandler: ConnectionHandler {
     private struct Work {
       /// The verification, which occupies a place among the requests that are served at once.
       let verification: Verification

@@ -38,12 +38,6 @@
     private func verifyPage(
       _ visit: ConsoleVisit, receipt: [UInt8], result: VerdictResult?
     ) throws -> Response {
-      struct Form {
-        let appChoice: ChoiceView?
-        let policyChoice: ChoiceView?
-        let receiptText: String
-        let result: VerdictResult?
-      }
       let app = try visit.app()
       let policies = app.configuration.policies.keys.sorted()
       let isText = receipt.allSatisfy { 0x20..<0x7F ~= $0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
@@ -51,15 +45,16 @@
       let receiptText = isText ? String(decoding: receipt, as: UTF8.self) : Base64.encodeToString(receipt)
       return visit.page(
         "verify", title: "Verify a receipt",
-        Form(
-          appChoice: visit.appChoice(app),
+        [
+          "appChoice": visit.appChoice(app),
           // Policies are known only after an app is chosen.
-          policyChoice: policies.count < 2
+          "policyChoice": policies.count < 2
             ? nil
             : ChoiceView(
               name: "policy", label: "Policy", options: policies.map { ($0, $0) },
               chosen: visit.form["policy"] ?? AppConfiguration.defaultPolicy),
-          receiptText: receiptText, result: result))
+          "receiptText": receiptText, "result": result,
+        ])
     }
   }
 

@@ -22,11 +22,6 @@
     }
 
     private func webhooksPage(_ visit: ConsoleVisit) async throws -> Response {
-      struct Webhooks {
-        let appChoice: ChoiceView?
-        let table: TableView
-        let letters: [TableView]
-      }
       let app = try visit.app()
       let counts = try await webhooks.queue.counts(app: app.name)
       func replay(_ endpoint: String, _ summary: String, _ button: String, _ id: String?) -> CellView {
@@ -55,9 +50,9 @@
       }
       return visit.page(
         "webhooks", title: "Webhooks",
-        Webhooks(
-          appChoice: visit.appChoice(app),
-          table: TableView(
+        [
+          "appChoice": visit.appChoice(app),
+          "table": TableView(
             "Endpoints", ["Endpoint", "Address", "Waiting", "Dead letters", "Replay"],
             app.configuration.webhooks.map { endpoint in
               let (waiting, dead) = counts[endpoint.name] ?? (0, 0)
@@ -69,7 +64,8 @@
                   ? CellView(nil as String?)
                   : replay(endpoint.name, "Replay all…", "Deliver all \(dead) again", nil),
               ]
-            }, empty: "This app has no webhooks in the configuration."), letters: letters))
+            }, empty: "This app has no webhooks in the configuration."), "letters": letters,
+        ])
     }
   }
 #endif
