@@ -76,7 +76,6 @@
 
     /// Serves until SIGTERM or SIGINT.
     ///
-    /// - Parameter ready: A closure to call with the listener when it is open.
     /// - Throws: `ExitCode` if it cannot listen; errors of the services.
     func run(ready: @escaping @Sendable (ServerSettings.Listener) -> Void) async throws {
       let router = Router(context: ServiceContext.self)

@@ -17,10 +17,6 @@
 
     /// Authenticates the key of a request.
     ///
-    /// - Parameters:
-    ///   - request: The request, with its key in `Authorization: Bearer …`.
-    ///   - scope: The scope that the key must have.
-    /// - Returns: The request with its key.
     /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope; ``DatabaseError`` if the keys
     ///   cannot be read.
     func authenticate(_ request: Request, needing scope: Scope) async throws -> AuthenticatedRequest {

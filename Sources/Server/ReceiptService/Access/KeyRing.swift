@@ -44,6 +44,7 @@
     }
 
     private let database: any ServiceDatabase
+    /// The apps that keys may be confined to; `nil` for any.
     private let apps: Set<String>?
     private let maximumAge: Duration
     private let maximumAgeWhileUnavailable: Duration
@@ -52,12 +53,6 @@
     /// The hash to compare with if the key does not exist, so that both cases take the same time.
     private let absent = [UInt8](repeating: 0, count: 32)
 
-    /// - Parameters:
-    ///   - database: The database with the keys.
-    ///   - apps: The apps that keys may be confined to; `nil` for any.
-    ///   - maximumAge: The age after which the cached keys are read again.
-    ///   - maximumAgeWhileUnavailable: The maximum age of the cached keys while the database is unreachable.
-    ///   - clock: The current time.
     package init(
       _ database: any ServiceDatabase, apps: Set<String>? = nil, maximumAge: Duration = maximumAge,
       maximumAgeWhileUnavailable: Duration = maximumAgeWhileUnavailable,

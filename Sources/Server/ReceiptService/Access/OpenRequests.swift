@@ -33,13 +33,12 @@
       }
     }
 
+    /// The maximum number of bytes of all these requests together.
     private let maximumByteCount: Int
+    /// The maximum number of requests from one address.
     private let maximumCount: Int
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - maximumByteCount: The maximum number of bytes of all these requests together.
-    ///   - maximumCount: The maximum number of requests from one address.
     init(maximumByteCount: Int, maximumCount: Int) {
       self.maximumByteCount = maximumByteCount
       self.maximumCount = maximumCount

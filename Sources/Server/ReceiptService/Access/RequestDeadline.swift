@@ -99,11 +99,6 @@
     // MARK: Time
 
     /// Decides if the client is late.
-    ///
-    /// - Parameters:
-    ///   - now: The time.
-    ///   - unsentByteCount: The number of written bytes that wait for the client.
-    /// - Returns: The action to perform.
     mutating func look(at now: NIODeadline, unsentByteCount: Int64) -> Action {
       let isLate = isWaiting && waitingSince + deadline <= now
       if isLate || isStalled(at: now, unsentByteCount) { return .close }

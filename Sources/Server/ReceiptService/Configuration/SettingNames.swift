@@ -24,7 +24,6 @@
     /// The settings that a variable stands for: more than one if names differ only in case or punctuation.
     private let variables: [String: [String]]
 
-    /// - Parameter names: The names of the existing settings, with dots between their parts.
     package init(_ names: Set<String>) {
       self.names = names
       variables = Dictionary(grouping: names, by: Self.variable)

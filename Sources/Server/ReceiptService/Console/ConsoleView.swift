@@ -175,7 +175,6 @@
     /// The advice for a receipt with this verdict.
     let consequence: String
 
-    /// - Parameter verdict: The value of `verdict` in JSON and of audit entries.
     init(_ verdict: String) {
       word = verdict
       switch verdict {
@@ -292,11 +291,6 @@
   extension ConsoleVisit {
     /// The part of a list that the query asks for.
     ///
-    /// - Parameters:
-    ///   - list: The whole list.
-    ///   - name: The query parameter with the index of the first element.
-    ///   - limit: The maximum number of elements on a page.
-    /// - Returns: The part, with links that keep the other query parameters.
     /// - Throws: ``Problem`` if the parameter is not a number.
     func page<Element>(of list: [Element], _ name: String = "from", limit: Int = 100) throws -> ListPage<
       Element

@@ -53,12 +53,6 @@
 
     /// Creates the routes.
     ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - database: The database.
-    ///   - logger: The logger.
-    ///   - maximumKeyAge: The age after which the keys in memory are read again.
-    ///   - clock: The current time.
     /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together.
     package init(
       _ configuration: ServiceConfiguration, database: any ServiceDatabase,

@@ -26,15 +26,12 @@
 
     private let database: any ServiceDatabase
     private let log: AuditLog?
+    /// The logger, which reports when writes begin to fail, with the reason, and when they succeed again.
     private let logger: Logger
+    /// The maximum time that a caller waits.
     private let deadline: Duration
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - database: The database.
-    ///   - log: The audit trail, if there is one.
-    ///   - logger: The logger. It reports when writes begin to fail, with the reason, and when they succeed again.
-    ///   - deadline: The maximum time that a caller waits.
     init(
       _ database: any ServiceDatabase, _ log: AuditLog?, logger: Logger, deadline: Duration = .seconds(2)
     ) {

@@ -13,6 +13,7 @@
     /// The maximum number of lines of a run.
     static var linesInRun: Int { 64 }
 
+    /// The maximum number of runs.
     private let limit: Int
     private var lines: [[UInt8]] = []
     /// The index of the first of these lines in the batch.
@@ -24,7 +25,6 @@
     private var reader: Waiter?
     private var writer: Waiter?
 
-    /// - Parameter limit: The maximum number of runs.
     init(limit: Int) { self.limit = limit }
 
     /// Removes and returns the waiters, which look again when they are resumed.

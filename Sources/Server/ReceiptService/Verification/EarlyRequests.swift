@@ -44,6 +44,7 @@
       case answering(ArrivingRequest)
     }
 
+    /// The maximum length of the body of a request that is answered early.
     private let maximumBodyByteCount: Int
     private var state = State.open
     /// The number of requests that the router has not answered yet.
@@ -52,7 +53,6 @@
     private var pending = CircularBuffer<Input>()
     private var isReadPending = false
 
-    /// - Parameter maximumBodyByteCount: The maximum length of the body of a request that is answered early.
     init(maximumBodyByteCount: Int) { self.maximumBodyByteCount = maximumBodyByteCount }
 
     private var isAnswering: Bool { if case .answering = state { true } else { false } }

@@ -29,11 +29,6 @@
     }
 
     /// The reason to refuse a request because of its header or body; `nil` if it is accepted.
-    ///
-    /// - Parameters:
-    ///   - fields: The header fields.
-    ///   - body: The body, or its beginning.
-    /// - Returns: The problem to answer with.
     static func problem(_ fields: HTTPFields, body: some Collection<UInt8>) -> Problem? {
       problem(fields) ?? (isForm(fields) ? problem(inForm: body) : nil)
     }

@@ -127,10 +127,6 @@
     // MARK: Answering
 
     /// Answers the request with its verdict.
-    ///
-    /// - Parameters:
-    ///   - report: The JSON object with the verdict.
-    ///   - date: The current time, for the header field `Date`.
     func answer(_ report: JSONWriter, date: String) {
       guard let context, let work = requests.finish() else { return }
       var fields: HTTPFields = [

@@ -37,11 +37,6 @@
 
     /// The headers that sign a webhook.
     ///
-    /// - Parameters:
-    ///   - id: The identifier, the same for each attempt.
-    ///   - instant: The time of sending.
-    ///   - body: The body.
-    /// - Returns: The names and values.
     /// - Throws: `CryptoError` if OpenSSL fails.
     package func headers(
       id: String, at instant: Timestamp, body: [UInt8]

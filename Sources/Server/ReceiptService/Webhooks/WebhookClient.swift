@@ -59,14 +59,7 @@
       self.isAllowed = isAllowed
     }
 
-    /// Makes one attempt to post a change to an endpoint.
-    ///
-    /// - Parameters:
-    ///   - change: The change.
-    ///   - trace: The trace of the change, as ``TraceHeaders`` stores it.
-    ///   - endpoint: The endpoint.
-    ///   - now: The current time.
-    /// - Returns: The outcome.
+    /// Makes one attempt to post a change, with its trace as ``TraceHeaders`` stores it.
     func post(
       _ change: EntitlementChange, trace: String? = nil, to endpoint: WebhookEndpoint, at now: Timestamp
     ) async -> WebhookQueue.Outcome {

@@ -94,10 +94,10 @@
 
   /// The running deliveries of a process, at most as many for each endpoint.
   struct RunningDeliveries<Endpoint: Hashable & Sendable>: Sendable {
+    /// The maximum number of running deliveries of an endpoint.
     private let share: Int
     private var counts: [Endpoint: Int] = [:]
 
-    /// - Parameter share: The maximum number of running deliveries of an endpoint.
     init(share: Int) { self.share = share }
 
     /// The number of deliveries to an endpoint that may begin.

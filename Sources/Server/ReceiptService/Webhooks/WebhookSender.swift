@@ -49,12 +49,6 @@
     private let running: Mutex<RunningDeliveries<Key>>
 
     /// Creates the service.
-    ///
-    /// - Parameters:
-    ///   - apps: The apps with their endpoints.
-    ///   - entitlements: The entitlements, which store the changes.
-    ///   - timeout: The deadline of an attempt, up to the head of the response.
-    ///   - logger: The logger for errors.
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
     ) {
