@@ -15,7 +15,6 @@ enum ServerExit {
     return code
   }
 
-  /// Writes a line to standard error.
   static func note(_ message: String) {
     // If the line cannot be written, `write(_:)` would end the process.
     try? FileHandle.standardError.write(contentsOf: Data("receipt-server: \(message)\n".utf8))

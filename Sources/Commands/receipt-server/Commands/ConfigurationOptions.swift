@@ -7,7 +7,6 @@
   import ReceiptService
   import ReceiptSigning
 
-  /// The location of the configuration.
   struct ConfigurationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration, a JSON file.", valueName: "FILE"))
     var config: String?

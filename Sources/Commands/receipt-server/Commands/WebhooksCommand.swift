@@ -14,7 +14,6 @@
       abstract: "List and replay deliveries that were given up, also while a server runs.",
       subcommands: [Dead.self, Replay.self])
 
-    /// An endpoint of the configuration.
     struct EndpointOptions: ParsableArguments {
       @OptionGroup var configuration: ConfigurationOptions
       @Option(help: ArgumentHelp("The app.", valueName: "NAME")) var app: String

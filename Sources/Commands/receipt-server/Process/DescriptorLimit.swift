@@ -7,7 +7,6 @@
     import Musl
   #endif
 
-  /// The limit on the number of the process's open descriptors.
   enum DescriptorLimit {
     /// The limit to raise to.
     ///

@@ -20,7 +20,6 @@
     /// Standard error.
     static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
-    /// The maximum number of buffered bytes.
     static let maximumByteCount = 1 << 20
     /// The maximum length of a line.
     ///
@@ -52,7 +51,6 @@
       }
     }
 
-    /// Sets the format of the line that reports the number of dropped lines.
     func describeDropped(by line: @escaping @Sendable (Int) -> [UInt8]) {
       droppedLine.withLock { $0 = line }
     }

@@ -63,7 +63,6 @@
       }
     }
 
-    /// Opens the database of the settings.
     static func database(_ settings: ServerSettings) async throws -> any ServiceDatabase {
       do {
         return try await settings.storage.open()

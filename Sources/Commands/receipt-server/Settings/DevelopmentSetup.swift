@@ -19,7 +19,6 @@
     var sampleFile: String { "\(folder)/sample-receipt.jws" }
     private var identityFolder: String { "\(folder)/identity" }
 
-    /// Indicates whether the configuration file exists.
     var isPrepared: Bool { exists(configurationFile) }
 
     /// Creates the missing files.

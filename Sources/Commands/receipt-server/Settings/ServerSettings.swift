@@ -13,7 +13,6 @@
   import ReceiptSigning
   import ReceiptVerification
 
-  /// The settings of a process.
   struct ServerSettings {
     struct Listener {
       var host = "127.0.0.1"
@@ -38,7 +37,6 @@
     /// Meanwhile `/readyz` answers 503, so that a load balancer stops sending requests.
     var shutdownDelay: Duration = .zero
     var service: ServiceConfiguration
-    /// The names of all settings that were read.
     let names: [String]
     /// Warnings about ignored names that may have been meant as settings.
     let warnings: [String]
@@ -98,7 +96,6 @@
       self.names = settings.read
     }
 
-    /// The storage of the service.
     var storage: ServiceStorage {
       Self.isURL(database) ? .postgreSQL(url: database) : .sqlite(path: database)
     }

@@ -12,7 +12,6 @@
   struct SettingsGroup {
     let reader: ConfigReader
     let settings: SettingsReader
-    /// The transport for requests to stores.
     let transport: any HTTPTransport
     /// The name of the group with a dot; empty for all settings.
     private let prefix: String
@@ -30,17 +29,14 @@
       self.prefix = prefix
     }
 
-    /// A group within this one.
     func group(_ path: String...) -> SettingsGroup {
       SettingsGroup(
         reader: reader.scoped(to: ConfigKey(path)), settings: settings, transport: transport,
         prefix: "\(prefix)\(path.joined(separator: ".")).")
     }
 
-    /// The whole name of a setting of the group.
     func name(_ name: String) -> String { prefix + name }
 
-    /// The error for a setting of the group.
     func error(_ name: String, _ message: String) -> ServiceConfigurationError {
       ServiceConfigurationError(prefix + name, message)
     }
@@ -61,7 +57,6 @@
       return value
     }
 
-    /// The path of a file.
     func path(_ name: String) -> String? { string(name).map(settings.path) }
 
     /// A list of names.
@@ -77,7 +72,6 @@
       return names
     }
 
-    /// A list of values of an enumeration.
     func values<Value: RawRepresentable<String> & CaseIterable>(
       _ name: String, _ type: Value.Type
     ) throws -> [Value]? {
@@ -104,7 +98,6 @@
       }
     }
 
-    /// The contents of a file.
     func contents(_ name: String) throws -> [UInt8]? {
       try path(name).map { path in
         do {

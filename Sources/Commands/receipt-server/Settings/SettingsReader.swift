@@ -150,10 +150,8 @@
       }
     }
 
-    /// Records the settings that are read.
     private final class AccessRecord: AccessReporter {
       struct State {
-        /// The types of the settings that were read.
         var types: [String: ConfigType] = [:]
         var faults: [(key: String, message: String)] = []
       }

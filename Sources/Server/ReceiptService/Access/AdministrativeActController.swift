@@ -33,7 +33,6 @@
     }
   }
 
-  /// Lists the recorded actions of administrators.
   struct AdministrativeActController: Controller {
     let database: any ServiceDatabase
 

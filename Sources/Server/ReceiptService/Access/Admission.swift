@@ -7,7 +7,6 @@
 
   /// Limits what is served at once, for the routes, the early handler and the console.
   struct Admission: Sendable {
-    /// The places for requests with a key.
     let places: RequestPlaces
     /// The places for complete requests without a key.
     ///

@@ -20,7 +20,6 @@
     /// It must not be written in the middle of the answer to an earlier request.
     private var isOwed = false
 
-    /// Creates a handler for one connection.
     package init() {}
 
     /// Adds the handler for HTTP/1.0 directly behind the decoder, where the version is still visible.

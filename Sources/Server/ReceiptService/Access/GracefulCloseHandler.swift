@@ -27,7 +27,6 @@
     /// The place of the request that is being answered.
     private var place: RequestPlaces.Place?
 
-    /// Creates a handler for one connection.
     package init() {}
 
     /// Notes whether all of a request has arrived.

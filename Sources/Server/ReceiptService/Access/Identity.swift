@@ -94,10 +94,8 @@
   // MARK: Rules
 
   extension Principal {
-    /// Returns `true` if the key has a scope.
     func may(_ scope: Scope) -> Bool { scopes.contains(scope) }
 
-    /// - Throws: ``Problem`` if the key does not have a scope.
     func require(_ scope: Scope) throws(Problem) {
       guard may(scope) else { throw .forbidden(scope) }
     }
@@ -134,7 +132,6 @@
     package let id: String
     let secret: String
 
-    /// Generates a key.
     package static func generate() -> APIKeyText {
       APIKeyText(id: Hexadecimal.encode(Random.bytes(6)), secret: Base64URL.encodeToString(Random.bytes(32)))
     }
@@ -144,7 +141,6 @@
       self.secret = secret
     }
 
-    /// Parses a key; `nil` if the text is not a key.
     package init?(_ text: some StringProtocol) {
       let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3, parts[0] == "rk", parts[1].utf8.count == 12, parts[2].utf8.count == 43 else {
@@ -156,19 +152,15 @@
     /// The SHA-256 hash of the secret, which is stored instead of the secret.
     package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
 
-    /// The key in the form that clients present.
     package var description: String { "rk_\(id)_\(secret)" }
   }
 
   /// The key that authenticates a request, either presented with it or used for the console's login.
   package struct Principal: Sendable, Hashable {
-    /// The identifier of the key.
     package let keyID: String
-    /// The name of the key.
     package let name: String
     /// The app that the key is confined to; `nil` for all apps.
     package let app: String?
-    /// The scopes of the key.
     package let scopes: Set<Scope>
   }
 #endif

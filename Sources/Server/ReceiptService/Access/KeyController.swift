@@ -5,7 +5,6 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// Lists, creates and revokes keys.
   struct KeyController: Controller {
     let keys: KeyRing
     let bodies: BodyReader

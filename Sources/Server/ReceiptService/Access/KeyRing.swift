@@ -28,7 +28,6 @@
       fileprivate let hash: [UInt8]
     }
 
-    /// The error for a key that cannot be created.
     package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
       /// The invalid member: `name`, `app` or `scopes`.
       package let member: String

@@ -22,7 +22,6 @@
       var isAsking = false
     }
 
-    /// The maximum number of open connections.
     package let maximum: Int
     /// The number of places to keep free, by closing connections if necessary.
     private let reserve: Int
@@ -35,7 +34,6 @@
       reserve = min(32, max(1, maximum / 8))
     }
 
-    /// The number of open connections.
     package var count: Int { state.withLock { $0.channels.count } }
 
     func add(_ channel: any Channel) -> Int {

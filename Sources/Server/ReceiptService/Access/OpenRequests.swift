@@ -33,9 +33,7 @@
       }
     }
 
-    /// The maximum number of bytes of all these requests together.
     private let maximumByteCount: Int
-    /// The maximum number of requests from one address.
     private let maximumCount: Int
     private let state = Mutex(State())
 

@@ -7,9 +7,7 @@
   ///
   /// It has neither a clock nor a channel: the handler reports what happens, and performs the actions.
   struct RequestDeadline: Sendable {
-    /// The action to perform.
     enum Action: Sendable, Hashable {
-      /// Close the connection.
       case close
       /// Look again at this time, and not before.
       case look(at: NIODeadline)
@@ -23,7 +21,6 @@
     private let deadline: TimeAmount
     /// The number of requests whose answer the client has not read completely.
     private var unansweredCount = 0
-    /// `true` between the head and the end of a request.
     private var isArriving = false
     /// The time at which the server began to wait for a head or for the rest of a request, moved forward by the
     /// received bytes.
@@ -42,27 +39,23 @@
 
     // MARK: Requests
 
-    /// Notes the opening of the connection.
     mutating func opened(at now: NIODeadline) -> Action {
       waitingSince = now
       return .look(at: now + deadline)
     }
 
-    /// Notes the head of a request.
     mutating func receivedHead(at now: NIODeadline) {
       isArriving = true
       unansweredCount += 1
       waitingSince = now
     }
 
-    /// Notes a part of a body.
     mutating func receivedBody(_ byteCount: Int, at now: NIODeadline) {
       let gained = TimeAmount.nanoseconds(
         Int64(byteCount) * (1_000_000_000 / Self.receivedBytesPerSecond))
       waitingSince = min(now, waitingSince + gained)
     }
 
-    /// Notes the end of a request.
     mutating func receivedEnd(at now: NIODeadline) {
       isArriving = false
       heldBackSince = nil
@@ -74,7 +67,6 @@
       if isArriving, heldBackSince == nil { heldBackSince = now }
     }
 
-    /// Notes that the server wants more input.
     mutating func wantsMore(at now: NIODeadline) {
       guard let since = heldBackSince else { return }
       waitingSince = waitingSince + (now - since)
@@ -86,7 +78,6 @@
 
     // MARK: Answers
 
-    /// Notes written bytes of an answer.
     mutating func wrote(_ byteCount: Int) { writtenByteCount += Int64(byteCount) }
 
     /// Notes that the client has read the end of an answer.
@@ -98,7 +89,6 @@
 
     // MARK: Time
 
-    /// Decides if the client is late.
     mutating func look(at now: NIODeadline, unsentByteCount: Int64) -> Action {
       let isLate = isWaiting && waitingSince + deadline <= now
       if isLate || isStalled(at: now, unsentByteCount) { return .close }

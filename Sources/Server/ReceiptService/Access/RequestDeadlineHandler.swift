@@ -20,19 +20,15 @@
     private var deadline: RequestDeadline
     private let connections: OpenConnections?
     private var connection: Int?
-    /// The connection's only timer.
     private var timer: Scheduled<Void>?
 
-    /// Creates a handler for one connection.
     package convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
 
-    /// Creates a handler for a connection that counts among others.
     package init(deadline: TimeAmount, among connections: OpenConnections?) {
       self.deadline = RequestDeadline(deadline)
       self.connections = connections
     }
 
-    /// Starts waiting for the first request.
     package func handlerAdded(context: ChannelHandlerContext) {
       let options = context.channel.syncOptions
       try? options?.setOption(
@@ -41,10 +37,8 @@
       connection = connections?.add(context.channel)
     }
 
-    /// Stops waiting.
     package func handlerRemoved(context: ChannelHandlerContext) { end() }
 
-    /// Stops waiting.
     package func channelInactive(context: ChannelHandlerContext) {
       end()
       context.fireChannelInactive()
@@ -56,7 +50,6 @@
       connection = nil
     }
 
-    /// Notes the progress of a request.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let now = context.eventLoop.now
       switch unwrapInboundIn(data) {
@@ -67,13 +60,11 @@
       context.fireChannelRead(data)
     }
 
-    /// Notes that the received input is being processed.
     package func channelReadComplete(context: ChannelHandlerContext) {
       deadline.stoppedReading(at: context.eventLoop.now)
       context.fireChannelReadComplete()
     }
 
-    /// Notes that the server wants to read more.
     package func read(context: ChannelHandlerContext) {
       deadline.wantsMore(at: context.eventLoop.now)
       context.read()

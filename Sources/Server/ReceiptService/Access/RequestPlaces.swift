@@ -23,7 +23,6 @@
       }
     }
 
-    /// Gives a place back.
     func giveBack() { count.subtract(1, ordering: .relaxed) }
 
     /// A place that is given back when it is released.

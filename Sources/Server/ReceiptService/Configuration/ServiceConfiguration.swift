@@ -262,7 +262,6 @@
     /// The error and its remedy.
     public let message: String
 
-    /// Creates an error.
     package init(_ setting: String, _ message: String) {
       self.setting = setting
       self.message = message

@@ -7,12 +7,9 @@
   /// one in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error,
   /// because a silently ignored setting protects nothing.
   package struct SettingNames: Sendable {
-    /// The prefix of the names of environment variables.
     package static let environmentPrefix = "RECEIPT_SERVER_"
 
-    /// The classification of an environment variable.
     package enum Variable: Sendable, Hashable {
-      /// A setting.
       case setting
       /// A variable that is meant as a setting but is not one, with the reason and the remedy.
       case mistake(String)

@@ -45,7 +45,6 @@
     /// The value of the first non-empty field with a name, as text.
     subscript(name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The values of all fields with a name.
     func all(_ name: String) -> [String] {
       fields.filter { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
     }

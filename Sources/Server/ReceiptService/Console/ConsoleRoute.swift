@@ -9,19 +9,14 @@
   ///
   /// One table of routes defines the router and the access tests.
   package struct ConsoleRoute: Sendable {
-    /// The login that a route requires.
     package enum Access: Sendable, Hashable {
-      /// No login.
       case open
-      /// A login with any key.
       case login
-      /// A login with a key that has this scope.
       case scope(Scope)
     }
 
     /// The method: GET, or POST for forms.
     package let method: HTTPRequest.Method
-    /// The path, with parameters in braces.
     package let path: String
     package let access: Access
     let respond: @Sendable (ConsoleVisit) async throws -> Response
@@ -39,7 +34,6 @@
 
   /// A request for a page, with the login that makes it.
   struct ConsoleVisit: Sendable {
-    /// All apps; see ``apps``.
     private let servedApps: ServedApps
     private let templates: ConsoleTemplates
     var request: Request
@@ -79,7 +73,6 @@
     /// `true` if the key of the login is confined to no app.
     var isForAllApps: Bool { principal?.isForAllApps ?? false }
 
-    /// A parameter of the query.
     func query(_ name: String) throws -> String? { try request.queryParameter(name) }
 
     /// A parameter of the path, percent-decoded.
@@ -100,7 +93,6 @@
       return app
     }
 
-    /// The chosen app; otherwise the first one.
     func app() throws -> ServedApp {
       guard let app = try chosenApp() ?? apps.first else { throw Problem.notFound }
       return app
@@ -130,7 +122,6 @@
       page(template, title: title, status: status, content: Self.present(content))
     }
 
-    /// The values that are there.
     static func present(_ values: [String: Any?]) -> [String: Any] { values.compactMapValues(\.self) }
 
     func page(
@@ -145,7 +136,6 @@
         body: ResponseBody(byteBuffer: ByteBuffer(string: templates.render(template, frame))))
     }
 
-    /// Creates a page that shows an error.
     func page(for problem: Problem) -> Response {
       var response = page(
         "problem", title: problem.status == .notFound ? "Not found" : problem.status.reasonPhrase,
@@ -154,7 +144,6 @@
       return response
     }
 
-    /// Redirects the browser to another page.
     static func redirect(to path: String) -> Response {
       Response(status: .seeOther, headers: [.location: path])
     }

@@ -8,26 +8,22 @@
   // The values that templates show. A nested value must not use the member names of the value that contains it: if a
   // template does not find a name in the inner value, it looks for it in the outer one.
 
-  /// The frame of a page.
   struct PageView {
     let title: String
     let version: String
     let path: String
-    /// The name of the logged-in key.
     let name: String?
     let navigation: [NavigationItem]
     let formToken: String
     let content: Any
   }
 
-  /// A link to a page.
   struct NavigationItem {
     let target: String
     let label: String
     let isCurrent: Bool
   }
 
-  /// A table with a caption.
   struct TableView {
     let caption: String
     let columns: [String]
@@ -71,10 +67,8 @@
     let cells: [CellView]
   }
 
-  /// A cell.
   struct CellView {
     let value: String
-    /// The URL that the value links to.
     var cellTarget: String?
     /// A class of the style sheet: `good`, `bad`, `doubtful` or `depth-2`.
     var style = ""
@@ -114,9 +108,7 @@
     ///
     /// It names the action to confirm.
     let summary: String
-    /// The label of the button.
     let button: String
-    /// The object of the action.
     let subject: String
     /// The hidden fields, except the token.
     let hidden: [[String: String]]
@@ -130,7 +122,6 @@
     }
   }
 
-  /// A selection of one among several options.
   struct ChoiceView {
     let choiceName: String
     let choiceLabel: String
@@ -151,7 +142,6 @@
     let isChosen: Bool
   }
 
-  /// A name with its value.
   struct FactView {
     let term: String
     let fact: String
@@ -218,7 +208,6 @@
     static func day(_ instant: Timestamp) -> String { String(instant.iso8601Seconds.prefix { $0 != "T" }) }
   }
 
-  /// URLs of pages.
   enum ConsoleURL {
     /// A path with a query; parameters without a value are left out.
     static func make(_ path: String, _ parameters: [(String, String?)] = []) -> String {
@@ -253,9 +242,7 @@
   ///
   /// The cost of a page does not depend on the length of the list.
   struct ListPage<Element> {
-    /// The elements that are shown.
     let elements: [Element]
-    /// The index of the first shown element in the list.
     let start: Int
     /// The footer below the elements; `nil` if the list fits on one page.
     let footer: ListFooter?

@@ -30,15 +30,12 @@
     private let series = Mutex<[Key: any PrometheusSeries]>([:])
     private let dropped = Atomic<Int>(0)
 
-    /// Creates metrics without any series.
     package init() {}
 
-    /// Makes a counter.
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
       find(Self.name(label) + "_total", dimensions) { PrometheusCounter() }
     }
 
-    /// Makes a gauge, or a histogram if values are aggregated.
     package func makeRecorder(
       label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
@@ -46,12 +43,10 @@
       return find(Self.name(label), dimensions) { PrometheusHistogram(bounds: Self.valueBounds) }
     }
 
-    /// Makes a gauge that can be incremented and decremented.
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
       find(Self.name(label), dimensions) { PrometheusGauge() }
     }
 
-    /// Makes a histogram in seconds.
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
       find(Self.name(label) + "_seconds", dimensions) { PrometheusHistogram(bounds: Self.durationBounds) }
     }
@@ -84,7 +79,6 @@
       }
     }
 
-    /// The text of all series, sorted by name.
     package func text() -> String {
       let all = series.withLock { $0 }.sorted {
         ($0.key.name, $0.key.labels) < ($1.key.name, $1.key.labels)

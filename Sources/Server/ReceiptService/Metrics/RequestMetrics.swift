@@ -23,7 +23,6 @@
     }
   }
 
-  /// Counts requests and measures their durations.
   enum RequestMetrics {
     private struct Labels: Hashable {
       let operation: String

@@ -37,7 +37,6 @@
       return response
     }
 
-    /// Adds the header fields that are common to all responses.
     func addCommonFields(to fields: inout HTTPFields) {
       fields[.xContentTypeOptions] = "nosniff"
       if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
@@ -45,7 +44,6 @@
       if shutdown.hasBegun { fields[.connection] = "close" }
     }
 
-    /// Counts an answered request, and records its duration.
     func count(
       _ operation: String, _ method: HTTPRequest.Method, _ status: HTTPResponse.Status,
       since start: ContinuousClock.Instant
@@ -84,19 +82,16 @@
       json.endObject()
     }
 
-    /// The object by itself.
     package func json(type: String? = Self.type) -> JSONWriter {
       var json = JSONWriter()
       write(to: &json, type: type)
       return json
     }
 
-    /// Answers the object with status 200.
     package func response(from request: Request, context: some RequestContext) -> Response { .json(json()) }
   }
 
   extension JSONWriter {
-    /// The text that was written.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     mutating func member(_ name: String, _ value: some JSONWritable) {

@@ -17,13 +17,11 @@
     ///
     /// It does not change between versions.
     let code: String
-    /// The error and its remedy.
     let detail: String
     /// The invalid parameter, header field or JSON path.
     var place: String?
     /// The entry of the audit trail that records the verdict on the request's content.
     var entry: UInt64?
-    /// The number of seconds after which to try again.
     var retryAfter: Int?
 
     init(
@@ -63,7 +61,6 @@
         status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 
-    /// The problem as a JSON object.
     var json: JSONWriter {
       ProblemDetails(
         title: status.reasonPhrase, status: Int64(status.code), code: code,
@@ -105,14 +102,12 @@
   }
 
   extension Response {
-    /// Creates a response with plain text.
     static func text(_ text: String) -> Response {
       Response(
         status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// Creates a response with a JSON object.
     static func json(_ object: JSONWriter, status: HTTPResponse.Status = .ok) -> Response {
       Response(
         status: status, headers: [.contentType: "application/json"],

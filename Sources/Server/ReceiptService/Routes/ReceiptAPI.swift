@@ -19,14 +19,12 @@
   public final class ReceiptAPI: Sendable {
     /// The configuration of the service.
     public let configuration: ServiceConfiguration
-    /// The keys.
     package let keys: KeyRing
     package let entitlements: ServiceEntitlements
     package let notifications: NotificationIntake
     package let erasures: ErasureQueue
     let apps: ServedApps
     package let routes: [Route]
-    /// The pages of the console and their forms.
     package let consoleRoutes: [ConsoleRoute]
     /// The verifications that ``VerificationHandler`` answers.
     let earlyVerifications: EarlyVerifications

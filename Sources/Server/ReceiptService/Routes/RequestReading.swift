@@ -21,7 +21,6 @@
       guard length <= maximumByteCount else { throw tooLarge }
     }
 
-    /// The body of a request.
     func bytes(of request: Request) async throws -> [UInt8] {
       try requireLength(request)
       do {
@@ -40,7 +39,6 @@
       return body
     }
 
-    /// The body of a request that must be a JSON object.
     func object(of request: Request) async throws -> JSONValue {
       let bytes = try await content(of: request)
       do throws(MalformedReceipt) {
@@ -68,7 +66,6 @@
     /// The maximum number of elements of the answer.
     var limit: Int { get throws { Int(try integerParameter("limit", 1...1000, default: 100)) } }
 
-    /// A numeric query parameter within a range.
     func integerParameter(
       _ name: String, _ range: ClosedRange<Int64>, default fallback: Int64
     ) throws -> Int64 {

@@ -20,14 +20,12 @@
       ///
       /// A server that does not answer a probe is restarted, so a probe does not wait for a place.
       case probe(OpenResponse)
-      /// A key with this scope.
       case key(Scope, KeyedResponse)
     }
 
     package let method: HTTPRequest.Method
     /// The path, with parameters in braces as in OpenAPI.
     package let path: String
-    /// The operation's identifier in the description.
     package let operation: String
     let hasBody: Bool
     let respond: Responder
@@ -45,7 +43,6 @@
     let identity: Identity
     let admission: Admission
 
-    /// The endpoints of a route.
     func endpoints(of route: Route) -> [Endpoint] {
       Endpoint.all(route.method, route.path) { try await respond(to: $0, $1, by: route) }
     }

@@ -12,7 +12,6 @@
     ///
     /// Behind a proxy, it is the proxy's address.
     package let remoteAddress: String?
-    /// The connection.
     let channel: any Channel
 
     /// Creates the context of a request.

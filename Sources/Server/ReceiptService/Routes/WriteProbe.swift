@@ -19,7 +19,6 @@
       /// The error of the last attempt, `nil` if it succeeded, and the time of its end.
       var last: (failure: String?, end: ContinuousClock.Instant)?
       var isUnderWay = false
-      /// The callers that wait for the running attempt.
       var waiters: [Int: CheckedContinuation<String?, Never>] = [:]
       var nextWaiter = 0
     }
@@ -28,7 +27,6 @@
     private let log: AuditLog?
     /// The logger, which reports when writes begin to fail, with the reason, and when they succeed again.
     private let logger: Logger
-    /// The maximum time that a caller waits.
     private let deadline: Duration
     private let state = Mutex(State())
 

@@ -19,7 +19,6 @@
     /// The name of the field with the vendors' data.
     static let stateField = "tracestate"
 
-    /// The identifier of the trace: 16 bytes in hexadecimal.
     package let traceID: String
     /// The identifier of the caller's span: 8 bytes in hexadecimal.
     package let spanID: String
@@ -111,7 +110,6 @@
   extension InstrumentationContext {
     private enum Key: InstrumentationContextKey { typealias Value = TraceContext }
 
-    /// The trace of the context, if it has one.
     package var trace: TraceContext? {
       get { self[Key.self] }
       set { self[Key.self] = newValue }

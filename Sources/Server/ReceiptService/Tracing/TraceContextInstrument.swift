@@ -7,7 +7,6 @@
   package import Logging
   package import ReceiptHTTP
 
-  /// Extracts and injects W3C Trace Context.
   package struct TraceContextInstrument: Instrument {
     package init() {}
 
@@ -87,7 +86,6 @@
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
 
-    /// Parses stored headers.
     static func headers(stored text: String?) -> [HTTPHeader] {
       (text ?? "").split(separator: "\n").compactMap { line in
         let parts = line.split(separator: ":", maxSplits: 1)

@@ -49,7 +49,6 @@
         })
     }
 
-    /// The line with the error that ends a batch.
     private static func lastLine(for error: any Error) -> [UInt8] {
       let isRevoked = (error as? Problem)?.status == .unauthorized
       var object = JSONWriter(type: "error")

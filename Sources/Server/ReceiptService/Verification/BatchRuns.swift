@@ -10,10 +10,8 @@
     /// Begins a run of lines, the first of which has an index in the batch.
     typealias Begin = (_ lines: [[UInt8]], _ first: Int) -> Run
 
-    /// The maximum number of lines of a run.
     static var linesInRun: Int { 64 }
 
-    /// The maximum number of runs.
     private let limit: Int
     private var lines: [[UInt8]] = []
     /// The index of the first of these lines in the batch.

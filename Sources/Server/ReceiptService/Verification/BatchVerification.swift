@@ -128,7 +128,6 @@
       }
     }
 
-    /// Ends the input, with an error if reading failed.
     func finish(_ failure: (any Error)?) {
       for waiter in state.withLock({ $0.finish(failure) }) { waiter.resume() }
     }

@@ -17,11 +17,9 @@
     }
 
     enum Action {
-      /// Pass input on to the router.
       case passOn(Input)
       /// Do the work of a request, with its body.
       case perform(Work, ByteBuffer)
-      /// Give the place of a request back.
       case release
     }
 
@@ -32,7 +30,6 @@
     }
 
     private enum State {
-      /// All input is passed on.
       case open
       /// A request is arriving.
       ///
@@ -118,7 +115,6 @@
 
     // MARK: Answers
 
-    /// Notes that the router has answered a request.
     mutating func routerAnswered() { routedCount = max(0, routedCount - 1) }
 
     /// Ends the request whose answer is ready.

@@ -75,7 +75,6 @@
   }
 
   extension StringProtocol {
-    /// The text without spaces and tabs around it.
     fileprivate var trimmed: SubSequence {
       let isSpace = { (character: Character) in character == " " || character == "\t" }
       let start = firstIndex { !isSpace($0) } ?? endIndex

@@ -140,7 +140,6 @@
       return writer
     }
 
-    /// Writes the JSON object of the answer.
     func write(
       _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil,
       to writer: inout JSONWriter

@@ -6,7 +6,6 @@
   internal import ReceiptCodec
   internal import ReceiptInspection
 
-  /// Verifies single receipts.
   struct VerificationController: Controller {
     static let path = "/v1/verify"
 

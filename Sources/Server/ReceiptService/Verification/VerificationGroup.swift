@@ -54,7 +54,6 @@
       }
     }
 
-    /// Verifies receipts under the policy of a verification.
     private func verify(_ members: [Member], _ verification: Verification) {
       let receipts = members.map { ReceiptInputText.stripped(Array($0.body.readableBytesView)) }
       let verdicts = verification.policy.verifier.verifyTogether(receipts[...])
@@ -116,11 +115,9 @@
     }
   }
 
-  /// The groups of all event loops.
   final class VerificationGroups: Sendable {
     private let groups = Mutex<[Swift.ObjectIdentifier: NIOLoopBound<VerificationGroup>]>([:])
 
-    /// The group of the current event loop.
     func group(on eventLoop: any EventLoop) -> VerificationGroup {
       groups.withLock { groups in
         let id = Swift.ObjectIdentifier(eventLoop)

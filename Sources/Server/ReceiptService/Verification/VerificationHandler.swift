@@ -34,7 +34,6 @@
     private var context: ChannelHandlerContext?
     private var group: VerificationGroup?
 
-    /// Creates a handler for one connection.
     package init(_ api: ReceiptAPI) {
       verifications = api.earlyVerifications
       maximumBodyByteCount = min(
@@ -42,19 +41,16 @@
       requests = EarlyRequests(maximumBodyByteCount: maximumBodyByteCount)
     }
 
-    /// Joins the group of the event loop.
     package func handlerAdded(context: ChannelHandlerContext) {
       self.context = context
       group = verifications.groups.group(on: context.eventLoop)
     }
 
-    /// Gives up a running request.
     package func handlerRemoved(context: ChannelHandlerContext) {
       perform(requests.abandon(), context)
       self.context = nil
     }
 
-    /// Gives up a running request.
     package func channelInactive(context: ChannelHandlerContext) {
       perform(requests.abandon(), context)
       requests.dropPending()
@@ -63,7 +59,6 @@
 
     // MARK: Input
 
-    /// Takes verification requests, and passes on all other input.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       receive(.part(unwrapInboundIn(data)), context)
     }
@@ -126,7 +121,6 @@
 
     // MARK: Answering
 
-    /// Answers the request with its verdict.
     func answer(_ report: JSONWriter, date: String) {
       guard let context, let work = requests.finish() else { return }
       var fields: HTTPFields = [

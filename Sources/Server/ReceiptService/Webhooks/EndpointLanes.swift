@@ -20,7 +20,6 @@
 
     // MARK: Lanes
 
-    /// Returns `true` if a lane is due.
     func areDue(at now: Timestamp) throws -> Bool {
       try !run(
         "SELECT 1 FROM lanes WHERE app = $1 AND endpoint = $2 AND due <= $3 AND leased <= $3 LIMIT 1",
@@ -88,7 +87,6 @@
         "UPDATE lanes SET due = $4, noted = $4 WHERE \(Self.ofLane)", .text(lane), .integer(now.milliseconds))
     }
 
-    /// Ends the lease of a lane, which is due at the given time.
     func release(_ lane: String, due: Timestamp, at now: Timestamp) throws {
       try run(
         "UPDATE lanes SET due = $4, leased = 0, noted = $5 WHERE \(Self.ofLane)", .text(lane),
@@ -101,7 +99,6 @@
         .integer(now.milliseconds))
     }
 
-    /// Removes a lane without waiting deliveries.
     func close(_ lane: String) throws { try run("DELETE FROM lanes WHERE \(Self.ofLane)", .text(lane)) }
 
     // MARK: Deliveries
@@ -114,7 +111,6 @@
       ).first.map(Self.delivery)
     }
 
-    /// The first waiting delivery of a lane.
     func first(of lane: String) throws -> WaitingDelivery? {
       // Use one statement for each column, so that each can use an index.
       try ["lane", "previous_lane"].compactMap { column in
@@ -158,14 +154,12 @@
       try run("DELETE FROM deliveries WHERE \(Self.ofDelivery)", .integer(change))
     }
 
-    /// Stores the failure of an attempt.
     func note(_ error: String, attempts: Int, isDead: Bool, _ change: Int64) throws {
       try run(
         "UPDATE deliveries SET error = $4, attempts = $5, state = $6 WHERE \(Self.ofDelivery)",
         .integer(change), .text(error), .integer(Int64(attempts)), .integer(isDead ? 1 : 0))
     }
 
-    /// Makes dead letters wait again.
     func revive(id: String?, at now: Timestamp) throws -> Int {
       let letters = try session.run(
         """

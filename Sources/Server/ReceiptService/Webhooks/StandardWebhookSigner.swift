@@ -14,7 +14,6 @@
   /// webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=
   /// ```
   package struct StandardWebhookSigner: Sendable {
-    /// The prefix of secrets.
     package static let secretPrefix = "whsec_"
     private let secrets: [[UInt8]]
 
@@ -32,7 +31,6 @@
       return bytes
     }
 
-    /// Formats a secret as text.
     package static func text(_ secret: [UInt8]) -> String { secretPrefix + Base64.encodeToString(secret) }
 
     /// The headers that sign a webhook.

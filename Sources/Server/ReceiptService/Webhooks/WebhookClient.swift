@@ -95,7 +95,6 @@
 
     private struct Refusal: Error { let message: String }
 
-    /// The checked addresses to connect to.
     private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
       guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
       guard let addresses = await addresses(of: url.host) else {

@@ -3,7 +3,6 @@
 #if Server
   internal import ReceiptCodec
 
-  /// A waiting delivery of an endpoint.
   struct WaitingDelivery: Sendable, Hashable {
     let change: Int64
     /// The lane of the customer and, if it differs, that of the previous customer.

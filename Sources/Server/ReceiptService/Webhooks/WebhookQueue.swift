@@ -17,7 +17,6 @@
     /// A running delivery.
     package struct Lease: Sendable {
       package let endpoint: String
-      /// The number of attempts before this one.
       package let attempts: Int
       /// The time of expiry, in milliseconds.
       ///
@@ -30,13 +29,11 @@
 
     /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
-      /// The endpoint accepted the change.
       case delivered
       /// The attempt failed.
       ///
       /// The next one must not come before an instant, if the endpoint stated one.
       case failed(String, retryAfter: Timestamp? = nil)
-      /// The delivery failed permanently.
       case dead(String)
       /// The attempt was interrupted by the end of the process, and does not count.
       case interrupted
@@ -51,7 +48,6 @@
 
     let database: any ServiceDatabase
 
-    /// Creates the queue of a database.
     package init(_ database: any ServiceDatabase) { self.database = database }
 
     /// The lane of a customer's changes, or of an entitlement if it has no customer.

@@ -12,13 +12,11 @@
   /// Several processes may do so on one database. After a replay, the caller must also signal
   /// ``ServiceEntitlements/commits``.
   package final class WebhookSender: Service {
-    /// The limits on concurrency, and the times of leases and polling.
     package struct Limits: Sendable, Hashable {
       /// The maximum number of running deliveries.
       ///
       /// Each endpoint has an equal share, at least one, that other endpoints cannot use, however slowly they answer.
       package var concurrentDeliveries = 128
-      /// The maximum number of running deliveries to one endpoint.
       package var concurrentDeliveriesPerEndpoint = 8
       /// The time for which a delivery belongs to the process that began it.
       ///
@@ -27,7 +25,6 @@
       /// The interval of polling for commits of other processes and for deliveries that are due again.
       package var pollInterval = Duration.seconds(1)
 
-      /// Creates the default limits.
       package init() {}
     }
 
@@ -36,7 +33,6 @@
       let endpoint: String
     }
 
-    /// The endpoints, in the order of the configuration.
     private let endpoints: [(key: Key, endpoint: WebhookEndpoint)]
     private let queue: WebhookQueue
     private let client: WebhookClient
@@ -48,7 +44,6 @@
     private let wake = CommitSignal()
     private let running: Mutex<RunningDeliveries<Key>>
 
-    /// Creates the service.
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
     ) {

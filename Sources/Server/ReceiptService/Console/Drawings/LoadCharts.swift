@@ -3,7 +3,6 @@
 #if Server
   /// Throughput and latency of the last ten minutes, as drawings and as a table.
   struct LoadCharts {
-    /// The length of a period, in seconds.
     static let seconds = 10
 
     let bars: [Bar]

@@ -49,7 +49,6 @@
       return try await keys.principal(id: key)
     }
 
-    /// Ends a login.
     func end(_ secret: String) async throws {
       try await database.write { session in
         _ = try session.run("DELETE FROM sessions WHERE hash = $1", .bytes(Self.hash(secret)))

@@ -6,7 +6,6 @@
   internal import Logging
   internal import Synchronization
 
-  /// The pages that log in and out.
   struct LoginPages: ConsolePages {
     static let sessionCookie = "receipt-console"
     /// The cookie that binds the login form to a browser without a session.

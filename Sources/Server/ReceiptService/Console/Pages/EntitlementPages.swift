@@ -5,7 +5,6 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// The pages of entitlements and their history.
   struct EntitlementPages: ConsolePages {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?

@@ -71,7 +71,6 @@
     }
   }
 
-  /// Shows entries of the trail as a table.
   enum EntryTable {
     static func view(
       _ caption: String, _ entries: [RecordedEntry], app: String?, footer: ListFooter? = nil

@@ -8,7 +8,6 @@
   internal import ReceiptInspection
   internal import ReceiptVerification
 
-  /// The page that verifies a receipt and shows what is in it.
   struct VerifyPage: ConsolePages {
     let entitlements: ServiceEntitlements
 

@@ -5,7 +5,6 @@
   internal import Hummingbird
   internal import ReceiptHTTP
 
-  /// The page of webhooks and their dead letters.
   struct WebhookPages: ConsolePages {
     let webhooks: WebhookController
 
