@@ -75,18 +75,11 @@
     /// - Throws: `ExitCode`, after the reason was written to standard error.
     func existingDatabase() async throws -> (settings: ServerSettings, database: any ServiceDatabase) {
       let settings = try await settings()
-      do {
-        guard try settings.storage.check() else {
-          throw ServerExit.failure(
-            ServerExit.unavailable,
-            "there is no database yet: receipt-server creates it when it serves, or by keys create")
-        }
-      } catch let error as ExitCode {
-        throw error
-      } catch let error as ServiceConfigurationError {
-        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
-      } catch {
-        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
+      let exists = try await ServerExit.reporting { try settings.storage.check() }
+      guard exists else {
+        throw ServerExit.failure(
+          ServerExit.unavailable,
+          "there is no database yet: receipt-server creates it when it serves, or by keys create")
       }
       return (settings, try await ServerProcess.database(settings))
     }

@@ -29,13 +29,7 @@
 
     func run() async throws {
       let settings = try await options.settings(preparing: !checksConfiguration)
-      do {
-        try settings.check()
-      } catch let error as ServiceConfigurationError {
-        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
-      } catch {
-        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
-      }
+      try await ServerExit.reporting { try settings.check() }
       if checksConfiguration {
         for warning in settings.warnings { ServerExit.note(warning) }
         guard json else { return print("the configuration can take effect") }

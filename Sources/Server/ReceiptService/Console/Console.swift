@@ -127,14 +127,15 @@
       ("Acts", "/console/acts", .admin, true),
     ]
 
-    static func items(for visit: ConsoleVisit) -> [NavigationItem] {
+    static func items(for visit: ConsoleVisit) -> [[String: Any]] {
       let path = visit.request.uri.path
       return pages.filter { page in
         visit.may(page.scope) && (!page.ofAllApps || visit.isForAllApps)
       }.map { page in
-        NavigationItem(
-          target: page.path, label: page.label,
-          isCurrent: path == page.path || path.hasPrefix(page.path + "/"))
+        [
+          "target": page.path, "label": page.label,
+          "isCurrent": path == page.path || path.hasPrefix(page.path + "/"),
+        ]
       }
     }
   }

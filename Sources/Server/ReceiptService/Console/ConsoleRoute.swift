@@ -127,10 +127,11 @@
     func page(
       _ template: String, title: String, status: HTTPResponse.Status = .ok, content: Any
     ) -> Response {
-      let frame = PageView(
-        title: title, version: templates.version, path: request.uri.path, name: principal?.name,
-        navigation: principal == nil ? [] : ConsoleNavigation.items(for: self), formToken: formToken,
-        content: content)
+      let frame = Self.present([
+        "title": title, "version": templates.version, "path": request.uri.path, "name": principal?.name,
+        "navigation": principal == nil ? [] : ConsoleNavigation.items(for: self), "formToken": formToken,
+        "content": content,
+      ])
       return Response(
         status: status, headers: [.contentType: "text/html; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: templates.render(template, frame))))

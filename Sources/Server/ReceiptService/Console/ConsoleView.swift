@@ -8,26 +8,10 @@
   // The values that templates show. A nested value must not use the member names of the value that contains it: if a
   // template does not find a name in the inner value, it looks for it in the outer one.
 
-  struct PageView {
-    let title: String
-    let version: String
-    let path: String
-    let name: String?
-    let navigation: [NavigationItem]
-    let formToken: String
-    let content: Any
-  }
-
-  struct NavigationItem {
-    let target: String
-    let label: String
-    let isCurrent: Bool
-  }
-
   struct TableView {
     let caption: String
     let columns: [String]
-    let rows: [RowView]
+    let rows: [[String: [CellView]]]
     // Stored, because templates do not see computed properties.
     let hasRows: Bool
     /// The text for a table without rows.
@@ -48,23 +32,19 @@
       self.caption = caption
       self.columns = columns
       self.rows = rows.map { cells in
-        RowView(
-          cells: cells.enumerated().map { index, cell in
-            var cell = cell
-            cell.isHeading = index == 0
-            cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
-            if cell.value.utf8.count <= (index == 0 ? 30 : 20) { cell.style += " short" }
-            return cell
-          })
+        let cells = cells.enumerated().map { index, cell in
+          var cell = cell
+          cell.isHeading = index == 0
+          cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
+          if cell.value.utf8.count <= (index == 0 ? 30 : 20) { cell.style += " short" }
+          return cell
+        }
+        return ["cells": cells]
       }
       hasRows = !rows.isEmpty
       emptyText = empty
       self.footer = footer
     }
-  }
-
-  struct RowView {
-    let cells: [CellView]
   }
 
   struct CellView {
@@ -76,7 +56,7 @@
     var isHeading = false
     var columnLabel = ""
     /// A form that is shown in the cell instead of the value.
-    var cellForm: ButtonFormView?
+    private var cellForm: [String: Any]?
 
     init(_ value: String?, link: String? = nil, style: String = "", note: String? = nil) {
       self.value = value.map { ShownText.shortened($0) } ?? "–"
@@ -85,9 +65,17 @@
       self.note = note
     }
 
-    init(form: ButtonFormView) {
+    /// Creates a form with one button and hidden fields, besides the token.
+    ///
+    /// Opening it by the summary, which names the action, is the confirmation.
+    init(
+      form action: String, _ summary: String, button: String, subject: String, _ fields: [(String, String)]
+    ) {
       value = ""
-      cellForm = form
+      cellForm = [
+        "action": action, "summary": summary, "button": button, "subject": subject,
+        "hidden": fields.map { ["fieldName": $0.0, "fieldValue": $0.1] },
+      ]
     }
 
     init(_ milliseconds: Int64?) {
@@ -99,47 +87,18 @@
     }
   }
 
-  /// A form with one button.
-  ///
-  /// Opening the form is the confirmation.
-  struct ButtonFormView {
-    let action: String
-    /// The label that opens the form.
-    ///
-    /// It names the action to confirm.
-    let summary: String
-    let button: String
-    let subject: String
-    /// The hidden fields, except the token.
-    let hidden: [[String: String]]
-
-    init(action: String, summary: String, button: String, subject: String, _ fields: [(String, String)]) {
-      self.action = action
-      self.summary = summary
-      self.button = button
-      self.subject = subject
-      hidden = fields.map { ["fieldName": $0.0, "fieldValue": $0.1] }
-    }
-  }
-
   struct ChoiceView {
     let choiceName: String
     let choiceLabel: String
-    let options: [OptionView]
+    let options: [[String: Any]]
 
     init(name: String, label: String, options: [(value: String, label: String)], chosen: String) {
       choiceName = name
       choiceLabel = label
       self.options = options.map {
-        OptionView(optionValue: $0.value, optionLabel: $0.label, isChosen: $0.value == chosen)
+        ["optionValue": $0.value, "optionLabel": $0.label, "isChosen": $0.value == chosen]
       }
     }
-  }
-
-  struct OptionView {
-    let optionValue: String
-    let optionLabel: String
-    let isChosen: Bool
   }
 
   struct FactView {

@@ -84,12 +84,16 @@
         request.body = .bytes(change.body, length: .known(Int64(change.body.count)))
         let deadline = NIODeadline.now() + TimeAmount(timeout)
         return try await send(request, to: try await targets(url, endpoint), by: deadline, at: now)
-      } catch let refusal as Refusal {
-        return .failed(refusal.message)
-      } catch let failure as RemoteURL.Failure {
-        return .failed(failure.description)
       } catch {
-        return Task.isCancelled ? .interrupted : .failed(ShownText.line("\(error)"))
+        let message: String
+        switch error {
+        case let refusal as Refusal: message = refusal.message
+        case let failure as RemoteURL.Failure: message = failure.description
+        default:
+          if Task.isCancelled { return .interrupted }
+          message = ShownText.line("\(error)")
+        }
+        return .failed(endpoint.removingSecrets(from: message))
       }
     }
 
@@ -209,22 +213,10 @@
     fileprivate init(_ duration: Duration) { self = .milliseconds(Int64(duration / .milliseconds(1))) }
   }
 
-  extension WebhookQueue.Outcome {
-    /// The outcome without the secret parts of the endpoint's URL, because errors are logged and shown with dead
-    /// letters.
-    func withoutSecrets(of endpoint: WebhookEndpoint) -> WebhookQueue.Outcome {
-      switch self {
-      case .failed(let error, let retryAfter):
-        .failed(endpoint.withoutSecrets(error), retryAfter: retryAfter)
-      case .dead(let error): .dead(endpoint.withoutSecrets(error))
-      case .delivered, .interrupted: self
-      }
-    }
-  }
-
   extension WebhookEndpoint {
-    /// Removes the user and the query of the URL from a text, wherever they occur.
-    func withoutSecrets(_ text: String) -> String {
+    /// Removes the user and the query of the URL from a text, wherever they occur, because errors are logged and shown
+    /// with dead letters.
+    func removingSecrets(from text: String) -> String {
       var text = text
       for secret in secretsOfURL {
         text = text.replacing(secret, with: "…")

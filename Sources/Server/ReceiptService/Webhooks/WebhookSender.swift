@@ -147,7 +147,6 @@
         wake.signal()
       }
       let outcome = await client.post(lease.change, trace: lease.trace, to: endpoint, at: clock())
-        .withoutSecrets(of: endpoint)
       let metadata: Logger.Metadata = [
         "app": "\(lease.change.app)", "endpoint": "\(lease.endpoint)", "webhook-id": "\(lease.change.id)",
         "attempt": "\(lease.attempts + 1)",

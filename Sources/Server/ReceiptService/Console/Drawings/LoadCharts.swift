@@ -5,7 +5,7 @@
   struct LoadCharts {
     static let seconds = 10
 
-    let bars: [Bar]
+    let bars: [[String: Any]]
     let medianLine: String
     let highLine: String
     let greatestRate: String
@@ -13,15 +13,6 @@
     let middleRate: String
     let middleLatency: String
     let loadTable: TableView
-
-    struct Bar {
-      let barX: String
-      let barY: String
-      let barHeight: String
-      let faultHeight: String
-      let faultY: String
-      let hasFaults: Bool
-    }
 
     private static let left = 44.0
     private static let width = 312.0
@@ -38,10 +29,12 @@
       bars = periods.enumerated().map { index, period in
         let height = rates[index] / greatest * Self.height
         let faults = Double(period.faultCount) / Double(Self.seconds) / greatest * Self.height
-        return Bar(
-          barX: Self.number(Self.left + Double(index) * step + 0.5), barY: Self.number(Self.bottom - height),
-          barHeight: Self.number(height), faultHeight: Self.number(faults),
-          faultY: Self.number(Self.bottom - faults), hasFaults: period.faultCount > 0)
+        return [
+          "barX": Self.number(Self.left + Double(index) * step + 0.5),
+          "barY": Self.number(Self.bottom - height),
+          "barHeight": Self.number(height), "faultHeight": Self.number(faults),
+          "faultY": Self.number(Self.bottom - faults), "hasFaults": period.faultCount > 0,
+        ]
       }
       func line(_ values: [Double?]) -> String {
         var path = ""

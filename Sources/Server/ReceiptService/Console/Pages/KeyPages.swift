@@ -53,10 +53,8 @@
                 CellView(key.created),
                 key.revoked.map { CellView("revoked", note: ShownTime.full(.init(milliseconds: $0))) }
                   ?? CellView(
-                    form: ButtonFormView(
-                      action: "/console/keys/revoke",
-                      summary: isOwn ? "In force, yours: revoke…" : "In force: revoke…",
-                      button: "Revoke for good", subject: principal.name, [("id", principal.keyID)])),
+                    form: "/console/keys/revoke", isOwn ? "In force, yours: revoke…" : "In force: revoke…",
+                    button: "Revoke for good", subject: principal.name, [("id", principal.keyID)]),
               ]
             }, footer: page.footer),
         ])

@@ -61,17 +61,12 @@
   private struct VerdictResult {
     let verdict: VerdictView
     let verdictFacts: [FactView]
-    let sections: [SectionView]
+    let sections: [[String: Any]]
     let chains: [ChainPicture]
     let fieldTable: TableView?
     /// The form's buttons for other pages of fields.
-    let fieldPages: [FieldPageView]
+    let fieldPages: [[String: Any]]
     let unreadable: String?
-
-    struct FieldPageView {
-      let fieldStart: Int
-      let fieldPageText: String
-    }
 
     /// The maximum number of fields on a page.
     ///
@@ -79,11 +74,6 @@
     private static let maximumFieldCount = 200
     /// The maximum number of facts in a section, of sections, and of chains.
     private static let maximumSummaryCount = 50
-
-    struct SectionView {
-      let sectionTitle: String
-      let facts: [FactView]
-    }
 
     init(
       _ outcome: Verification.Outcome, receipt: [UInt8], recordsVerdicts: Bool, canRead: Bool,
@@ -119,16 +109,18 @@
         let inspection = try Inspection(of: receipt)
         let summary = inspection.summary(at: now)
         sections = summary.sections.prefix(Self.maximumSummaryCount).map { section in
-          SectionView(
-            sectionTitle: section.title ?? "What it says",
-            facts: section.fields.prefix(Self.maximumSummaryCount).reduce(into: []) { facts, field in
+          [
+            "sectionTitle": section.title ?? "What it says",
+            "facts": section.fields.prefix(Self.maximumSummaryCount).reduce(into: [FactView]()) {
+              facts, field in
               // A field without a name continues the previous field.
               if field.name.isEmpty, let last = facts.popLast() {
                 facts += [FactView(last.term, "\(last.fact); \(field.value)")].compactMap { $0 }
               } else {
                 facts += [FactView(field.name, field.value)].compactMap { $0 }
               }
-            })
+            },
+          ]
         }
         chains = summary.signers.lazy.filter { !$0.isRepeated }.prefix(Self.maximumSummaryCount).map {
           ChainPicture($0)
@@ -145,7 +137,7 @@
           ["Field", "Value", "Meaning"], rows.rows)
         let pages = [(start - limit, "Show the fields before"), (end, "Show further fields")]
         fieldPages = pages.filter { 0..<count ~= $0.0 }.map {
-          FieldPageView(fieldStart: $0.0, fieldPageText: $0.1)
+          ["fieldStart": $0.0, "fieldPageText": $0.1]
         }
         unreadable = nil
       } catch {

@@ -25,9 +25,8 @@
       let counts = try await webhooks.queue.counts(app: app.name)
       func replay(_ endpoint: String, _ summary: String, _ button: String, _ id: String?) -> CellView {
         CellView(
-          form: ButtonFormView(
-            action: "/console/webhooks/replay", summary: summary, button: button, subject: id ?? endpoint,
-            [("app", app.name), ("endpoint", endpoint)] + (id.map { [("id", $0)] } ?? [])))
+          form: "/console/webhooks/replay", summary, button: button, subject: id ?? endpoint,
+          [("app", app.name), ("endpoint", endpoint)] + (id.map { [("id", $0)] } ?? []))
       }
       var letters: [TableView] = []
       for endpoint in app.configuration.webhooks where counts[endpoint.name]?.dead ?? 0 > 0 {
