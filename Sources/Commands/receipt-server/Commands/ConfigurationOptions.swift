@@ -36,9 +36,7 @@
       config == nil ? DevelopmentSetup(folder: dataFolder ?? "receipt-server-data") : nil
     }
 
-    /// The HTTP client for requests to stores.
-    ///
-    /// It lives as long as the process.
+    /// The HTTP client for requests to stores, which lives as long as the process.
     private static let transport = Result { TracedTransport(try AsyncHTTPClientTransport()) }
 
     /// Reads the settings.

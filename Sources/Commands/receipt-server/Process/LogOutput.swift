@@ -25,9 +25,7 @@
     static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
     static let maximumByteCount = 1 << 20
-    /// The maximum length of a line.
-    ///
-    /// Longer lines are cut off, so that one line cannot fill the buffer.
+    /// The length at which a line is cut off, so that one line cannot fill the buffer.
     static let maximumLineByteCount = 64 << 10
 
     private struct State {

@@ -8,9 +8,7 @@
   /// Limits what is served at once, for the routes, the early handler and the console.
   struct Admission: Sendable {
     let places: RequestPlaces
-    /// The places for complete requests without a key.
-    ///
-    /// They are counted separately, so that such requests do not displace requests with a key.
+    /// The places for complete requests without a key, which therefore do not displace requests with a key.
     let openPlaces: RequestPlaces
     let batches: AppPlaces
     let eventStreams: AppPlaces

@@ -15,9 +15,7 @@
   package final class ExpectContinueHandler: ConnectionHandler {
     /// The number of requests whose answer is not complete yet.
     private var unansweredCount = 0
-    /// `true` if the client of the last request still waits for 100 (Continue).
-    ///
-    /// It must not be written in the middle of the answer to an earlier request.
+    /// `true` if a 100 (Continue) must follow, which cannot be written within the answer to an earlier request.
     private var isOwed = false
 
     package init() {}

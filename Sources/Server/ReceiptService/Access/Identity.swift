@@ -26,9 +26,7 @@
       return AuthenticatedRequest(request, by: principal, apps: apps)
     }
 
-    /// Authenticates the key of a request if the keys in memory suffice, without waiting for the database.
-    ///
-    /// `nil` does not mean that the request is refused.
+    /// The same if the keys in memory suffice; `nil` does not mean that the request is refused.
     func authenticateAtOnce(_ request: Request, needing scope: Scope) -> AuthenticatedRequest? {
       guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
         principal.may(scope)
@@ -37,8 +35,6 @@
     }
 
     /// Returns `true` if the key of a request that is still being answered has not been revoked meanwhile.
-    ///
-    /// - Throws: ``DatabaseError`` if the keys cannot be read.
     func isStillAllowed(_ principal: Principal, _ scope: Scope) async throws -> Bool {
       try await keys.principal(id: principal.keyID)?.may(scope) == true
     }

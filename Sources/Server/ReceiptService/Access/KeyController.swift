@@ -29,15 +29,11 @@
 
   extension KeyRing {
     /// The keys that a principal may manage, in the order of their creation.
-    ///
-    /// - Throws: ``DatabaseError``.
     func keys(for principal: Principal) async throws -> [Key] {
       try await keys().filter { principal.mayUse(app: $0.principal.app) }
     }
 
     /// Creates a key, if the principal may.
-    ///
-    /// - Throws: ``Problem`` if the key is not allowed; ``DatabaseError``.
     func create(
       name: String, app: String?, scopes: Set<Scope>, for principal: Principal
     ) async throws -> APIKeyText {
@@ -53,8 +49,6 @@
     }
 
     /// Revokes a key, if the principal may.
-    ///
-    /// - Throws: ``Problem`` if the key does not exist; ``DatabaseError``.
     func revoke(id: String, for principal: Principal) async throws {
       guard try await keys(for: principal).contains(where: { $0.principal.keyID == id }),
         try await revoke(id: id, by: principal.keyID)

@@ -79,9 +79,7 @@
       return principal(key, presenting: presented)
     }
 
-    /// Authenticates a presented key with the cached keys, if they are recent enough.
-    ///
-    /// `nil` does not mean that the key is invalid.
+    /// Authenticates by the cached keys, if they are recent enough; `nil` does not mean that the key is invalid.
     func knownPrincipal(presenting text: some StringProtocol) -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
       let key = state.withLock { state in
@@ -104,9 +102,7 @@
       }
     }
 
-    /// Creates a key, whose text cannot be retrieved later.
-    ///
-    /// - Throws: ``InvalidKey``, ``DatabaseError``.
+    /// Creates a key, whose text cannot be retrieved later, or throws ``InvalidKey``.
     package func create(
       name: String, app: String?, scopes: Set<Scope>, by actor: String
     ) async throws -> APIKeyText {
@@ -136,8 +132,6 @@
     }
 
     /// Revokes a key, and ends the logins that were made with it; returns `false` if the key does not exist.
-    ///
-    /// - Throws: ``DatabaseError``.
     package func revoke(id: String, by actor: String) async throws -> Bool {
       let now = clock().milliseconds
       let isThere = try await database.write { session in
@@ -155,8 +149,6 @@
     }
 
     /// All keys, including revoked ones, in the order of their creation.
-    ///
-    /// - Throws: ``DatabaseError``.
     package func keys() async throws -> [Key] {
       try await database.read { session in
         try session.run(

@@ -14,9 +14,7 @@
 
     private struct State {
       var channels: [Int: any Channel] = [:]
-      /// The connections by the time when they were last asked, oldest first.
-      ///
-      /// It may contain closed ones.
+      /// The connections by the time when they were last asked, oldest first; it may contain closed ones.
       var order = CircularBuffer<Int>()
       var next = 0
       var isAsking = false

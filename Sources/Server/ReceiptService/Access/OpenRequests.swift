@@ -63,9 +63,7 @@
       return id
     }
 
-    /// Notes that more bytes of a request have arrived.
-    ///
-    /// - Throws: ``Problem`` if the request was given up in favor of others.
+    /// Notes that more bytes have arrived, or throws if the request was given up in favor of others.
     func add(_ byteCount: Int, to id: Int) throws(Problem) {
       let (isThere, displaced) = state.withLock { state -> (Bool, [Arriving]) in
         guard state.arriving[id] != nil else { return (false, []) }
@@ -84,9 +82,7 @@
       guard isThere else { throw Self.overloaded }
     }
 
-    /// Notes that a request has arrived completely, or will not.
-    ///
-    /// - Returns: `true` if it was not given up.
+    /// Notes that a request has arrived completely, or will not; returns `true` if it was not given up.
     @discardableResult
     func end(_ id: Int) -> Bool { state.withLock { $0.remove(id) != nil } }
 

@@ -12,9 +12,7 @@
 
     init(maximum: Int) { self.maximum = maximum }
 
-    /// Takes a place.
-    ///
-    /// - Throws: ``Problem`` if all places are taken.
+    /// Takes a place, or throws if all are taken.
     func take() throws(Problem) {
       guard count.add(1, ordering: .relaxed).newValue <= maximum else {
         giveBack()
@@ -84,9 +82,7 @@
       return AppPlaces(refusal) { own, _ in own < maximum }
     }
 
-    /// A place.
-    ///
-    /// It is freed when the object is released, after the response is written or dropped.
+    /// A place, which is freed when it is released: after the response is written or dropped.
     final class Place: Sendable {
       private let places: AppPlaces
       private let app: String
@@ -99,9 +95,7 @@
       deinit { places.giveBack(app) }
     }
 
-    /// Takes a place.
-    ///
-    /// - Throws: ``Problem`` if the app cannot get one now.
+    /// Takes a place, or throws if the app cannot get one now.
     func take(for app: String) throws(Problem) -> Place {
       let isTaken = counts.withLock { counts in
         guard isFree(counts[app] ?? 0, counts) else { return false }

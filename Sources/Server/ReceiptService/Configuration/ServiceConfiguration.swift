@@ -216,9 +216,7 @@
     package var name: String
     /// The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
     package var url: String
-    /// The signing secrets, each 24 to 64 bytes.
-    ///
-    /// During a change of secrets there are several, and each of them signs.
+    /// The signing secrets, each 24 to 64 bytes; during a change of secrets each of several signs.
     package var secrets: [[UInt8]]
     /// A Boolean value that indicates whether the URL may lead to private networks and to this machine.
     package var allowsPrivateNetworks: Bool

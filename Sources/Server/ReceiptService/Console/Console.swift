@@ -7,9 +7,7 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// The pages of a subject and their forms, with no more than they need for them.
-  ///
-  /// ``ReceiptAPI`` has the table of the pages.
+  /// The pages of a subject and their forms; ``ReceiptAPI`` has the table of all.
   protocol ConsolePages: Sendable {
     var routes: [ConsoleRoute] { get }
   }
@@ -22,9 +20,7 @@
     let admission: Admission
     let bodies: BodyReader
     let templates: ConsoleTemplates
-    /// The executor that renders the pages.
-    ///
-    /// On an event loop, rendering would block other requests.
+    /// The executor that renders the pages, which would block other requests on an event loop.
     let executor = SerialTaskExecutor(label: "receipt-kit.console")
 
     /// The endpoints of the pages and of the files that they load.

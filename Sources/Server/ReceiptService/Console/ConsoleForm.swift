@@ -5,9 +5,7 @@
   internal import HTTPTypes
   internal import ReceiptBytes
 
-  /// The fields of a submitted form.
-  ///
-  /// Its encoding is `multipart/form-data` (RFC 7578), the only one that carries files.
+  /// The fields of a submitted form in `multipart/form-data` (RFC 7578), the only encoding that carries files.
   struct ConsoleForm: Sendable {
     private var fields: [(name: String, value: [UInt8])] = []
 

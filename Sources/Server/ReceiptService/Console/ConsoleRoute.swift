@@ -5,9 +5,7 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// A page of the console, or a form of a page.
-  ///
-  /// One table of routes defines the router and the access tests.
+  /// A page of the console, or a form of a page, for the router and the access tests.
   package struct ConsoleRoute: Sendable {
     package enum Access: Sendable, Hashable {
       case open
@@ -55,9 +53,7 @@
       self.secret = secret
     }
 
-    /// The token that forms contain.
-    ///
-    /// Computing it requires the secret in the cookie.
+    /// The token that forms contain, for which one needs the secret in the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
     /// The key of the login, on a page that needs one.

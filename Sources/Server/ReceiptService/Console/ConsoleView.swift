@@ -142,9 +142,7 @@
   }
 
   extension ShownText {
-    /// The maximum number of Unicode scalars that are shown of a value.
-    ///
-    /// Untrusted receipts contain values of any length.
+    /// The maximum number of Unicode scalars that are shown of a value, which in untrusted receipts has any length.
     static let longestValue = 2000
 
     /// The text, cut off after ``longestValue`` scalars.
@@ -197,9 +195,7 @@
     }
   }
 
-  /// The part of a list that a page of the console shows.
-  ///
-  /// The cost of a page does not depend on the length of the list.
+  /// The part of a list that a page of the console shows at a cost that does not depend on the list's length.
   struct ListPage<Element> {
     let elements: [Element]
     let start: Int

@@ -57,9 +57,7 @@
       }
     }
 
-    /// The last ten minutes in periods of `length` seconds, oldest first.
-    ///
-    /// The last period is not over yet.
+    /// The last ten minutes in periods of `length` seconds, oldest first; the last is not over yet.
     func periods(of length: Int, at now: ContinuousClock.Instant = .now) -> [Period] {
       let last = Int((now - origin).components.seconds) / length
       var periods = [Period](repeating: Period(), count: Self.seconds / length)

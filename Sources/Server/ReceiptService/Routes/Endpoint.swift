@@ -25,9 +25,7 @@
       ]
     }
 
-    /// The router's pattern for the path.
-    ///
-    /// `{file+}` matches the rest of the path.
+    /// The router's pattern for the path, in which `{file+}` is the rest.
     var pattern: RouterPath {
       RouterPath(path.hasSuffix("/{file+}") ? path.dropLast("{file+}".count) + "**" : path)
     }

@@ -13,9 +13,7 @@
   /// The reason why a request fails, as problem details (RFC 9457) with a stable code.
   struct Problem: Error, Sendable {
     let status: HTTPResponse.Status
-    /// The code, in kebab-case.
-    ///
-    /// It does not change between versions.
+    /// The code, in kebab-case, which does not change between versions.
     let code: String
     let detail: String
     /// The invalid parameter, header field or JSON path.

@@ -28,7 +28,6 @@
     package let consoleRoutes: [ConsoleRoute]
     /// The verifications that ``VerificationHandler`` answers.
     let earlyVerifications: EarlyVerifications
-    private let identity: Identity
     private let answer: Answer
     private let database: any ServiceDatabase
     private let shutdown = ShutdownState()
@@ -117,7 +116,6 @@
         identity: identity, admission: admission, entitlements: entitlements, answer: answer)
       self.keys = keys
       self.apps = apps
-      self.identity = identity
       self.entitlements = entitlements
       self.notifications = notifications
       self.erasures = erasures

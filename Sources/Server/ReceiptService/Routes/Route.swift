@@ -31,9 +31,7 @@
     let respond: Responder
   }
 
-  /// Answers the operations of a subject, with no more than it needs for them.
-  ///
-  /// ``ReceiptAPI`` has the table of the controllers.
+  /// Answers the operations of a subject; ``ReceiptAPI`` has the table of all controllers.
   protocol Controller: Sendable {
     var routes: [Route] { get }
   }

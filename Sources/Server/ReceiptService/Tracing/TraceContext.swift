@@ -22,9 +22,7 @@
     package let traceID: String
     /// The identifier of the caller's span: 8 bytes in hexadecimal.
     package let spanID: String
-    /// The flags.
-    ///
-    /// Bit 0 is set if the caller records the trace.
+    /// The flags, of which bit 0 is set if the caller records the trace.
     package let flags: UInt8
     /// The value of `tracestate` with the vendors' data; `nil` if it is absent or invalid.
     package let state: String?
@@ -63,9 +61,7 @@
       UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
     }
 
-    /// The length of `tracestate` that every participant should propagate (section 3.3.1.5).
-    ///
-    /// A longer one is dropped.
+    /// The length of `tracestate` that every participant should propagate (section 3.3.1.5); a longer one is dropped.
     private static let longestState = 512
     private static let mostMembers = 32
 

@@ -33,9 +33,7 @@
     }
   }
 
-  /// Runs the handling of a request within the trace in its header fields.
-  ///
-  /// A request without a trace costs one look-up of a header field.
+  /// Runs the handling of a request within the trace in its header fields, which costs one look-up if there is none.
   package struct TraceMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 

@@ -58,9 +58,7 @@
       return true
     }
 
-    /// Ends the input, with an error if reading failed.
-    ///
-    /// - Returns: The waiters to resume.
+    /// Ends the input, with an error if reading failed, and returns the waiters to resume.
     mutating func finish(_ failure: (any Error)?) -> [Waiter] {
       isFinished = true
       self.failure = failure
@@ -89,9 +87,7 @@
       return true
     }
 
-    /// Ends the batch.
-    ///
-    /// - Returns: The runs to cancel, and the waiters to resume.
+    /// Ends the batch, and returns the runs to cancel and the waiters to resume.
     mutating func cancel() -> (runs: [Run], woken: [Waiter]) {
       isCancelled = true
       defer { runs = [] }

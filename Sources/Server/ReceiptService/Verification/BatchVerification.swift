@@ -97,9 +97,7 @@
       Run { [work] in try await work(lines, first) }
     }
 
-    /// Adds lines, and waits while too many wait already.
-    ///
-    /// - Throws: `CancellationError` after ``cancel()``.
+    /// Adds lines, and waits while too many wait already; throws `CancellationError` after ``cancel()``.
     func append(_ lines: [[UInt8]]) async throws {
       guard !lines.isEmpty else { return }
       var new = lines
@@ -114,9 +112,7 @@
       }
     }
 
-    /// The next run; `nil` after the last one.
-    ///
-    /// - Throws: The error that ended the input, after the runs before it.
+    /// The next run; `nil` after the last one. The error that ended the input comes after the runs before it.
     func next() async throws -> Run? {
       while true {
         let (run, isOver, woken) = try state.withLock { try $0.next(begin) }

@@ -31,13 +31,9 @@
 
     private enum State {
       case open
-      /// A request is arriving.
-      ///
-      /// It is buffered until it is complete.
+      /// A request is arriving, and buffered until it is complete.
       case arriving(ArrivingRequest)
-      /// A request is being answered.
-      ///
-      /// Input after it is buffered.
+      /// A request is being answered, and input after it is buffered.
       case answering(ArrivingRequest)
     }
 
@@ -117,18 +113,14 @@
 
     mutating func routerAnswered() { routedCount = max(0, routedCount - 1) }
 
-    /// Ends the request whose answer is ready.
-    ///
-    /// - Returns: The work of the request, whose place is to be given back; `nil` if the connection has ended.
+    /// Ends the request whose answer is ready, and returns its work; `nil` if the connection has ended.
     mutating func finish() -> Work? {
       guard case .answering(let request) = state else { return nil }
       state = .open
       return request.work
     }
 
-    /// Leaves the request to the router, because it cannot be answered early.
-    ///
-    /// - Returns: The actions that pass it on; `nil` if the connection has ended.
+    /// Leaves the request to the router, which gets it by the actions; `nil` if the connection has ended.
     mutating func giveUp() -> [Action]? {
       guard case .answering(let request) = state else { return nil }
       state = .arriving(request)

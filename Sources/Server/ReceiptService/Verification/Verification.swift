@@ -13,9 +13,7 @@
     let policy: ServedPolicy
     var recording: RecordingOptions
     let entitlements: ServiceEntitlements
-    /// The customer who presents the receipt.
-    ///
-    /// It is recorded if the receipt does not name a customer.
+    /// The customer who presents the receipt, recorded if the receipt does not name one.
     var presenter: String?
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
@@ -85,9 +83,7 @@
       return await Workers.run { use(verdicts, acknowledgements) }
     }
 
-    /// Counts answered verdicts.
-    ///
-    /// A verdict that could not be recorded is not answered, and not counted.
+    /// Counts answered verdicts; one that could not be recorded is not answered, and not counted.
     func count(_ verdicts: [Verdict]) { VerdictMetrics.record(verdicts, app: app.name) }
 
     /// Records verdicts under one policy together with the facts of their receipts, each with the options of its own

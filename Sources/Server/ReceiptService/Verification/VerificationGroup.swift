@@ -21,9 +21,7 @@
       let body: ByteBuffer
     }
 
-    /// The maximum number of requests.
-    ///
-    /// More would block the event loop for milliseconds.
+    /// The maximum number of requests: more would block the event loop for milliseconds.
     private static let maximumCount = 64
 
     private let eventLoop: any EventLoop
@@ -31,9 +29,7 @@
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// Adds a request.
-    ///
-    /// It is verified when the event loop has read all available input.
+    /// Adds a request, which is verified when the event loop has read all available input.
     func append(_ member: Member) {
       members.append(member)
       if members.count == 1 { schedule() }

@@ -23,9 +23,7 @@
       let start = ContinuousClock.now
     }
 
-    /// The maximum length of a body.
-    ///
-    /// For longer ones, the time in the router does not matter.
+    /// The maximum length of a body; for longer ones, the time in the router does not matter.
     private static let maximumBodyByteCount = 64 << 10
 
     private let verifications: EarlyVerifications

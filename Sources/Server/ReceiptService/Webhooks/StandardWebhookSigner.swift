@@ -17,9 +17,7 @@
     package static let secretPrefix = "whsec_"
     private let secrets: [[UInt8]]
 
-    /// Creates a signer that signs with each of the secrets.
-    ///
-    /// There are several during a change of secrets.
+    /// Creates a signer that signs with each of the secrets, which are several during a change.
     package init(secrets: [[UInt8]]) { self.secrets = secrets }
 
     /// Parses a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for any other text.

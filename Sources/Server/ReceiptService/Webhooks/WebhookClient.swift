@@ -27,9 +27,7 @@
     private let pinned = Mutex<[Target: PinnedClient]>([:])
     private let resolving = DispatchQueue(label: "receipt-kit.webhooks.resolving", attributes: .concurrent)
 
-    /// The maximum number of bytes of a response that are read, so that the connection can be reused.
-    ///
-    /// The content is ignored.
+    /// The maximum number of bytes of a response that are read and ignored, so that the connection can be reused.
     private static let maximumAnswerByteCount = 1 << 16
     static let drainTimeout = Duration.seconds(2)
     /// The maximum number of a host's addresses to try, one after another.
@@ -161,9 +159,7 @@
       }
     }
 
-    /// Reads the response's body within limits.
-    ///
-    /// If it exceeds them, the connection is closed.
+    /// Reads the response's body within limits, beyond which the connection is closed.
     private static func drain(_ response: HTTPClientResponse) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { _ = try? await response.body.collect(upTo: maximumAnswerByteCount) }

@@ -46,9 +46,7 @@
       return WebhookReplay(count: Int64(count))
     }
 
-    /// Has dead letters delivered again, and wakes the sender.
-    ///
-    /// - Returns: The number of queued dead letters.
+    /// Has dead letters delivered again, wakes the sender, and returns the number of letters.
     func replay(
       _ app: ServedApp, endpoint: String, id: String?, by principal: Principal
     ) async throws -> Int {
@@ -60,9 +58,7 @@
   }
 
   extension ServedApp {
-    /// Returns the name of a webhook of the app.
-    ///
-    /// - Throws: ``Problem`` if the app has no such webhook.
+    /// Returns the name of a webhook of the app, or throws if there is none.
     func webhook(named name: String) throws -> String {
       guard configuration.webhooks.contains(where: { $0.name == name }) else { throw Problem.notFound }
       return name

@@ -18,9 +18,7 @@
     package struct Lease: Sendable {
       package let endpoint: String
       package let attempts: Int
-      /// The time of expiry, in milliseconds.
-      ///
-      /// It distinguishes this lease from a later one of the lane.
+      /// The time of expiry, in milliseconds, which distinguishes this lease from a later one of the lane.
       let expires: Int64
       package let change: EntitlementChange
       /// The trace of the change, as ``TraceHeaders`` stores it.

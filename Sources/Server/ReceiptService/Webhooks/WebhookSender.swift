@@ -18,9 +18,7 @@
       /// Each endpoint has an equal share, at least one, that other endpoints cannot use, however slowly they answer.
       package var concurrentDeliveries = 128
       package var concurrentDeliveriesPerEndpoint = 8
-      /// The time for which a delivery belongs to the process that began it.
-      ///
-      /// It is longer than an attempt can take.
+      /// The time for which a delivery belongs to the process that began it, longer than an attempt can take.
       package var lease = Duration.seconds(30)
       /// The interval of polling for commits of other processes and for deliveries that are due again.
       package var pollInterval = Duration.seconds(1)
@@ -111,9 +109,7 @@
       }
     }
 
-    /// Leases the due deliveries.
-    ///
-    /// Each lease is counted and started at once, so that a later error does not undo it.
+    /// Leases and starts the due deliveries one by one, so that a later error does not undo it.
     private func leaseDue(
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {

@@ -156,9 +156,7 @@
     }
   }
 
-  /// The table rows for a range of a receipt's fields.
-  ///
-  /// Nested fields follow the field that contains them.
+  /// The table rows for a range of a receipt's fields; nested ones follow the field that contains them.
   private struct FieldRows {
     let range: Range<Int>
     private(set) var rows: [[CellView]] = []
