@@ -49,7 +49,7 @@
     ) async throws -> Response {
       let session = request.cookies[LoginPages.sessionCookie]?.value
       var visit = ConsoleVisit(
-        apps: apps, templates: templates, request: request, context: context,
+        servedApps: apps, templates: templates, request: request, context: context,
         secret: (route.access == .open ? request.cookies[LoginPages.loginCookie]?.value : session) ?? "")
       var response: Response
       response = await withTaskExecutorPreference(executor) {

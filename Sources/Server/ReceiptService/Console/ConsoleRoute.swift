@@ -32,8 +32,8 @@
 
   /// A request for a page, with the login that makes it.
   struct ConsoleVisit: Sendable {
-    private let servedApps: ServedApps
-    private let templates: ConsoleTemplates
+    let servedApps: ServedApps
+    let templates: ConsoleTemplates
     var request: Request
     let context: ServiceContext
     /// The key of the login; `nil` on pages that are open to all.
@@ -42,16 +42,6 @@
     var secret: String
     /// The submitted form, whose token was checked.
     var form = ConsoleForm()
-
-    init(
-      apps: ServedApps, templates: ConsoleTemplates, request: Request, context: ServiceContext, secret: String
-    ) {
-      servedApps = apps
-      self.templates = templates
-      self.request = request
-      self.context = context
-      self.secret = secret
-    }
 
     /// The token that forms contain, for which one needs the secret in the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }

@@ -95,6 +95,7 @@
           if isSent { channel.flush() } else { try await channel.close().get() }
           await loop.run()
           #expect(try await status() == 200)
+          if isSent { try await channel.close().get() }
         }
       }
     }
