@@ -197,9 +197,7 @@
       let isName =
         1...64 ~= name.utf8.count
         && name.utf8.allSatisfy {
-          UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
-            || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || $0 == UInt8(ascii: "-")
-            || $0 == UInt8(ascii: "_")
+          $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
         }
       guard isName else {
         throw ServiceConfigurationError(

@@ -4,6 +4,7 @@
   internal import Hummingbird
   internal import ReceiptBytes
   internal import ReceiptCodec
+  internal import ReceiptHTTP
 
   // The values that templates show. A nested value must not use the member names of the value that contains it: if a
   // template does not find a name in the inner value, it looks for it in the outer one.
@@ -169,29 +170,15 @@
     /// A path with a query; parameters without a value are left out.
     static func make(_ path: String, _ parameters: [(String, String?)] = []) -> String {
       let query = parameters.compactMap { name, value in
-        value.flatMap { $0.isEmpty ? nil : "\(name)=\(encoded($0))" }
+        value.flatMap { $0.isEmpty ? nil : "\(name)=\(PercentEncoding.encode($0))" }
       }
       return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
-    }
-
-    /// Percent-encodes all characters except unreserved ones.
-    static func encoded(_ text: String) -> String {
-      text.utf8.reduce(into: "") { result, byte in
-        let scalar = Unicode.Scalar(byte)
-        let isUnreserved =
-          scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-        if isUnreserved || "-._~".unicodeScalars.contains(scalar) {
-          result.unicodeScalars.append(scalar)
-        } else {
-          result += "%" + Hexadecimal.encode([byte]).uppercased()
-        }
-      }
     }
 
     static func entry(_ index: UInt64) -> String { "/console/audit/entries/\(index)" }
 
     static func entitlement(_ id: String, app: String) -> String {
-      make("/console/entitlements/\(encoded(id))", [("app", app)])
+      make("/console/entitlements/\(PercentEncoding.encode(id))", [("app", app)])
     }
   }
 

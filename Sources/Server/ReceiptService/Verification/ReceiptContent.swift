@@ -58,10 +58,15 @@
 
     /// Returns `true` if a byte can occur in a field name (WHATWG URL, application/x-www-form-urlencoded).
     private static func isOfName(_ byte: UInt8) -> Bool {
-      switch byte {
+      byte.isASCIILetterOrDigit || "*-._+%[]".utf8.contains(byte)
+    }
+  }
+
+  extension UInt8 {
+    var isASCIILetterOrDigit: Bool {
+      switch self {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "%"), UInt8(ascii: "["), UInt8(ascii: "]"):
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
         true
       default: false
       }
