@@ -9,6 +9,7 @@ internal import ReceiptCrypto
   internal import NIOCore
   internal import ReceiptBytes
   internal import ReceiptCodec
+  internal import ReceiptCrypto
   internal import TransparencyLog
 
   /// The pages of the audit trail: its state, its entries and their proofs.

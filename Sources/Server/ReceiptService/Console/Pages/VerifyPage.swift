@@ -80,12 +80,7 @@
       firstField: Int, at now: Timestamp
     ) {
       let (verdict, acknowledgement) = outcome
-      let view =
-        switch verdict {
-        case .valid: VerdictView("valid")
-        case .invalid: VerdictView("invalid")
-        case .undetermined: VerdictView("undetermined")
-        }
+      let view = VerdictView(verdict.word)
       self.verdict = view
       let reason = verdict.reason
       let entry = acknowledgement.map {
