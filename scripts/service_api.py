@@ -10,7 +10,6 @@ import json
 import pathlib
 import re
 import sys
-import textwrap
 
 import output_schemas
 
@@ -62,15 +61,11 @@ class Route:
             self.access, ("KeyedResponse", f".key(.{self.access}, respond)")
         )
         return f"""
-{comment(self.text)}
+/// `{self.method} {self.path}`
 static func {self.name}(_ respond: @escaping {type}) -> Route {{
   Route(method: .{self.method.lower()}, path: "{self.path}", operation: "{self.name}", hasBody: {has_body}, respond: {access})
 }}
 """
-
-
-def comment(text):
-    return "\n".join("/// " + line for line in textwrap.wrap(text, 108, break_long_words=False, break_on_hyphens=False))
 
 
 def template(text):
@@ -145,8 +140,8 @@ def messages(tables) -> str:
         if not table.swift_name or table.is_external:
             continue
         fields = "".join(
-            f"{comment(meaning)}\npackage let {name}: {swift_type(type.rstrip('?'))}{'?' * type.endswith('?')}\n"
-            for name, type, meaning in table.rows
+            f"package let {name}: {swift_type(type.rstrip('?'))}{'?' * type.endswith('?')}\n"
+            for name, type, _ in table.rows
         )
         names = [(name, swift_type(type.rstrip("?")), type.endswith("?")) for name, type, _ in table.rows]
         parameters = ", ".join(f"{name}: {type}{'? = nil' * optional}" for name, type, optional in names)
@@ -154,7 +149,7 @@ def messages(tables) -> str:
         members = "".join(f'json.member("{name}", {name})\n' for name, _, _ in table.rows)
         type = f'package static let type: String? = "{table.name}"\n' if table.kind == "output" else ""
         text += f"""
-{comment(table.text)}
+/// The {table.kind} `{table.name}` of the API.
 package struct {table.swift_name}: APIMessage {{
 {type}{fields}
 package init({parameters}) {{

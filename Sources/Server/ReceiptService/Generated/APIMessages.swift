@@ -5,10 +5,9 @@
   internal import AuditTrail
   package import ReceiptCodec
 
-  /// The keys of the API, without their secrets.
+  /// The output `keys` of the API.
   package struct KeyList: APIMessage {
     package static let type: String? = "keys"
-    /// The keys, in the order of their creation.
     package let keys: [ListedKey]
 
     package init(keys: [ListedKey]) {
@@ -20,19 +19,13 @@
     }
   }
 
-  /// A key without its secret.
+  /// The object `ListedKey` of the API.
   package struct ListedKey: APIMessage {
-    /// Its identifier.
     package let id: String
-    /// What it is for.
     package let name: String
-    /// The app that it is confined to; absent for all.
     package let app: String?
-    /// What it may be used for.
     package let scopes: [Scope]
-    /// When it was created.
     package let created: Timestamp
-    /// When it was revoked.
     package let revoked: Timestamp?
 
     package init(
@@ -57,10 +50,9 @@
     }
   }
 
-  /// What administrators did.
+  /// The output `administrative-acts` of the API.
   package struct AdministrativeActs: APIMessage {
     package static let type: String? = "administrative-acts"
-    /// The acts, newest first.
     package let acts: [AdministrativeAct]
 
     package init(acts: [AdministrativeAct]) {
@@ -72,18 +64,12 @@
     }
   }
 
-  /// What an administrator did. Customers that were erased are named by the SHA-256 of app and customer, a space
-  /// between.
+  /// The object `AdministrativeAct` of the API.
   package struct AdministrativeAct: APIMessage {
-    /// Counts up; ask for those before the last one that you have.
     package let sequence: Int64
-    /// When.
     package let time: Timestamp
-    /// The identifier of the key, or `command line`.
     package let actor: String
-    /// What: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`.
     package let act: String
-    /// To what, and with what result.
     package let details: String
 
     package init(sequence: Int64, time: Timestamp, actor: String, act: String, details: String) {
@@ -103,12 +89,10 @@
     }
   }
 
-  /// A key that was created. Its text cannot be had again.
+  /// The output `key` of the API.
   package struct CreatedKey: APIMessage {
     package static let type: String? = "key"
-    /// Its identifier.
     package let id: String
-    /// The key: send it in the header `Authorization`, after `Bearer `.
     package let key: String
 
     package init(id: String, key: String) {
@@ -122,19 +106,13 @@
     }
   }
 
-  /// Why a request was not answered as it was meant (RFC 9457).
+  /// The object `Problem` of the API.
   package struct ProblemDetails: APIMessage {
-    /// The status in words.
     package let title: String
-    /// The status.
     package let status: Int64
-    /// A stable code.
     package let code: String
-    /// What is wrong and what to do.
     package let detail: String
-    /// The parameter, header or JSON path that is wrong.
     package let place: String?
-    /// The entry of the audit trail that records the verdict on what was sent, where there is one.
     package let entry: UInt64?
 
     package init(
@@ -158,10 +136,9 @@
     }
   }
 
-  /// The endpoints of an app's webhooks.
+  /// The output `webhooks` of the API.
   package struct WebhookList: APIMessage {
     package static let type: String? = "webhooks"
-    /// The endpoints, as in the configuration.
     package let endpoints: [WebhookCounts]
 
     package init(endpoints: [WebhookCounts]) {
@@ -173,13 +150,10 @@
     }
   }
 
-  /// An endpoint, and what it has not taken.
+  /// The object `Endpoint` of the API.
   package struct WebhookCounts: APIMessage {
-    /// Its name.
     package let name: String
-    /// Deliveries that wait.
     package let waiting: Int64
-    /// Deliveries that were given up.
     package let dead: Int64
 
     package init(name: String, waiting: Int64, dead: Int64) {
@@ -195,10 +169,9 @@
     }
   }
 
-  /// Deliveries that were given up.
+  /// The output `dead-letters` of the API.
   package struct DeadLetters: APIMessage {
     package static let type: String? = "dead-letters"
-    /// The letters, in the order of the changes.
     package let letters: [DeadLetter]
 
     package init(letters: [DeadLetter]) {
@@ -210,13 +183,10 @@
     }
   }
 
-  /// A delivery that was given up.
+  /// The object `DeadLetter` of the API.
   package struct DeadLetter: APIMessage {
-    /// How often it was tried.
     package let attempts: Int64
-    /// What went wrong the last time.
     package let error: String
-    /// What could not be delivered.
     package let change: EntitlementChange
 
     package init(attempts: Int64, error: String, change: EntitlementChange) {
@@ -232,10 +202,9 @@
     }
   }
 
-  /// Dead letters that will be delivered again.
+  /// The output `replay` of the API.
   package struct WebhookReplay: APIMessage {
     package static let type: String? = "replay"
-    /// How many.
     package let count: Int64
 
     package init(count: Int64) {

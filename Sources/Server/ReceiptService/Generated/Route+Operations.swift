@@ -5,172 +5,165 @@
   internal import HTTPTypes
 
   extension Route {
-    /// Verifies a receipt of any kind.
+    /// `POST /v1/verify`
     static func verify(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .post, path: "/v1/verify", operation: "verify", hasBody: true, respond: .key(.verify, respond)
       )
     }
 
-    /// Verifies a receipt a line, and answers a verdict a line, in the same order, while it still reads. Read the
-    /// answer while you send.
+    /// `POST /v1/verify/batch`
     static func verifyBatch(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .post, path: "/v1/verify/batch", operation: "verifyBatch", hasBody: true,
         respond: .key(.verify, respond))
     }
 
-    /// Shows what is in a receipt, all of it unverified.
+    /// `POST /v1/inspect`
     static func inspect(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .post, path: "/v1/inspect", operation: "inspect", hasBody: true,
         respond: .key(.verify, respond))
     }
 
-    /// What an original transaction, or a purchase token of Google Play, entitles to.
+    /// `GET /v1/entitlements/{id}`
     static func getEntitlement(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/entitlements/{id}", operation: "getEntitlement", hasBody: false,
         respond: .key(.read, respond))
     }
 
-    /// The outcome of an entitlement, oldest first, and the entries of the audit trail that are about it, newest
-    /// first.
+    /// `GET /v1/entitlements/{id}/history`
     static func getEntitlementHistory(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/entitlements/{id}/history", operation: "getEntitlementHistory",
         hasBody: false, respond: .key(.read, respond))
     }
 
-    /// What a customer is entitled to.
+    /// `GET /v1/customers/{id}/entitlements`
     static func getCustomerEntitlements(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/customers/{id}/entitlements", operation: "getCustomerEntitlements",
         hasBody: false, respond: .key(.read, respond))
     }
 
-    /// Verifies a signed transaction that a customer presents, and entitles the customer to what it says, in one
-    /// request. A receipt that names another customer entitles nobody.
+    /// `POST /v1/customers/{id}/receipts`
     static func presentReceipt(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .post, path: "/v1/customers/{id}/receipts", operation: "presentReceipt", hasBody: true,
         respond: .key(.verify, respond))
     }
 
-    /// Erases a customer from entitlements, changes, webhooks that wait and the erasable parts of the audit trail,
-    /// whose proofs stay valid.
+    /// `DELETE /v1/customers/{id}`
     static func eraseCustomer(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .delete, path: "/v1/customers/{id}", operation: "eraseCustomer", hasBody: false,
         respond: .key(.admin, respond))
     }
 
-    /// The outcome of entitlements, in order; with Accept: text/event-stream as server-sent events that go on. A
-    /// stream goes on after Last-Event-ID, and ends with an event named error when its key is revoked.
+    /// `GET /v1/changes`
     static func getChanges(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/changes", operation: "getChanges", hasBody: false,
         respond: .key(.read, respond))
     }
 
-    /// Takes notifications of the App Store (version 2) and pushes of Google Play. What is sent proves itself.
+    /// `POST /v1/notifications/{app}`
     static func receiveNotification(_ respond: @escaping OpenResponse) -> Route {
       Route(
         method: .post, path: "/v1/notifications/{app}", operation: "receiveNotification", hasBody: true,
         respond: .open(respond))
     }
 
-    /// Entries of the audit trail, newest first: all, or those of one original transaction, transaction, product,
-    /// receipt or customer.
+    /// `GET /v1/audit/entries`
     static func findEntries(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/audit/entries", operation: "findEntries", hasBody: false,
         respond: .key(.read, respond))
     }
 
-    /// An entry of the audit trail.
+    /// `GET /v1/audit/entries/{index}`
     static func getEntry(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/audit/entries/{index}", operation: "getEntry", hasBody: false,
         respond: .key(.read, respond))
     }
 
-    /// The proof that an entry is in the trail (C2SP tlog-proof), with the entry itself and the trail's public key:
-    /// it can be checked without this server.
+    /// `GET /v1/audit/entries/{index}/proof`
     static func getProof(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/audit/entries/{index}/proof", operation: "getProof", hasBody: false,
         respond: .key(.read, respond))
     }
 
-    /// The log as C2SP tlog-tiles: checkpoint, tile/…, tile/entries/…. For keys that are not confined to an app.
+    /// `GET /v1/audit/log/{file+}`
     static func getLogFile(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/audit/log/{file+}", operation: "getLogFile", hasBody: false,
         respond: .key(.read, respond))
     }
 
-    /// The endpoints of an app's webhooks, and how many deliveries wait or are dead.
+    /// `GET /v1/webhooks`
     static func listWebhooks(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/webhooks", operation: "listWebhooks", hasBody: false,
         respond: .key(.admin, respond))
     }
 
-    /// The deliveries that were given up, in the order of the changes.
+    /// `GET /v1/webhooks/{endpoint}/dead`
     static func listDeadLetters(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/webhooks/{endpoint}/dead", operation: "listDeadLetters", hasBody: false,
         respond: .key(.admin, respond))
     }
 
-    /// Has dead letters delivered again, with all attempts: one, or all.
+    /// `POST /v1/webhooks/{endpoint}/replay`
     static func replayWebhooks(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .post, path: "/v1/webhooks/{endpoint}/replay", operation: "replayWebhooks", hasBody: false,
         respond: .key(.admin, respond))
     }
 
-    /// The keys of the API, without their secrets.
+    /// `GET /v1/keys`
     static func listKeys(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/keys", operation: "listKeys", hasBody: false, respond: .key(.admin, respond))
     }
 
-    /// Creates a key. Its text is shown this once.
+    /// `POST /v1/keys`
     static func createKey(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .post, path: "/v1/keys", operation: "createKey", hasBody: true, respond: .key(.admin, respond)
       )
     }
 
-    /// Revokes a key: it is refused within ten seconds by every process.
+    /// `DELETE /v1/keys/{id}`
     static func revokeKey(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .delete, path: "/v1/keys/{id}", operation: "revokeKey", hasBody: false,
         respond: .key(.admin, respond))
     }
 
-    /// What administrators did, newest first. For keys that are not confined to an app.
+    /// `GET /v1/administrative-acts`
     static func listAdministrativeActs(_ respond: @escaping KeyedResponse) -> Route {
       Route(
         method: .get, path: "/v1/administrative-acts", operation: "listAdministrativeActs", hasBody: false,
         respond: .key(.admin, respond))
     }
 
-    /// Whether the process answers.
+    /// `GET /healthz`
     static func getHealth(_ respond: @escaping OpenResponse) -> Route {
       Route(method: .get, path: "/healthz", operation: "getHealth", hasBody: false, respond: .probe(respond))
     }
 
-    /// The description of this API, in OpenAPI 3.1.
+    /// `GET /openapi.json`
     static func getDescription(_ respond: @escaping OpenResponse) -> Route {
       Route(
         method: .get, path: "/openapi.json", operation: "getDescription", hasBody: false,
         respond: .open(respond))
     }
 
-    /// Whether requests should be sent here: database and audit trail take writes, and no shutdown has begun.
+    /// `GET /readyz`
     static func getReadiness(_ respond: @escaping OpenResponse) -> Route {
       Route(
         method: .get, path: "/readyz", operation: "getReadiness", hasBody: false, respond: .probe(respond))
