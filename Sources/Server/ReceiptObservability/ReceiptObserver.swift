@@ -16,7 +16,6 @@
   public struct ReceiptObserver: Sendable {
     /// The logger.
     public var logger: Logger
-    /// The factory of its metrics.
     let factory: any MetricsFactory
 
     /// Creates an observer.

@@ -34,11 +34,11 @@
     ///   - duration: The time it took; `nil` if unknown.
     public func report(_ verdict: Verdict, after duration: Duration? = nil) {
       let dimensions = [
-        ("verdict", verdict.name), ("kind", verdict.kind?.rawValue ?? "unknown"),
+        ("verdict", verdict.word), ("kind", verdict.kind?.rawValue ?? "unknown"),
         ("reason", verdict.reason?.code.rawValue ?? "none"),
       ]
       count("receipt_verdicts", dimensions)
-      if let duration { measure("receipt_verification_duration", duration, [("verdict", verdict.name)]) }
+      if let duration { measure("receipt_verification_duration", duration, [("verdict", verdict.word)]) }
       for check in verdict.checks { report(check) }
 
       var metadata: Logger.Metadata = ["kind": "\(dimensions[1].1)"]
@@ -69,16 +69,6 @@
           "The checker cannot be asked.", metadata: ["checker": "\(check.name)", "error": "\(message)"])
       }
       for part in check.parts { report(part) }
-    }
-  }
-
-  extension Verdict {
-    fileprivate var name: String {
-      switch self {
-      case .valid: "valid"
-      case .invalid: "invalid"
-      case .undetermined: "undetermined"
-      }
     }
   }
 

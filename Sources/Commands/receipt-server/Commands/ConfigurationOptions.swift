@@ -7,7 +7,6 @@
   import ReceiptService
   import ReceiptSigning
 
-  /// The location of the configuration.
   struct ConfigurationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration, a JSON file.", valueName: "FILE"))
     var config: String?
@@ -37,9 +36,7 @@
       config == nil ? DevelopmentSetup(folder: dataFolder ?? "receipt-server-data") : nil
     }
 
-    /// The HTTP client for requests to stores.
-    ///
-    /// It lives as long as the process.
+    /// The HTTP client for requests to stores, which lives as long as the process.
     private static let transport = Result { TracedTransport(try AsyncHTTPClientTransport()) }
 
     /// Reads the settings.
@@ -76,18 +73,11 @@
     /// - Throws: `ExitCode`, after the reason was written to standard error.
     func existingDatabase() async throws -> (settings: ServerSettings, database: any ServiceDatabase) {
       let settings = try await settings()
-      do {
-        guard try settings.storage.check() else {
-          throw ServerExit.failure(
-            ServerExit.unavailable,
-            "there is no database yet: receipt-server creates it when it serves, or by keys create")
-        }
-      } catch let error as ExitCode {
-        throw error
-      } catch let error as ServiceConfigurationError {
-        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
-      } catch {
-        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
+      let exists = try await ServerExit.reporting { try settings.storage.check() }
+      guard exists else {
+        throw ServerExit.failure(
+          ServerExit.unavailable,
+          "there is no database yet: receipt-server creates it when it serves, or by keys create")
       }
       return (settings, try await ServerProcess.database(settings))
     }

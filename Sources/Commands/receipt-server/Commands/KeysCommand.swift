@@ -41,11 +41,7 @@
         }
         await database.close()
         guard json else { return print(key) }
-        var object = JSONWriter(type: "key")
-        object.member("id", key.id)
-        object.member("key", "\(key)")
-        object.endObject()
-        print(String(decoding: object.bytes, as: UTF8.self))
+        print(CreatedKey(id: key.id, key: "\(key)").json().text)
       }
     }
 
@@ -66,10 +62,7 @@
             )
             continue
           }
-          var object = JSONWriter(type: "key")
-          key.writeMembers(to: &object)
-          object.endObject()
-          print(String(decoding: object.bytes, as: UTF8.self))
+          print(key.listed.json(type: "key").text)
         }
         await database.close()
       }
@@ -95,7 +88,7 @@
         var object = JSONWriter(type: "key")
         object.member("id", id)
         object.endObject()
-        print(String(decoding: object.bytes, as: UTF8.self))
+        print(object.text)
       }
     }
   }

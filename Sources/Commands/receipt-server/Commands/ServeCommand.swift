@@ -29,13 +29,7 @@
 
     func run() async throws {
       let settings = try await options.settings(preparing: !checksConfiguration)
-      do {
-        try settings.check()
-      } catch let error as ServiceConfigurationError {
-        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
-      } catch {
-        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
-      }
+      try await ServerExit.reporting { try settings.check() }
       if checksConfiguration {
         for warning in settings.warnings { ServerExit.note(warning) }
         guard json else { return print("the configuration can take effect") }
@@ -45,7 +39,7 @@
         for name in settings.names { object.string(name) }
         object.endArray()
         object.endObject()
-        return print(String(decoding: object.bytes, as: UTF8.self))
+        return print(object.text)
       }
       // The server keeps running if the reader of the log or of the ready line goes away, or if the session ends.
       _ = signal(SIGPIPE, SIG_IGN)
@@ -81,7 +75,7 @@
         var object = JSONWriter(type: type)
         for (name, value) in members.sorted(by: { $0.key < $1.key }) { object.member(name, value) }
         object.endObject()
-        text = String(decoding: object.bytes, as: UTF8.self)
+        text = object.text
       }
       try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }

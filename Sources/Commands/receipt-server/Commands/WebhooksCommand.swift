@@ -14,7 +14,6 @@
       abstract: "List and replay deliveries that were given up, also while a server runs.",
       subcommands: [Dead.self, Replay.self])
 
-    /// An endpoint of the configuration.
     struct EndpointOptions: ParsableArguments {
       @OptionGroup var configuration: ConfigurationOptions
       @Option(help: ArgumentHelp("The app.", valueName: "NAME")) var app: String
@@ -48,9 +47,7 @@
           guard let last = letters.last else { break }
           for letter in letters {
             if json {
-              var object = JSONWriter()
-              letter.write(to: &object)
-              print(String(decoding: object.bytes, as: UTF8.self))
+              print(letter.json().text)
             } else {
               print(
                 "\(letter.change.id)  \(letter.change.type)  \(letter.attempts) attempts  \(letter.error)")
@@ -79,10 +76,7 @@
           throw ServerExit.failure(ExitCode(1), "there is no such dead letter")
         }
         guard json else { return print("\(count) will be tried again") }
-        var object = JSONWriter(type: "replay")
-        object.member("count", Int64(count))
-        object.endObject()
-        print(String(decoding: object.bytes, as: UTF8.self))
+        print(WebhookReplay(count: Int64(count)).json().text)
       }
     }
   }

@@ -7,18 +7,13 @@
     import Musl
   #endif
 
-  /// The limit on the number of the process's open descriptors.
   enum DescriptorLimit {
-    /// The limit to raise to.
-    ///
-    /// It equals the packaged unit's; a higher one has no use.
+    /// The limit to raise to: that of the packaged unit. A higher one has no use.
     private static let sufficient: rlim_t = 65_536
     /// The number of connections reserved for reading metrics.
     static let metricsConnections = 16
 
-    /// Raises the limit as far as the process is permitted.
-    ///
-    /// - Returns: The limit in force.
+    /// Raises the limit as far as the process is permitted, and returns the limit in force.
     static func raise() -> Int {
       var limit = rlimit()
       #if canImport(Glibc)

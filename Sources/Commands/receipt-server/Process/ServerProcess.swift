@@ -45,38 +45,23 @@
       let logger = Logger(label: "receipt-server")
       self.logger = logger
       for warning in settings.warnings { logger.warning("\(warning)") }
-      var service = settings.service
-      do {
+      (log, api) = try await ServerExit.reporting {
         let database = try await Self.database(settings)
         var options = AuditLog.Options()
         let observer = ReceiptObserver(logger: logger)
         options.eventHandler = { observer.report($0) }
-        log = try settings.trail?.open(options: options)
-        service.auditLog = log
-        api = try ReceiptAPI(service, database: database, logger: logger)
-      } catch let error as ServiceConfigurationError {
-        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
-      } catch let error as ExitCode {
-        throw error
-      } catch {
-        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
+        var service = settings.service
+        service.auditLog = try settings.trail?.open(options: options)
+        return (service.auditLog, try ReceiptAPI(service, database: database, logger: logger))
       }
     }
 
-    /// Opens the database of the settings.
     static func database(_ settings: ServerSettings) async throws -> any ServiceDatabase {
-      do {
-        return try await settings.storage.open()
-      } catch let error as ServiceConfigurationError {
-        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
-      } catch {
-        throw ServerExit.failure(ServerExit.unavailable, "\(error)")
-      }
+      try await ServerExit.reporting { try await settings.storage.open() }
     }
 
     /// Serves until SIGTERM or SIGINT.
     ///
-    /// - Parameter ready: A closure to call with the listener when it is open.
     /// - Throws: `ExitCode` if it cannot listen; errors of the services.
     func run(ready: @escaping @Sendable (ServerSettings.Listener) -> Void) async throws {
       let router = Router(context: ServiceContext.self)

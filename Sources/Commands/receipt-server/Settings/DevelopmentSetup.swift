@@ -19,12 +19,9 @@
     var sampleFile: String { "\(folder)/sample-receipt.jws" }
     private var identityFolder: String { "\(folder)/identity" }
 
-    /// Indicates whether the configuration file exists.
     var isPrepared: Bool { exists(configurationFile) }
 
-    /// Creates the missing files.
-    ///
-    /// - Throws: `SigningError`, which names the file.
+    /// Creates the missing files; throws `SigningError`, which names the file.
     func prepare() throws {
       try FileStore.ensureDirectory(folder)
       let directory = IdentityDirectory(identityFolder)
@@ -78,9 +75,7 @@
       }
     }
 
-    /// The API key stored in the folder.
-    ///
-    /// A new one is created if it is missing or was revoked.
+    /// The API key stored in the folder, or a new one if it is missing or was revoked.
     func key(_ api: ReceiptAPI) async throws -> String {
       if let contents = try? FileStore.read(keyFile) {
         let text = String(decoding: contents, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

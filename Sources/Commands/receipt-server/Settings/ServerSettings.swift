@@ -5,6 +5,7 @@
   import Configuration
   import Entitlements
   import Foundation
+  import ReceiptBytes
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptHTTP
@@ -12,7 +13,6 @@
   import ReceiptSigning
   import ReceiptVerification
 
-  /// The settings of a process.
   struct ServerSettings {
     struct Listener {
       var host = "127.0.0.1"
@@ -37,17 +37,12 @@
     /// Meanwhile `/readyz` answers 503, so that a load balancer stops sending requests.
     var shutdownDelay: Duration = .zero
     var service: ServiceConfiguration
-    /// The names of all settings that were read.
     let names: [String]
     /// Warnings about ignored names that may have been meant as settings.
     let warnings: [String]
 
     /// Reads the settings.
     ///
-    /// - Parameters:
-    ///   - settings: The reader of the settings.
-    ///   - transport: The transport for requests to stores.
-    /// - Returns: The settings.
     /// - Throws: `ServiceConfigurationError` for settings that cannot take effect.
     static func read(_ settings: SettingsReader, transport: any HTTPTransport) throws -> ServerSettings {
       do {
@@ -59,125 +54,134 @@
     }
 
     private init(_ settings: SettingsReader, _ transport: any HTTPTransport) throws {
-      let reader = settings.reader
-      listener = try Self.listener(reader.scoped(to: "listen"), settings, named: "listen", defaultPort: 8080)
+      let (root, reader) = (SettingsGroup(settings, transport), settings.reader)
+      listener = try Listener(root.group("listen"), defaultPort: 8080)
       if reader.int(forKey: "metrics.port") != nil || reader.string(forKey: "metrics.host") != nil {
-        metrics = try Self.listener(
-          reader.scoped(to: "metrics"), settings, named: "metrics", defaultPort: 9464)
+        metrics = try Listener(root.group("metrics"), defaultPort: 9464)
       }
+      func location(_ text: String) -> String { Self.isURL(text) ? text : settings.path(text) }
       guard let database = reader.string(forKey: "database", isSecret: true) else {
-        throw ServiceConfigurationError(
-          "database", "Name a file for SQLite, or a postgresql:// URL.")
+        throw root.error("database", "Name a file for SQLite, or a postgresql:// URL.")
       }
-      self.database = Self.isURL(database) ? database : settings.path(database)
+      self.database = location(database)
       trail = try reader.string(forKey: "audit.trail", isSecret: true).map { trail in
         try TrailSettings(
-          Self.isURL(trail) ? trail : settings.path(trail),
-          files: Self.isURL(trail)
-            ? reader.string(forKey: "audit.files").map(settings.path)
-            : reader.string(forKey: "audit.files").map(settings.path) ?? settings.path(trail),
-          checkpoint: reader.string(forKey: "audit.checkpoint", isSecret: true).map {
-            Self.isURL($0) ? $0 : settings.path($0)
-          }, origin: reader.string(forKey: "audit.origin"))
+          location(trail),
+          files: root.path("audit.files") ?? (Self.isURL(trail) ? nil : settings.path(trail)),
+          checkpoint: reader.string(forKey: "audit.checkpoint", isSecret: true).map(location),
+          origin: root.string("audit.origin"))
       }
-      guard let names = reader.stringArray(forKey: "apps"), !names.isEmpty else {
-        throw ServiceConfigurationError("apps", "Name at least one app: \"apps\": [\"shop\"].")
+      guard reader.stringArray(forKey: "apps")?.isEmpty == false else {
+        throw root.error("apps", "Name at least one app: \"apps\": [\"shop\"].")
       }
-      try Self.requireDifferent(names, "apps")
       service = ServiceConfiguration(
-        apps: try names.map {
-          try Self.app($0, reader.scoped(to: ConfigKey(["app", $0])), settings, transport)
-        })
+        apps: try root.names("apps").map { try root.group("app", $0).app(named: $0) })
       let delay = reader.int(forKey: "shutdown.delay", default: 0)
       guard 0...600 ~= delay else {
-        throw ServiceConfigurationError("shutdown.delay", "It takes 0 to 600 seconds.")
+        throw root.error("shutdown.delay", "It takes 0 to 600 seconds.")
       }
       shutdownDelay = .seconds(delay)
-      service.limits = try Self.limits(reader.scoped(to: "limits"))
+      service.limits = try ServiceLimits(root.group("limits"))
       service.retentionDays = reader.int(forKey: "retention.days", default: 0)
-      service.publicURL = reader.string(forKey: "public.url")
+      service.publicURL = root.string("public.url")
       try service.validate()
-      if !reader.bool(forKey: "allowSharedBundleIds", default: false) { try service.requireSeparateApps() }
+      if !root.bool("allowSharedBundleIds") { try service.requireSeparateApps() }
       if trail == nil, let app = service.apps.first(where: \.recordsVerdicts) {
-        throw ServiceConfigurationError(
+        throw root.error(
           "app.\(app.name).record", "It needs audit.trail: there is nothing to record in.")
       }
       service.allowsPlainHTTP = listener.tls == nil
-      service.servesConsole = reader.bool(forKey: "console", default: true)
+      service.servesConsole = root.bool("console", default: true)
       warnings = try settings.requireAllUsed()
       self.names = settings.read
     }
 
-    /// The storage of the service.
     var storage: ServiceStorage {
       Self.isURL(database) ? .postgreSQL(url: database) : .sqlite(path: database)
-    }
-
-    /// Fails if a list contains a name twice: one of both entries would have no effect, or only part of its effect.
-    static func requireDifferent(_ names: [String], _ place: String) throws {
-      var seen: Set<String> = []
-      if let name = names.first(where: { !seen.insert($0).inserted }) {
-        throw ServiceConfigurationError(place, "It names \"\(name)\" more than once.")
-      }
     }
 
     static func isURL(_ text: String) -> Bool {
       text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    private static func listener(
-      _ reader: ConfigReader, _ settings: SettingsReader, named name: String, defaultPort: Int
-    ) throws -> Listener {
-      var listener = Listener()
-      listener.host = reader.string(forKey: "host", default: listener.host)
-      listener.port = reader.int(forKey: "port", default: defaultPort)
-      guard 0...65535 ~= listener.port else {
-        throw ServiceConfigurationError("\(name).port", "A port is 0 to 65535.")
+    // MARK: Checking
+
+    /// Checks that everything that the settings name exists and can be used: certificates, folders, the database, the
+    /// trail's files.
+    ///
+    /// It creates and changes nothing.
+    ///
+    /// - Throws: `ServiceConfigurationError` for errors that the user must fix; `DatabaseError` if the database cannot
+    ///   be reached.
+    func check() throws {
+      try Self.checkCertificates(of: listener, "listen")
+      if let metrics { try Self.checkCertificates(of: metrics, "metrics") }
+      try trail?.check()
+      do {
+        _ = try storage.check()
+      } catch let error as DatabaseError where error.code == .unusable {
+        throw ServiceConfigurationError("database", "\(error)")
       }
-      let files = (
-        reader.string(forKey: "tls.certificates").map(settings.path),
-        reader.string(forKey: "tls.privateKey").map(settings.path)
-      )
-      switch files {
-      case (let certificates?, let privateKey?): listener.tls = (certificates, privateKey)
-      case (nil, nil): break
-      default:
-        throw ServiceConfigurationError(
-          "\(name).tls", "TLS needs both tls.certificates and tls.privateKey.")
-      }
-      let allowsPlainHTTP = reader.bool(forKey: "allowPlainHTTP", default: false)
-      let needsPermission = !listener.isLoopback && listener.tls == nil
-      guard !needsPermission || allowsPlainHTTP else {
-        throw ServiceConfigurationError(
-          "\(name).host",
-          "Others than this machine can connect to \(listener.host), and there is no TLS: keys and receipts could be read "
-            + "on the way. Set \(name).tls, listen at 127.0.0.1 behind a proxy, or set \(name).allowPlainHTTP to true."
-        )
-      }
-      guard needsPermission || !allowsPlainHTTP else {
-        throw ServiceConfigurationError(
-          "\(name).allowPlainHTTP", "It has no effect: only this machine can connect, or there is TLS.")
-      }
-      return listener
     }
 
-    private static func limits(_ reader: ConfigReader) throws -> ServiceLimits {
-      var limits = ServiceLimits()
-      func limit(_ name: String, _ value: inout Int, _ range: ClosedRange<Int>) throws {
-        value = reader.int(forKey: ConfigKey([name]), default: value)
-        guard range ~= value else {
-          throw ServiceConfigurationError(
-            "limits.\(name)", "It takes \(range.lowerBound) to \(range.upperBound).")
-        }
+    private static func checkCertificates(of listener: Listener, _ name: String) throws {
+      guard let tls = listener.tls else { return }
+      do {
+        _ = try ReloadingCertificates(tls)
+      } catch let error as ServiceConfigurationError {
+        throw ServiceConfigurationError("\(name).tls", error.message)
       }
-      try limit("maximumBodyByteCount", &limits.maximumBodyByteCount, 1024...(64 << 20))
-      try limit("maximumLineByteCount", &limits.maximumLineByteCount, 1024...(64 << 20))
-      try limit("maximumConcurrentRequests", &limits.maximumConcurrentRequests, 1...100_000)
-      try limit("maximumConcurrentBatches", &limits.maximumConcurrentBatches, 1...10_000)
-      try limit("maximumEventStreamsPerApp", &limits.maximumEventStreamsPerApp, 1...10_000)
-      try limit("requestDeadline", &limits.requestDeadline, 1...3600)
-      try limit("webhookTimeout", &limits.webhookTimeout, 1...300)
-      return limits
+    }
+
+    /// Fails if the folder of a file is missing, so that the file could not be created.
+    static func requireFolder(of path: String, _ setting: String) throws {
+      let folder = FileSystem.directory(of: path)
+      guard (try? FileSystem.status(folder))?.isDirectory == true else {
+        throw ServiceConfigurationError(setting, "There is no folder \(folder) for \(path).")
+      }
+    }
+  }
+
+  extension ServerSettings.Listener {
+    fileprivate init(_ group: SettingsGroup, defaultPort: Int) throws {
+      host = group.reader.string(forKey: "host", default: host)
+      port = group.reader.int(forKey: "port", default: defaultPort)
+      guard 0...65535 ~= port else { throw group.error("port", "A port is 0 to 65535.") }
+      switch (group.path("tls.certificates"), group.path("tls.privateKey")) {
+      case (let certificates?, let privateKey?): tls = (certificates, privateKey)
+      case (nil, nil): break
+      default: throw group.error("tls", "TLS needs both tls.certificates and tls.privateKey.")
+      }
+      let allowsPlainHTTP = group.bool("allowPlainHTTP")
+      let needsPermission = !isLoopback && tls == nil
+      guard !needsPermission || allowsPlainHTTP else {
+        throw group.error(
+          "host",
+          "Others than this machine can connect to \(host), and there is no TLS: keys and receipts could be read "
+            + "on the way. Set \(group.name("tls")), listen at 127.0.0.1 behind a proxy, or set "
+            + "\(group.name("allowPlainHTTP")) to true.")
+      }
+      guard needsPermission || !allowsPlainHTTP else {
+        throw group.error(
+          "allowPlainHTTP", "It has no effect: only this machine can connect, or there is TLS.")
+      }
+    }
+  }
+
+  extension ServiceLimits {
+    fileprivate init(_ group: SettingsGroup) throws {
+      self.init()
+      let limits: [(String, WritableKeyPath<ServiceLimits, Int>, ClosedRange<Int>)] = [
+        ("maximumBodyByteCount", \.maximumBodyByteCount, 1024...(64 << 20)),
+        ("maximumLineByteCount", \.maximumLineByteCount, 1024...(64 << 20)),
+        ("maximumConcurrentRequests", \.maximumConcurrentRequests, 1...100_000),
+        ("maximumConcurrentBatches", \.maximumConcurrentBatches, 1...10_000),
+        ("maximumEventStreamsPerApp", \.maximumEventStreamsPerApp, 1...10_000),
+        ("requestDeadline", \.requestDeadline, 1...3600), ("webhookTimeout", \.webhookTimeout, 1...300),
+      ]
+      for (name, limit, range) in limits {
+        self[keyPath: limit] = try group.integer(name, range, default: self[keyPath: limit])
+      }
     }
   }
 #endif

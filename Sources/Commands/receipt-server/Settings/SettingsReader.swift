@@ -108,9 +108,7 @@
       }
     }
 
-    /// Fails if the name of a given setting differs only in spelling from a setting that was read so far.
-    ///
-    /// This error is more helpful than that about a missing setting.
+    /// Fails with a more helpful error than that about a missing setting if a given setting was only misspelled.
     func requireSpelling() throws {
       let names = SettingNames(Set(accesses.state.withLock { $0.types.keys }))
       for setting in given {
@@ -121,9 +119,7 @@
       }
     }
 
-    /// The names of the settings that were read, given or not, sorted.
-    ///
-    /// They contain the configuration's own names of apps, policies and webhooks.
+    /// The names of the settings that were read, sorted, with the own names of apps, policies and webhooks.
     var read: [String] { accesses.state.withLock { $0.types.keys.sorted() } }
 
     /// Resolves a path in the file, relative to the file's folder.
@@ -150,10 +146,8 @@
       }
     }
 
-    /// Records the settings that are read.
     private final class AccessRecord: AccessReporter {
       struct State {
-        /// The types of the settings that were read.
         var types: [String: ConfigType] = [:]
         var faults: [(key: String, message: String)] = []
       }

@@ -4,7 +4,6 @@
   import AppStoreServer
   import Configuration
   import Entitlements
-  import Foundation
   import GooglePlay
   import ReceiptCodec
   import ReceiptHTTP
@@ -13,66 +12,48 @@
   import ReceiptVerification
   import RemoteChecks
 
-  /// Reads the stores of an app: their credentials, and addresses for requests and for notifications.
-  struct StoreSettings {
-    let reader: ConfigReader
-    let settings: SettingsReader
-    let place: String
-    let transport: any HTTPTransport
-
+  /// The stores of an app: their credentials, and addresses for requests and for notifications.
+  extension SettingsGroup {
     /// Adds the checkers, the receiver of Google Play's notifications and the query of entitlements to an app.
-    func apply(to app: inout AppConfiguration, _ verifier: ReceiptVerifier) throws {
+    func addStores(to app: inout AppConfiguration, _ verifier: ReceiptVerifier) throws {
       let appStore = try appStoreClients(verifier)
       let googlePlay = try googlePlayClient()
       let huawei = try huaweiChecker(verifier)
       let serviceURL = try url("receiptKit.url")
       let serviceKey = try secret("receiptKit.keyFile")
       if serviceURL == nil, serviceKey != nil {
-        throw ServiceConfigurationError("\(place).receiptKit.keyFile", "It needs receiptKit.url.")
+        throw error("receiptKit.keyFile", "It needs receiptKit.url.")
       }
-      let checkers = reader.stringArray(forKey: "checkers", default: [])
-      try ServerSettings.requireDifferent(checkers, "\(place).checkers")
+      let checkers = try names("checkers")
       // For other stores, credentials have a second use: asking the store about entitlements.
-      for (name, setting, isSet) in [
+      for (checker, setting, isSet) in [
         ("huawei", "huawei", huawei != nil), ("receiptkit", "receiptKit", serviceURL != nil),
-      ] where isSet && !checkers.contains(name) {
-        throw ServiceConfigurationError(
-          "\(place).\(setting)", "It has no effect unless \(place).checkers names \"\(name)\".")
+      ] where isSet && !checkers.contains(checker) {
+        throw error(setting, "It has no effect unless \(name("checkers")) names \"\(checker)\".")
       }
-      for name in checkers {
-        switch name {
+      for checker in checkers {
+        func required<Client>(_ client: Client?, _ setting: String) throws -> Client {
+          guard let client else { throw error("checkers", "\"\(checker)\" needs \(name(setting)).") }
+          return client
+        }
+        switch checker {
         case "app-store":
-          guard !appStore.isEmpty else {
-            throw ServiceConfigurationError(
-              "\(place).checkers", "\"app-store\" needs \(place).appStore.keyFile.")
-          }
-          app.checkers.append(AppStoreServerChecker(clients: appStore))
+          let clients = try required(appStore.isEmpty ? nil : appStore, "appStore.keyFile")
+          app.checkers.append(AppStoreServerChecker(clients: clients))
         case "google-play":
-          guard let googlePlay else {
-            throw ServiceConfigurationError(
-              "\(place).checkers", "\"google-play\" needs \(place).googlePlay.serviceAccount.")
-          }
-          app.checkers.append(GooglePlayChecker(client: googlePlay))
-        case "huawei":
-          guard let huawei else {
-            throw ServiceConfigurationError(
-              "\(place).checkers", "\"huawei\" needs \(place).huawei.clientID.")
-          }
-          app.checkers.append(huawei)
+          app.checkers.append(
+            GooglePlayChecker(client: try required(googlePlay, "googlePlay.serviceAccount")))
+        case "huawei": app.checkers.append(try required(huawei, "huawei.clientID"))
         case "receiptkit":
-          guard let service = serviceURL else {
-            throw ServiceConfigurationError(
-              "\(place).checkers", "\"receiptkit\" needs \(place).receiptKit.url.")
-          }
+          let service = try required(serviceURL, "receiptKit.url")
           app.checkers.append(ReceiptServiceChecker(service, transport: transport, token: serviceKey))
         case "ocsp": app.checkers.append(RevocationChecker(transport: transport))
         default:
-          throw ServiceConfigurationError(
-            "\(place).checkers",
-            "\"\(name)\" is unknown. Use app-store, google-play, huawei, ocsp or receiptkit.")
+          throw error(
+            "checkers", "\"\(checker)\" is unknown. Use app-store, google-play, huawei, ocsp or receiptkit.")
         }
       }
-      try receivePushes(app: &app, googlePlay)
+      app.googlePlayNotifications = try pushReceiver(googlePlay)
       guard !appStore.isEmpty || googlePlay != nil else { return }
       app.storeQuestion = { entitlement in
         for client in appStore {
@@ -83,55 +64,23 @@
       }
     }
 
-    private func url(_ name: String) throws -> RemoteURL? {
-      try reader.string(forKey: ConfigKey(name)).map { text in
-        do throws(RemoteURL.Failure) {
-          return try RemoteURL(text)
-        } catch {
-          throw ServiceConfigurationError("\(place).\(name)", error.description)
-        }
-      }
-    }
-
-    private func contents(_ name: String) throws -> [UInt8]? {
-      try reader.string(forKey: ConfigKey(name)).map { path in
-        do {
-          return try FileStore.read(settings.path(path))
-        } catch {
-          throw ServiceConfigurationError("\(place).\(name)", "\(error)")
-        }
-      }
-    }
-
-    /// The text of a file, without white space around it.
-    private func secret(_ name: String) throws -> Secret? {
-      try contents(name).map {
-        Secret(String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
-      }
-    }
-
     private func appStoreClients(_ verifier: ReceiptVerifier) throws -> [AppStoreServerClient] {
       let names = ["appStore.keyID", "appStore.issuerID", "appStore.bundleID"]
-      let values = names.map { reader.string(forKey: ConfigKey($0)) }
+      let values = names.map(string)
       let base = try url("appStore.url")
       guard let key = try contents("appStore.keyFile") else {
-        guard let index = values.firstIndex(where: { $0 != nil }) else {
-          if base == nil { return [] }
-          throw ServiceConfigurationError("\(place).appStore.url", "It needs appStore.keyFile.")
-        }
-        throw ServiceConfigurationError("\(place).\(names[index])", "It needs appStore.keyFile.")
+        let given = zip(names, values).first { $0.1 != nil }?.0 ?? (base == nil ? nil : "appStore.url")
+        guard let given else { return [] }
+        throw error(given, "It needs appStore.keyFile.")
       }
       guard let keyID = values[0], let issuerID = values[1] else {
-        throw ServiceConfigurationError(
-          "\(place).appStore.keyFile", "It needs appStore.keyID and appStore.issuerID.")
+        throw error("appStore.keyFile", "It needs appStore.keyID and appStore.issuerID.")
       }
       var bundle = values[2]
       if bundle == nil, case .oneOf(let bundles) = verifier.policy.bundleIds, bundles.count == 1 {
         bundle = bundles.first
       }
-      guard let bundle else {
-        throw ServiceConfigurationError("\(place).appStore.bundleID", "Name the app that is asked about.")
-      }
+      guard let bundle else { throw error("appStore.bundleID", "Name the app that is asked about.") }
       do {
         let signer = try DeveloperSigner(
           privateKey: SigningIdentity.privateKey(inFile: key), keyId: keyID, issuerId: issuerID,
@@ -147,90 +96,77 @@
               trust: verifier.trust, policy: policy, intermediates: verifier.intermediates))
         }
       } catch {
-        throw ServiceConfigurationError("\(place).appStore.keyFile", "\(error)")
+        throw self.error("appStore.keyFile", "\(error)")
       }
     }
 
     private func googlePlayClient() throws -> GooglePlayClient? {
-      let package = reader.string(forKey: "googlePlay.package")
+      let package = string("googlePlay.package")
       let tokenURL = try url("googlePlay.tokenURL")
       let base = try url("googlePlay.url")
       guard let account = try contents("googlePlay.serviceAccount") else {
         guard package == nil, tokenURL == nil, base == nil else {
-          throw ServiceConfigurationError("\(place).googlePlay", "It needs googlePlay.serviceAccount.")
+          throw error("googlePlay", "It needs googlePlay.serviceAccount.")
         }
         return nil
       }
-      guard let package else {
-        throw ServiceConfigurationError("\(place).googlePlay.package", "Name the app, by its package name.")
-      }
+      guard let package else { throw error("googlePlay.package", "Name the app, by its package name.") }
       do {
         return GooglePlayClient(
           transport: transport, account: try ServiceAccount(keyFile: account), packageName: package,
           address: base.map { GooglePlayAddress(at: $0, tokenURL: tokenURL) }
             ?? GooglePlayAddress.google(tokenURL: tokenURL))
       } catch {
-        throw ServiceConfigurationError("\(place).googlePlay.serviceAccount", "\(error)")
+        throw self.error("googlePlay.serviceAccount", "\(error)")
       }
     }
 
     private func huaweiChecker(_ verifier: ReceiptVerifier) throws -> HuaweiChecker? {
-      let siteName = reader.string(forKey: "huawei.site")
+      let site = string("huawei.site")
       let base = try url("huawei.url")
       let secret = try secret("huawei.clientSecretFile")
-      guard let clientID = reader.string(forKey: "huawei.clientID") else {
-        guard siteName == nil, base == nil, secret == nil else {
-          throw ServiceConfigurationError("\(place).huawei", "It needs huawei.clientID.")
+      guard let clientID = string("huawei.clientID") else {
+        guard site == nil, base == nil, secret == nil else {
+          throw error("huawei", "It needs huawei.clientID.")
         }
         return nil
       }
       guard let secret else {
-        throw ServiceConfigurationError(
-          "\(place).huawei.clientSecretFile", "Name the file with the client's secret.")
+        throw error("huawei.clientSecretFile", "Name the file with the client's secret.")
       }
       let address: HuaweiAddress
-      switch (siteName, base) {
-      case (nil, let base?):
-        address = HuaweiAddress(base: base)
-      case (let name?, nil):
-        guard let site = HuaweiAddress.Site(rawValue: name) else {
-          let known = HuaweiAddress.Site.allCases.map(\.rawValue).joined(separator: ", ")
-          throw ServiceConfigurationError(
-            "\(place).huawei.site", "\"\(name)\" is unknown. Use one of: \(known).")
-        }
-        address = HuaweiAddress(site)
+      switch (site, base) {
+      case (nil, let base?): address = HuaweiAddress(base: base)
+      case (let site?, nil):
+        address = HuaweiAddress(try value(site, "huawei.site", HuaweiAddress.Site.self))
       default:
-        throw ServiceConfigurationError(
-          "\(place).huawei.site", "Name the region, or another server's huawei.url, and not both.")
+        throw error("huawei.site", "Name the region, or another server's huawei.url, and not both.")
       }
       return HuaweiChecker(
-        transport: transport, address: address, clientId: clientID,
-        clientSecret: secret,
+        transport: transport, address: address, clientId: clientID, clientSecret: secret,
         verifier: ReceiptVerifier(trust: TrustAnchors(), policy: verifier.policy))
     }
 
-    private func receivePushes(app: inout AppConfiguration, _ client: GooglePlayClient?) throws {
-      let audience = reader.string(forKey: "googlePlay.pushAudience")
-      let email = reader.string(forKey: "googlePlay.pushEmail")
+    private func pushReceiver(_ client: GooglePlayClient?) throws -> DeveloperNotificationReceiver? {
+      let audience = string("googlePlay.pushAudience")
+      let email = string("googlePlay.pushEmail")
       let keys = try url("googlePlay.pushKeysURL")
       switch (audience, email) {
       case (nil, nil):
         guard keys == nil else {
-          throw ServiceConfigurationError(
-            "\(place).googlePlay.pushKeysURL", "It needs googlePlay.pushAudience.")
+          throw error("googlePlay.pushKeysURL", "It needs googlePlay.pushAudience.")
         }
+        return nil
       case (let audience?, let email?):
         guard let client else {
-          throw ServiceConfigurationError(
-            "\(place).googlePlay.pushAudience", "It needs googlePlay.serviceAccount.")
+          throw error("googlePlay.pushAudience", "It needs googlePlay.serviceAccount.")
         }
-        app.googlePlayNotifications = DeveloperNotificationReceiver(
+        return DeveloperNotificationReceiver(
           verifier: PushTokenVerifier(
             audience: audience, email: email, transport: transport,
             keys: keys ?? PushTokenVerifier.googleKeys), client: client)
       default:
-        throw ServiceConfigurationError(
-          "\(place).googlePlay", "Pushes need both googlePlay.pushAudience and googlePlay.pushEmail.")
+        throw error("googlePlay", "Pushes need both googlePlay.pushAudience and googlePlay.pushEmail.")
       }
     }
   }

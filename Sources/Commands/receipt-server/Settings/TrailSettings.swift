@@ -74,7 +74,7 @@
       do {
         // Only opening the trail shows whether this is its key: the key may have been replaced since the trail was
         // created.
-        _ = try signer(keyFile, named: exists ? try verifier().name : origin)
+        _ = try signer(named: exists ? try verifier().name : origin)
       } catch {
         throw ServiceConfigurationError("audit.files", "\(error)")
       }
@@ -106,7 +106,7 @@
 
     private func openExisting(_ options: AuditLog.Options) throws -> AuditLog {
       let verifier = try verifier()
-      let signer = try signer(keyFile, named: verifier.name)
+      let signer = try signer(named: verifier.name)
       return try AuditLog.open(
         try storage(mayCreate: false), verifier: verifier, signer: signer, checkpoints: try checkpoints(),
         options: options)
@@ -120,8 +120,8 @@
     /// Creates the trail, or completes its creation if that was interrupted.
     private func create(_ options: AuditLog.Options) throws -> AuditLog {
       let signer: NoteSignerKey
-      if FileManager.default.fileExists(atPath: keyFile) {
-        signer = try self.signer(keyFile, named: origin)
+      if Self.isThere(keyFile) {
+        signer = try self.signer(named: origin)
       } else {
         signer = try NoteSignerKey.generate(name: origin)
         try FileStore.replace(keyFile, mode: 0o600, contents: Array(signer.pem().utf8))
@@ -148,23 +148,27 @@
       #if PostgreSQL
         return try PostgreSQLCheckpointStore(checkpoint, name: origin)
       #else
-        throw ServiceConfigurationError(
-          "audit.checkpoint", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+        throw Self.noPostgreSQL("audit.checkpoint")
       #endif
     }
 
-    private func signer(_ file: String, named name: String) throws -> NoteSignerKey {
-      try NoteSignerKey(name: name, pem: String(decoding: try FileStore.read(file), as: UTF8.self))
+    #if !PostgreSQL
+      private static func noPostgreSQL(_ setting: String) -> ServiceConfigurationError {
+        ServiceConfigurationError(
+          setting, "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+      }
+    #endif
+
+    private func signer(named name: String) throws -> NoteSignerKey {
+      try NoteSignerKey(name: name, pem: String(decoding: try FileStore.read(keyFile), as: UTF8.self))
     }
 
     private func storage(mayCreate: Bool) throws -> any TrailStorage {
-      if ServerSettings.isURL(trail) { return try serverStorage(mayCreate: mayCreate) }
-      return mayCreate && !Self.isThere(trail)
-        ? try SQLiteStorage(creatingAt: trail) : try SQLiteStorage(openingAt: trail)
-    }
-
-    #if PostgreSQL
-      private func serverStorage(mayCreate: Bool) throws -> any TrailStorage {
+      guard ServerSettings.isURL(trail) else {
+        return mayCreate && !Self.isThere(trail)
+          ? try SQLiteStorage(creatingAt: trail) : try SQLiteStorage(openingAt: trail)
+      }
+      #if PostgreSQL
         // Requests wait for the lock.
         let options = PostgreSQLOptions(lockTimeout: .seconds(10))
         do throws(StorageError) {
@@ -173,12 +177,9 @@
           guard mayCreate, error.code == .notFound else { throw error }
         }
         return try PostgreSQLStorage(creatingAt: trail, options: options)
-      }
-    #else
-      private func serverStorage(mayCreate: Bool) throws -> any TrailStorage {
-        throw ServiceConfigurationError(
-          "audit.trail", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
-      }
-    #endif
+      #else
+        throw Self.noPostgreSQL("audit.trail")
+      #endif
+    }
   }
 #endif

@@ -4,7 +4,7 @@
   internal import HTTPTypes
   package import NIOCore
   internal import NIOHTTP1
-  package import NIOHTTPTypes
+  internal import NIOHTTPTypes
 
   /// Sends 100 (Continue) to clients that wait for it before they send the body (RFC 9110, 10.1.1).
   ///
@@ -12,24 +12,12 @@
   /// earlier requests are written. Clients of HTTP/1.0, which does not define 100, get answers of HTTP/1.0.
   ///
   /// Add it before handlers that look at answers.
-  package final class ExpectContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
-    package typealias InboundIn = HTTPRequestPart
-    /// Parts of requests.
-    package typealias InboundOut = HTTPRequestPart
-    /// Parts of answers.
-    package typealias OutboundIn = HTTPResponsePart
-    /// Parts of answers.
-    package typealias OutboundOut = HTTPResponsePart
-
+  package final class ExpectContinueHandler: ConnectionHandler {
     /// The number of requests whose answer is not complete yet.
     private var unansweredCount = 0
-    /// `true` if the client of the last request still waits for 100 (Continue).
-    ///
-    /// It must not be written in the middle of the answer to an earlier request.
+    /// `true` if a 100 (Continue) must follow, which cannot be written within the answer to an earlier request.
     private var isOwed = false
 
-    /// Creates a handler for one connection.
     package init() {}
 
     /// Adds the handler for HTTP/1.0 directly behind the decoder, where the version is still visible.

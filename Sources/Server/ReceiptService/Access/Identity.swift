@@ -3,6 +3,8 @@
 #if Server
   internal import HTTPTypes
   internal import Hummingbird
+  internal import ReceiptBytes
+  internal import ReceiptCrypto
 
   /// Identifies the key that makes a request.
   ///
@@ -15,10 +17,6 @@
 
     /// Authenticates the key of a request.
     ///
-    /// - Parameters:
-    ///   - request: The request, with its key in `Authorization: Bearer …`.
-    ///   - scope: The scope that the key must have.
-    /// - Returns: The request with its key.
     /// - Throws: ``Problem``: 401 if no valid key is presented, 403 without the scope; ``DatabaseError`` if the keys
     ///   cannot be read.
     func authenticate(_ request: Request, needing scope: Scope) async throws -> AuthenticatedRequest {
@@ -28,9 +26,7 @@
       return AuthenticatedRequest(request, by: principal, apps: apps)
     }
 
-    /// Authenticates the key of a request if the keys in memory suffice, without waiting for the database.
-    ///
-    /// `nil` does not mean that the request is refused.
+    /// The same if the keys in memory suffice; `nil` does not mean that the request is refused.
     func authenticateAtOnce(_ request: Request, needing scope: Scope) -> AuthenticatedRequest? {
       guard let key = Self.presentedKey(request), let principal = keys.knownPrincipal(presenting: key),
         principal.may(scope)
@@ -39,8 +35,6 @@
     }
 
     /// Returns `true` if the key of a request that is still being answered has not been revoked meanwhile.
-    ///
-    /// - Throws: ``DatabaseError`` if the keys cannot be read.
     func isStillAllowed(_ principal: Principal, _ scope: Scope) async throws -> Bool {
       try await keys.principal(id: principal.keyID)?.may(scope) == true
     }
@@ -96,10 +90,8 @@
   // MARK: Rules
 
   extension Principal {
-    /// Returns `true` if the key has a scope.
     func may(_ scope: Scope) -> Bool { scopes.contains(scope) }
 
-    /// - Throws: ``Problem`` if the key does not have a scope.
     func require(_ scope: Scope) throws(Problem) {
       guard may(scope) else { throw .forbidden(scope) }
     }
@@ -114,5 +106,57 @@
     func require(app name: String?) throws(Problem) {
       guard mayUse(app: name) else { throw .notFound }
     }
+  }
+
+  /// A permission of a key.
+  ///
+  /// No scope includes another.
+  public enum Scope: String, Sendable, Hashable, CaseIterable {
+    /// Permission to have receipts verified and inspected.
+    case verify
+    /// Permission to read entitlements, changes and the audit trail.
+    case read
+    /// Permission to manage keys and webhooks, and to erase customers.
+    case admin
+  }
+
+  /// The text of an API key, which is shown once: `rk_ID_SECRET`.
+  ///
+  /// The identifier has 12 hexadecimal digits; the secret is 32 random bytes in base64url. The server stores the
+  /// SHA-256 of the secret. 256 random bits need neither salt nor key stretching.
+  package struct APIKeyText: Sendable, Hashable, CustomStringConvertible {
+    package let id: String
+    let secret: String
+
+    package static func generate() -> APIKeyText {
+      APIKeyText(id: Hexadecimal.encode(Random.bytes(6)), secret: Base64URL.encodeToString(Random.bytes(32)))
+    }
+
+    private init(id: String, secret: String) {
+      self.id = id
+      self.secret = secret
+    }
+
+    package init?(_ text: some StringProtocol) {
+      let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
+      guard parts.count == 3, parts[0] == "rk", parts[1].utf8.count == 12, parts[2].utf8.count == 43 else {
+        return nil
+      }
+      self.init(id: String(parts[1]), secret: String(parts[2]))
+    }
+
+    /// The SHA-256 hash of the secret, which is stored instead of the secret.
+    package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
+
+    package var description: String { "rk_\(id)_\(secret)" }
+  }
+
+  /// The key that authenticates a request, either presented with it or used for the console's login.
+  package struct Principal: Sendable, Hashable {
+    package let keyID: String
+    package let name: String
+    /// The app that the key is confined to; `nil` for all apps.
+    package let app: String?
+    package let scopes: Set<Scope>
   }
 #endif

@@ -28,7 +28,6 @@
       fileprivate let hash: [UInt8]
     }
 
-    /// The error for a key that cannot be created.
     package struct InvalidKey: Error, Sendable, Hashable, CustomStringConvertible {
       /// The invalid member: `name`, `app` or `scopes`.
       package let member: String
@@ -44,6 +43,7 @@
     }
 
     private let database: any ServiceDatabase
+    /// The apps that keys may be confined to; `nil` for any.
     private let apps: Set<String>?
     private let maximumAge: Duration
     private let maximumAgeWhileUnavailable: Duration
@@ -52,12 +52,6 @@
     /// The hash to compare with if the key does not exist, so that both cases take the same time.
     private let absent = [UInt8](repeating: 0, count: 32)
 
-    /// - Parameters:
-    ///   - database: The database with the keys.
-    ///   - apps: The apps that keys may be confined to; `nil` for any.
-    ///   - maximumAge: The age after which the cached keys are read again.
-    ///   - maximumAgeWhileUnavailable: The maximum age of the cached keys while the database is unreachable.
-    ///   - clock: The current time.
     package init(
       _ database: any ServiceDatabase, apps: Set<String>? = nil, maximumAge: Duration = maximumAge,
       maximumAgeWhileUnavailable: Duration = maximumAgeWhileUnavailable,
@@ -85,9 +79,7 @@
       return principal(key, presenting: presented)
     }
 
-    /// Authenticates a presented key with the cached keys, if they are recent enough.
-    ///
-    /// `nil` does not mean that the key is invalid.
+    /// Authenticates by the cached keys, if they are recent enough; `nil` does not mean that the key is invalid.
     func knownPrincipal(presenting text: some StringProtocol) -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
       let key = state.withLock { state in
@@ -110,9 +102,7 @@
       }
     }
 
-    /// Creates a key, whose text cannot be retrieved later.
-    ///
-    /// - Throws: ``InvalidKey``, ``DatabaseError``.
+    /// Creates a key, whose text cannot be retrieved later, or throws ``InvalidKey``.
     package func create(
       name: String, app: String?, scopes: Set<Scope>, by actor: String
     ) async throws -> APIKeyText {
@@ -142,8 +132,6 @@
     }
 
     /// Revokes a key, and ends the logins that were made with it; returns `false` if the key does not exist.
-    ///
-    /// - Throws: ``DatabaseError``.
     package func revoke(id: String, by actor: String) async throws -> Bool {
       let now = clock().milliseconds
       let isThere = try await database.write { session in
@@ -161,8 +149,6 @@
     }
 
     /// All keys, including revoked ones, in the order of their creation.
-    ///
-    /// - Throws: ``DatabaseError``.
     package func keys() async throws -> [Key] {
       try await database.read { session in
         try session.run(

@@ -14,15 +14,12 @@
 
     private struct State {
       var channels: [Int: any Channel] = [:]
-      /// The connections by the time when they were last asked, oldest first.
-      ///
-      /// It may contain closed ones.
+      /// The connections by the time when they were last asked, oldest first; it may contain closed ones.
       var order = CircularBuffer<Int>()
       var next = 0
       var isAsking = false
     }
 
-    /// The maximum number of open connections.
     package let maximum: Int
     /// The number of places to keep free, by closing connections if necessary.
     private let reserve: Int
@@ -35,7 +32,6 @@
       reserve = min(32, max(1, maximum / 8))
     }
 
-    /// The number of open connections.
     package var count: Int { state.withLock { $0.channels.count } }
 
     func add(_ channel: any Channel) -> Int {
@@ -45,7 +41,7 @@
         state.order.append(state.next)
         return state.next
       }
-      makeRoom(from: channel)
+      makeRoom(on: channel.eventLoop)
       return id
     }
 
@@ -60,14 +56,15 @@
     }
 
     /// Asks connections to close while too few places are free, a batch every 100 ms.
-    private func makeRoom(from channel: any Channel) {
+    private func makeRoom(on eventLoop: any EventLoop, again: Bool = false) {
       let asked = state.withLock { state -> [any Channel] in
-        guard !state.isAsking, state.channels.count > maximum - reserve else { return [] }
-        state.isAsking = true
-        return Self.asked(&state)
+        guard again || !state.isAsking else { return [] }
+        state.isAsking = state.channels.count > maximum - reserve
+        return state.isAsking ? Self.asked(&state) : []
       }
       guard !asked.isEmpty else { return }
-      ask(asked, again: channel.eventLoop)
+      for channel in asked { channel.pipeline.fireUserInboundEventTriggered(Scarcity()) }
+      eventLoop.scheduleTask(in: .milliseconds(100)) { [self] in makeRoom(on: eventLoop, again: true) }
     }
 
     private static func asked(_ state: inout State) -> [any Channel] {
@@ -78,17 +75,6 @@
         asked.append(channel)
       }
       return asked
-    }
-
-    private func ask(_ channels: [any Channel], again eventLoop: any EventLoop) {
-      for channel in channels { channel.pipeline.fireUserInboundEventTriggered(Scarcity()) }
-      eventLoop.scheduleTask(in: .milliseconds(100)) { [self] in
-        let asked = state.withLock { state -> [any Channel] in
-          state.isAsking = state.channels.count > maximum - reserve
-          return state.isAsking ? Self.asked(&state) : []
-        }
-        if !asked.isEmpty { ask(asked, again: eventLoop) }
-      }
     }
   }
 #endif

@@ -2,7 +2,7 @@
 
 #if Server
   package import NIOCore
-  package import NIOHTTPTypes
+  internal import NIOHTTPTypes
 
   /// Closes connections whose client takes too long:
   ///
@@ -11,16 +11,7 @@
   ///   a byte now and then holds a connection no longer than one that sends nothing. While the server itself reads
   ///   nothing, no time passes;
   /// - to read an answer. While bytes wait for the client, it must read 1 KiB for each second of the deadline.
-  package final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
-    package typealias InboundIn = HTTPRequestPart
-    /// Parts of requests.
-    package typealias InboundOut = HTTPRequestPart
-    /// Parts of answers.
-    package typealias OutboundIn = HTTPResponsePart
-    /// Parts of answers.
-    package typealias OutboundOut = HTTPResponsePart
-
+  package final class RequestDeadlineHandler: ConnectionHandler {
     /// The value of TCP_NOTSENT_LOWAT: the number of bytes of an answer that the kernel may hold unsent.
     ///
     /// The default is megabytes, with which a slow client cannot be distinguished from one that reads nothing.
@@ -29,19 +20,15 @@
     private var deadline: RequestDeadline
     private let connections: OpenConnections?
     private var connection: Int?
-    /// The connection's only timer.
     private var timer: Scheduled<Void>?
 
-    /// Creates a handler for one connection.
     package convenience init(deadline: TimeAmount) { self.init(deadline: deadline, among: nil) }
 
-    /// Creates a handler for a connection that counts among others.
     package init(deadline: TimeAmount, among connections: OpenConnections?) {
       self.deadline = RequestDeadline(deadline)
       self.connections = connections
     }
 
-    /// Starts waiting for the first request.
     package func handlerAdded(context: ChannelHandlerContext) {
       let options = context.channel.syncOptions
       try? options?.setOption(
@@ -50,10 +37,8 @@
       connection = connections?.add(context.channel)
     }
 
-    /// Stops waiting.
     package func handlerRemoved(context: ChannelHandlerContext) { end() }
 
-    /// Stops waiting.
     package func channelInactive(context: ChannelHandlerContext) {
       end()
       context.fireChannelInactive()
@@ -65,7 +50,6 @@
       connection = nil
     }
 
-    /// Notes the progress of a request.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let now = context.eventLoop.now
       switch unwrapInboundIn(data) {
@@ -76,13 +60,11 @@
       context.fireChannelRead(data)
     }
 
-    /// Notes that the received input is being processed.
     package func channelReadComplete(context: ChannelHandlerContext) {
       deadline.stoppedReading(at: context.eventLoop.now)
       context.fireChannelReadComplete()
     }
 
-    /// Notes that the server wants to read more.
     package func read(context: ChannelHandlerContext) {
       deadline.wantsMore(at: context.eventLoop.now)
       context.read()
@@ -124,6 +106,115 @@
             handler.deadline.look(at: context.eventLoop.now, unsentByteCount: Int64(unsent)), context)
         }
       }
+    }
+  }
+
+  /// The deadline of the client of one connection, by the rules of ``RequestDeadlineHandler``.
+  ///
+  /// It has neither a clock nor a channel: the handler reports what happens, and performs the actions.
+  struct RequestDeadline: Sendable {
+    enum Action: Sendable, Hashable {
+      case close
+      /// Look again at this time, and not before.
+      case look(at: NIODeadline)
+    }
+
+    private static let receivedBytesPerSecond: Int64 = 16 << 10
+    private static let takenBytesPerSecond: Int64 = 1 << 10
+    /// The time that a client may keep the server waiting when connections are scarce.
+    private static let scarceTime = TimeAmount.seconds(1)
+
+    private let deadline: TimeAmount
+    /// The number of requests whose answer the client has not read completely.
+    private var unansweredCount = 0
+    private var isArriving = false
+    /// The time at which the server began to wait for a head or for the rest of a request, moved forward by the
+    /// received bytes.
+    private var waitingSince = NIODeadline.distantPast
+    /// The time since when the server has read nothing of an arriving request; `nil` while it reads.
+    private var heldBackSince: NIODeadline?
+    private var writtenByteCount: Int64 = 0
+    /// The last sufficient progress of the client: the number of bytes it had read, and when; `nil` while nothing
+    /// waits.
+    private var progress: (byteCount: Int64, time: NIODeadline)?
+
+    init(_ deadline: TimeAmount) { self.deadline = deadline }
+
+    /// `true` if it is the client's turn to send.
+    private var isWaiting: Bool { isArriving ? heldBackSince == nil : unansweredCount == 0 }
+
+    // MARK: Requests
+
+    mutating func opened(at now: NIODeadline) -> Action {
+      waitingSince = now
+      return .look(at: now + deadline)
+    }
+
+    mutating func receivedHead(at now: NIODeadline) {
+      isArriving = true
+      unansweredCount += 1
+      waitingSince = now
+    }
+
+    mutating func receivedBody(_ byteCount: Int, at now: NIODeadline) {
+      let gained = TimeAmount.nanoseconds(
+        Int64(byteCount) * (1_000_000_000 / Self.receivedBytesPerSecond))
+      waitingSince = min(now, waitingSince + gained)
+    }
+
+    mutating func receivedEnd(at now: NIODeadline) {
+      isArriving = false
+      heldBackSince = nil
+      if unansweredCount == 0 { waitingSince = now }
+    }
+
+    /// Notes that the server has all available input, and has not asked for more.
+    mutating func stoppedReading(at now: NIODeadline) {
+      if isArriving, heldBackSince == nil { heldBackSince = now }
+    }
+
+    mutating func wantsMore(at now: NIODeadline) {
+      guard let since = heldBackSince else { return }
+      waitingSince = waitingSince + (now - since)
+      heldBackSince = nil
+    }
+
+    /// Returns `true` if the client keeps the server waiting, so that its connection is closed while few are free.
+    func mustYield(at now: NIODeadline) -> Bool { isWaiting && waitingSince + Self.scarceTime <= now }
+
+    // MARK: Answers
+
+    mutating func wrote(_ byteCount: Int) { writtenByteCount += Int64(byteCount) }
+
+    /// Notes that the client has read the end of an answer.
+    mutating func answered(at now: NIODeadline) {
+      unansweredCount -= 1
+      // The rest of a body that the server does not read must arrive within the same deadline.
+      if unansweredCount == 0 { waitingSince = now }
+    }
+
+    // MARK: Time
+
+    mutating func look(at now: NIODeadline, unsentByteCount: Int64) -> Action {
+      let isLate = isWaiting && waitingSince + deadline <= now
+      if isLate || isStalled(at: now, unsentByteCount) { return .close }
+      let soon = now + .nanoseconds(max(deadline.nanoseconds / 4, 1_000_000))
+      return .look(at: isWaiting && unansweredCount == 0 ? waitingSince + deadline : soon)
+    }
+
+    /// Returns `true` if the client reads too slowly while bytes wait for it.
+    private mutating func isStalled(at now: NIODeadline, _ unsentByteCount: Int64) -> Bool {
+      guard unansweredCount > 0, unsentByteCount > 0 else {
+        progress = nil
+        return false
+      }
+      let taken = writtenByteCount - unsentByteCount
+      let demanded = Self.takenBytesPerSecond * deadline.nanoseconds / 1_000_000_000
+      guard let progress, taken - progress.byteCount < demanded else {
+        progress = (taken, now)
+        return false
+      }
+      return progress.time + deadline <= now
     }
   }
 #endif

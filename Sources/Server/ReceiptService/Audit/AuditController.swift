@@ -14,53 +14,7 @@
   struct AuditController: Controller {
     let auditLog: AuditLog?
 
-    var routes: [Route] {
-      [
-        Route(
-          method: .get, path: "/v1/audit/entries", operation: "findEntries",
-          summary:
-            "Entries of the audit trail, newest first: all, or those of one original transaction, transaction, product, receipt or customer.",
-          parameters: [
-            .query("original", .text, "An original transaction."),
-            .query("transaction", .text, "A transaction."), .query("product", .text, "A product."),
-            .query("receipt", .text, "The SHA-256 of a receipt, in hexadecimal."),
-            .query("customer", .text, "A customer."),
-            .query(
-              "before", .integer(0...Int64.max), "Only entries with a smaller index, for the next page."),
-            .limit, .app,
-          ],
-          answers: [(200, "The entries.", Route.Content.json("entries"))],
-          respond: .key(.read, find)),
-        Route(
-          method: .get, path: "/v1/audit/entries/{index}", operation: "getEntry",
-          summary: "An entry of the audit trail.",
-          parameters: [.path("index", .integer(0...Int64.max), "Its index."), .app],
-          answers: [(200, "The entry.", Route.Content.json("audit-entry"))],
-          respond: .key(.read, entry)),
-        Route(
-          method: .get, path: "/v1/audit/entries/{index}/proof", operation: "getProof",
-          summary:
-            "The proof that an entry is in the trail (C2SP tlog-proof), with the entry itself and the trail's public key: it can be checked without this server.",
-          parameters: [.path("index", .integer(0...Int64.max), "The entry's index."), .app],
-          answers: [(200, "The proof.", Route.Content.json("proof"))],
-          respond: .key(.read, proof)),
-        Route(
-          method: .get, path: "/v1/audit/log/{file+}", operation: "getLogFile",
-          summary:
-            "The log as C2SP tlog-tiles: checkpoint, tile/…, tile/entries/…. For keys that are not confined to an app.",
-          parameters: [.path("file+", .text, "The path of the file; its slashes may be percent-encoded.")],
-          answers: [
-            (
-              200, "The file.",
-              [
-                .init(mediaType: "application/octet-stream", schema: "Bytes"),
-                .init(mediaType: "text/plain", schema: "Text"),
-              ]
-            )
-          ],
-          respond: .key(.read, file)),
-      ]
-    }
+    var routes: [Route] { [.findEntries(find), .getEntry(entry), .getProof(proof), .getLogFile(file)] }
 
     private func find(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let request = call.request

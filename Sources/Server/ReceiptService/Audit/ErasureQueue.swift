@@ -246,17 +246,7 @@
   struct ErasureController: Controller {
     let erasures: ErasureQueue
 
-    var routes: [Route] {
-      [
-        Route(
-          method: .delete, path: "/v1/customers/{id}", operation: "eraseCustomer",
-          summary:
-            "Erases a customer from entitlements, changes, webhooks that wait and the erasable parts of the audit trail, whose proofs stay valid.",
-          parameters: [.path("id", .text, "The customer."), .app],
-          answers: [(200, "It is done: what was erased.", Route.Content.json("erasure"))],
-          respond: .key(.admin, erase))
-      ]
-    }
+    var routes: [Route] { [.eraseCustomer(erase)] }
 
     /// Erases a customer; if that fails, a job repeats it until it is complete.
     private func erase(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {

@@ -5,7 +5,6 @@
   internal import ReceiptCrypto
   internal import ReceiptVerification
 
-  /// The apps of a service.
   struct ServedApps: Sendable {
     /// The apps, in the order of the configuration.
     let all: [ServedApp]
@@ -23,7 +22,6 @@
   /// An app with values that are computed once from its configuration.
   final class ServedApp: Sendable {
     let configuration: AppConfiguration
-    /// The policies by their names.
     let policies: [String: ServedPolicy]
 
     init(_ configuration: AppConfiguration, _ log: AuditLog?) throws {
@@ -46,7 +44,6 @@
     var name: String { configuration.name }
   }
 
-  /// A policy of an app.
   final class ServedPolicy: Sendable {
     let verifier: ReceiptVerifier
     /// The log that records the verdicts, and the digest of the policy; `nil` if the app does not record verdicts.

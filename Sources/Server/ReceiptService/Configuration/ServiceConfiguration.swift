@@ -162,10 +162,7 @@
     ///   - policies: The verifiers by the names of their policies, `default` among them.
     /// - Throws: ``ServiceConfigurationError``.
     public init(name: String, policies: [String: ReceiptVerifier]) throws(ServiceConfigurationError) {
-      guard Self.isName(name) else {
-        throw ServiceConfigurationError(
-          "app", "The name of an app has 1 to 64 letters, digits, - and _, not \"\(ShownText.plain(name))\".")
-      }
+      try Self.requireName(name, of: "an app", at: "app")
       guard policies[Self.defaultPolicy] != nil else {
         throw ServiceConfigurationError(
           "app.\(name)", "The app has no policy named \"\(Self.defaultPolicy)\".")
@@ -178,19 +175,12 @@
     package static let defaultPolicy = "default"
 
     fileprivate func validate() throws(ServiceConfigurationError) {
-      for policy in policies.keys.sorted() where !Self.isName(policy) {
-        throw ServiceConfigurationError(
-          "app.\(name).policies",
-          "The name of a policy has 1 to 64 letters, digits, - and _, not \"\(ShownText.plain(policy))\".")
+      for policy in policies.keys.sorted() {
+        try Self.requireName(policy, of: "a policy", at: "app.\(name).policies")
       }
       var names: Set<String> = []
       for webhook in webhooks {
-        guard Self.isName(webhook.name) else {
-          throw ServiceConfigurationError(
-            "app.\(name).webhooks",
-            "The name of a webhook has 1 to 64 letters, digits, - and _, not \"\(ShownText.plain(webhook.name))\"."
-          )
-        }
+        try Self.requireName(webhook.name, of: "a webhook", at: "app.\(name).webhooks")
         guard names.insert(webhook.name).inserted else {
           throw ServiceConfigurationError(
             "app.\(name).webhooks", "Two webhooks have the name \(webhook.name).")
@@ -201,13 +191,19 @@
       }
     }
 
-    static func isName(_ name: String) -> Bool {
-      1...64 ~= name.utf8.count
+    private static func requireName(
+      _ name: String, of object: String, at setting: String
+    ) throws(ServiceConfigurationError) {
+      let isName =
+        1...64 ~= name.utf8.count
         && name.utf8.allSatisfy {
-          UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
-            || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || $0 == UInt8(ascii: "-")
-            || $0 == UInt8(ascii: "_")
+          $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
         }
+      guard isName else {
+        throw ServiceConfigurationError(
+          setting,
+          "The name of \(object) has 1 to 64 letters, digits, - and _, not \"\(ShownText.plain(name))\".")
+      }
     }
   }
 
@@ -218,9 +214,7 @@
     package var name: String
     /// The URL: `https://`, or `http://` if ``allowsPrivateNetworks`` is set.
     package var url: String
-    /// The signing secrets, each 24 to 64 bytes.
-    ///
-    /// During a change of secrets there are several, and each of them signs.
+    /// The signing secrets, each 24 to 64 bytes; during a change of secrets each of several signs.
     package var secrets: [[UInt8]]
     /// A Boolean value that indicates whether the URL may lead to private networks and to this machine.
     package var allowsPrivateNetworks: Bool
@@ -262,7 +256,6 @@
     /// The error and its remedy.
     public let message: String
 
-    /// Creates an error.
     package init(_ setting: String, _ message: String) {
       self.setting = setting
       self.message = message

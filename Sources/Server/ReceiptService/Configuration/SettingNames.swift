@@ -7,12 +7,9 @@
   /// one in the environment, `RECEIPT_SERVER_APP_SHOP_POLICY_DEFAULT_MAXIMUM_AGE`. Any other spelling is an error,
   /// because a silently ignored setting protects nothing.
   package struct SettingNames: Sendable {
-    /// The prefix of the names of environment variables.
     package static let environmentPrefix = "RECEIPT_SERVER_"
 
-    /// The classification of an environment variable.
     package enum Variable: Sendable, Hashable {
-      /// A setting.
       case setting
       /// A variable that is meant as a setting but is not one, with the reason and the remedy.
       case mistake(String)
@@ -24,7 +21,6 @@
     /// The settings that a variable stands for: more than one if names differ only in case or punctuation.
     private let variables: [String: [String]]
 
-    /// - Parameter names: The names of the existing settings, with dots between their parts.
     package init(_ names: Set<String>) {
       self.names = names
       variables = Dictionary(grouping: names, by: Self.variable)

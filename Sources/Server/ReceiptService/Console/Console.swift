@@ -7,9 +7,7 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// The pages of a subject and their forms, with no more than they need for them.
-  ///
-  /// ``ReceiptAPI`` has the table of the pages.
+  /// The pages of a subject and their forms; ``ReceiptAPI`` has the table of all.
   protocol ConsolePages: Sendable {
     var routes: [ConsoleRoute] { get }
   }
@@ -22,16 +20,14 @@
     let admission: Admission
     let bodies: BodyReader
     let templates: ConsoleTemplates
-    /// The executor that renders the pages.
-    ///
-    /// On an event loop, rendering would block other requests.
+    /// The executor that renders the pages, which would block other requests on an event loop.
     let executor = SerialTaskExecutor(label: "receipt-kit.console")
 
     /// The endpoints of the pages and of the files that they load.
     var endpoints: [Endpoint] {
       routes.flatMap { route in
         Endpoint.all(route.method, route.path) { try await respond(to: $0, $1, by: route) }
-      } + [Endpoint(method: .get, path: "/console/assets/{name}") { _, context in try asset(context) }]
+      } + Endpoint.all(.get, "/console/assets/{name}") { _, context in try asset(context) }
     }
 
     private func asset(_ context: ServiceContext) throws -> Response {
@@ -53,7 +49,7 @@
     ) async throws -> Response {
       let session = request.cookies[LoginPages.sessionCookie]?.value
       var visit = ConsoleVisit(
-        apps: apps, templates: templates, request: request, context: context,
+        servedApps: apps, templates: templates, request: request, context: context,
         secret: (route.access == .open ? request.cookies[LoginPages.loginCookie]?.value : session) ?? "")
       var response: Response
       response = await withTaskExecutorPreference(executor) {
@@ -83,22 +79,25 @@
       } else if route.method == .post {
         visit.request = try await admission.arrived(visit.request, visit.context)
       }
-      let places = route.access == .open ? admission.openPlaces : admission.places
-      try places.take()
-      defer { places.giveBack() }
-      if route.method == .post {
-        visit.form = try ConsoleForm(
-          try await bodies.bytes(of: visit.request), contentType: visit.request.headers[.contentType])
-        let isTied = ConstantTime.equals(
-          Array((visit.form["token"] ?? "").utf8), Array(visit.formToken.utf8))
-        guard isTied, !visit.secret.isEmpty else {
-          throw Problem(
-            .forbidden, "foreign-form",
-            "The form does not come from a page of this session. Open the page again, and send it from there."
-          )
-        }
+      return try await admission.serve(
+        in: route.access == .open ? admission.openPlaces : admission.places, visit.context
+      ) {
+        if route.method == .post { try await readForm(of: &visit) }
+        return try await route.respond(visit)
       }
-      return try await route.respond(visit)
+    }
+
+    private func readForm(of visit: inout ConsoleVisit) async throws {
+      visit.form = try ConsoleForm(
+        try await bodies.bytes(of: visit.request), contentType: visit.request.headers[.contentType])
+      let isTied = ConstantTime.equals(
+        Array((visit.form["token"] ?? "").utf8), Array(visit.formToken.utf8))
+      guard isTied, !visit.secret.isEmpty else {
+        throw Problem(
+          .forbidden, "foreign-form",
+          "The form does not come from a page of this session. Open the page again, and send it from there."
+        )
+      }
     }
 
     /// Adds headers that make browsers execute and show only content of this server.
@@ -124,14 +123,15 @@
       ("Acts", "/console/acts", .admin, true),
     ]
 
-    static func items(for visit: ConsoleVisit) -> [NavigationItem] {
+    static func items(for visit: ConsoleVisit) -> [[String: Any]] {
       let path = visit.request.uri.path
       return pages.filter { page in
         visit.may(page.scope) && (!page.ofAllApps || visit.isForAllApps)
       }.map { page in
-        NavigationItem(
-          target: page.path, label: page.label,
-          isCurrent: path == page.path || path.hasPrefix(page.path + "/"))
+        [
+          "target": page.path, "label": page.label,
+          "isCurrent": path == page.path || path.hasPrefix(page.path + "/"),
+        ]
       }
     }
   }

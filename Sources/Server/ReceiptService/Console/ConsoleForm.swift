@@ -5,9 +5,7 @@
   internal import HTTPTypes
   internal import ReceiptBytes
 
-  /// The fields of a submitted form.
-  ///
-  /// Its encoding is `multipart/form-data` (RFC 7578), the only one that carries files.
+  /// The fields of a submitted form in `multipart/form-data` (RFC 7578), the only encoding that carries files.
   struct ConsoleForm: Sendable {
     private var fields: [(name: String, value: [UInt8])] = []
 
@@ -45,7 +43,6 @@
     /// The value of the first non-empty field with a name, as text.
     subscript(name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The values of all fields with a name.
     func all(_ name: String) -> [String] {
       fields.filter { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
     }

@@ -5,23 +5,16 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// A page of the console, or a form of a page.
-  ///
-  /// One table of routes defines the router and the access tests.
+  /// A page of the console, or a form of a page, for the router and the access tests.
   package struct ConsoleRoute: Sendable {
-    /// The login that a route requires.
     package enum Access: Sendable, Hashable {
-      /// No login.
       case open
-      /// A login with any key.
       case login
-      /// A login with a key that has this scope.
       case scope(Scope)
     }
 
     /// The method: GET, or POST for forms.
     package let method: HTTPRequest.Method
-    /// The path, with parameters in braces.
     package let path: String
     package let access: Access
     let respond: @Sendable (ConsoleVisit) async throws -> Response
@@ -39,9 +32,8 @@
 
   /// A request for a page, with the login that makes it.
   struct ConsoleVisit: Sendable {
-    /// All apps; see ``apps``.
-    private let servedApps: ServedApps
-    private let templates: ConsoleTemplates
+    let servedApps: ServedApps
+    let templates: ConsoleTemplates
     var request: Request
     let context: ServiceContext
     /// The key of the login; `nil` on pages that are open to all.
@@ -51,19 +43,7 @@
     /// The submitted form, whose token was checked.
     var form = ConsoleForm()
 
-    init(
-      apps: ServedApps, templates: ConsoleTemplates, request: Request, context: ServiceContext, secret: String
-    ) {
-      servedApps = apps
-      self.templates = templates
-      self.request = request
-      self.context = context
-      self.secret = secret
-    }
-
-    /// The token that forms contain.
-    ///
-    /// Computing it requires the secret in the cookie.
+    /// The token that forms contain, for which one needs the secret in the cookie.
     var formToken: String { ConsoleSessions.formToken(secret) }
 
     /// The key of the login, on a page that needs one.
@@ -79,7 +59,6 @@
     /// `true` if the key of the login is confined to no app.
     var isForAllApps: Bool { principal?.isForAllApps ?? false }
 
-    /// A parameter of the query.
     func query(_ name: String) throws -> String? { try request.queryParameter(name) }
 
     /// A parameter of the path, percent-decoded.
@@ -100,7 +79,6 @@
       return app
     }
 
-    /// The chosen app; otherwise the first one.
     func app() throws -> ServedApp {
       guard let app = try chosenApp() ?? apps.first else { throw Problem.notFound }
       return app
@@ -123,27 +101,28 @@
 
     // MARK: Answers
 
-    /// Creates a page.
-    ///
-    /// - Parameters:
-    ///   - template: The name of its template.
-    ///   - title: Its heading.
-    ///   - status: The status of the response.
-    ///   - content: The values for the template.
-    /// - Returns: The response.
+    /// Creates a page from a template and the values that it shows.
     func page(
-      _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
+      _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: [String: Any?]
     ) -> Response {
-      let frame = PageView(
-        title: title, version: templates.version, path: request.uri.path, name: principal?.name,
-        navigation: principal == nil ? [] : ConsoleNavigation.items(for: self), formToken: formToken,
-        content: content)
+      page(template, title: title, status: status, content: Self.present(content))
+    }
+
+    static func present(_ values: [String: Any?]) -> [String: Any] { values.compactMapValues(\.self) }
+
+    func page(
+      _ template: String, title: String, status: HTTPResponse.Status = .ok, content: Any
+    ) -> Response {
+      let frame = Self.present([
+        "title": title, "version": templates.version, "path": request.uri.path, "name": principal?.name,
+        "navigation": principal == nil ? [] : ConsoleNavigation.items(for: self), "formToken": formToken,
+        "content": content,
+      ])
       return Response(
         status: status, headers: [.contentType: "text/html; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: templates.render(template, frame))))
     }
 
-    /// Creates a page that shows an error.
     func page(for problem: Problem) -> Response {
       var response = page(
         "problem", title: problem.status == .notFound ? "Not found" : problem.status.reasonPhrase,
@@ -152,7 +131,6 @@
       return response
     }
 
-    /// Redirects the browser to another page.
     static func redirect(to path: String) -> Response {
       Response(status: .seeOther, headers: [.location: path])
     }

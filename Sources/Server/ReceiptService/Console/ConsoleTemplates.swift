@@ -5,7 +5,6 @@
   internal import ReceiptBytes
   internal import ReceiptCrypto
 
-  /// The templates of the console's pages.
   struct ConsoleTemplates: Sendable {
     private let library: MustacheLibrary
     /// The version in the URLs of assets, so that browsers can cache them.
@@ -23,7 +22,6 @@
       version = String(SHA256Digest(of: Array(files.utf8)).hexadecimal.prefix(12))
     }
 
-    /// Fills in a template.
     func render(_ name: String, _ model: Any) -> String { library.render(model, withTemplate: name) ?? "" }
   }
 

@@ -1,36 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  internal import Hummingbird
   internal import ReceiptBytes
   internal import ReceiptCodec
+  internal import ReceiptHTTP
 
   // The values that templates show. A nested value must not use the member names of the value that contains it: if a
   // template does not find a name in the inner value, it looks for it in the outer one.
 
-  /// The frame of a page.
-  struct PageView {
-    let title: String
-    let version: String
-    let path: String
-    /// The name of the logged-in key.
-    let name: String?
-    let navigation: [NavigationItem]
-    let formToken: String
-    let content: Any
-  }
-
-  /// A link to a page.
-  struct NavigationItem {
-    let target: String
-    let label: String
-    let isCurrent: Bool
-  }
-
-  /// A table with a caption.
   struct TableView {
     let caption: String
     let columns: [String]
-    let rows: [RowView]
+    let rows: [[String: [CellView]]]
     // Stored, because templates do not see computed properties.
     let hasRows: Bool
     /// The text for a table without rows.
@@ -51,14 +33,14 @@
       self.caption = caption
       self.columns = columns
       self.rows = rows.map { cells in
-        RowView(
-          cells: cells.enumerated().map { index, cell in
-            var cell = cell
-            cell.isHeading = index == 0
-            cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
-            if cell.value.utf8.count <= (index == 0 ? 30 : 20) { cell.style += " short" }
-            return cell
-          })
+        let cells = cells.enumerated().map { index, cell in
+          var cell = cell
+          cell.isHeading = index == 0
+          cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
+          if cell.value.utf8.count <= (index == 0 ? 30 : 20) { cell.style += " short" }
+          return cell
+        }
+        return ["cells": cells]
       }
       hasRows = !rows.isEmpty
       emptyText = empty
@@ -66,14 +48,8 @@
     }
   }
 
-  struct RowView {
-    let cells: [CellView]
-  }
-
-  /// A cell.
   struct CellView {
     let value: String
-    /// The URL that the value links to.
     var cellTarget: String?
     /// A class of the style sheet: `good`, `bad`, `doubtful` or `depth-2`.
     var style = ""
@@ -81,7 +57,7 @@
     var isHeading = false
     var columnLabel = ""
     /// A form that is shown in the cell instead of the value.
-    var cellForm: ButtonFormView?
+    private var cellForm: [String: Any]?
 
     init(_ value: String?, link: String? = nil, style: String = "", note: String? = nil) {
       self.value = value.map { ShownText.shortened($0) } ?? "–"
@@ -90,9 +66,17 @@
       self.note = note
     }
 
-    init(form: ButtonFormView) {
+    /// Creates a form with one button and hidden fields, besides the token.
+    ///
+    /// Opening it by the summary, which names the action, is the confirmation.
+    init(
+      form action: String, _ summary: String, button: String, subject: String, _ fields: [(String, String)]
+    ) {
       value = ""
-      cellForm = form
+      cellForm = [
+        "action": action, "summary": summary, "button": button, "subject": subject,
+        "hidden": fields.map { ["fieldName": $0.0, "fieldValue": $0.1] },
+      ]
     }
 
     init(_ milliseconds: Int64?) {
@@ -104,53 +88,20 @@
     }
   }
 
-  /// A form with one button.
-  ///
-  /// Opening the form is the confirmation.
-  struct ButtonFormView {
-    let action: String
-    /// The label that opens the form.
-    ///
-    /// It names the action to confirm.
-    let summary: String
-    /// The label of the button.
-    let button: String
-    /// The object of the action.
-    let subject: String
-    /// The hidden fields, except the token.
-    let hidden: [[String: String]]
-
-    init(action: String, summary: String, button: String, subject: String, _ fields: [(String, String)]) {
-      self.action = action
-      self.summary = summary
-      self.button = button
-      self.subject = subject
-      hidden = fields.map { ["fieldName": $0.0, "fieldValue": $0.1] }
-    }
-  }
-
-  /// A selection of one among several options.
   struct ChoiceView {
     let choiceName: String
     let choiceLabel: String
-    let options: [OptionView]
+    let options: [[String: Any]]
 
     init(name: String, label: String, options: [(value: String, label: String)], chosen: String) {
       choiceName = name
       choiceLabel = label
       self.options = options.map {
-        OptionView(optionValue: $0.value, optionLabel: $0.label, isChosen: $0.value == chosen)
+        ["optionValue": $0.value, "optionLabel": $0.label, "isChosen": $0.value == chosen]
       }
     }
   }
 
-  struct OptionView {
-    let optionValue: String
-    let optionLabel: String
-    let isChosen: Bool
-  }
-
-  /// A name with its value.
   struct FactView {
     let term: String
     let fact: String
@@ -174,7 +125,6 @@
     /// The advice for a receipt with this verdict.
     let consequence: String
 
-    /// - Parameter verdict: The value of `verdict` in JSON and of audit entries.
     init(_ verdict: String) {
       word = verdict
       switch verdict {
@@ -193,9 +143,7 @@
   }
 
   extension ShownText {
-    /// The maximum number of Unicode scalars that are shown of a value.
-    ///
-    /// Untrusted receipts contain values of any length.
+    /// The maximum number of Unicode scalars that are shown of a value, which in untrusted receipts has any length.
     static let longestValue = 2000
 
     /// The text, cut off after ``longestValue`` scalars.
@@ -218,34 +166,71 @@
     static func day(_ instant: Timestamp) -> String { String(instant.iso8601Seconds.prefix { $0 != "T" }) }
   }
 
-  /// URLs of pages.
   enum ConsoleURL {
     /// A path with a query; parameters without a value are left out.
     static func make(_ path: String, _ parameters: [(String, String?)] = []) -> String {
       let query = parameters.compactMap { name, value in
-        value.flatMap { $0.isEmpty ? nil : "\(name)=\(encoded($0))" }
+        value.flatMap { $0.isEmpty ? nil : "\(name)=\(PercentEncoding.encode($0))" }
       }
       return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
-    }
-
-    /// Percent-encodes all characters except unreserved ones.
-    static func encoded(_ text: String) -> String {
-      text.utf8.reduce(into: "") { result, byte in
-        let scalar = Unicode.Scalar(byte)
-        let isUnreserved =
-          scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-        if isUnreserved || "-._~".unicodeScalars.contains(scalar) {
-          result.unicodeScalars.append(scalar)
-        } else {
-          result += "%" + Hexadecimal.encode([byte]).uppercased()
-        }
-      }
     }
 
     static func entry(_ index: UInt64) -> String { "/console/audit/entries/\(index)" }
 
     static func entitlement(_ id: String, app: String) -> String {
-      make("/console/entitlements/\(encoded(id))", [("app", app)])
+      make("/console/entitlements/\(PercentEncoding.encode(id))", [("app", app)])
+    }
+  }
+
+  /// The part of a list that a page of the console shows at a cost that does not depend on the list's length.
+  struct ListPage<Element> {
+    let elements: [Element]
+    let start: Int
+    /// The footer below the elements; `nil` if the list fits on one page.
+    let footer: ListFooter?
+
+    /// - Parameters:
+    ///   - list: The whole list.
+    ///   - start: The index of the first element to show; if it is beyond the end, the last page is shown.
+    ///   - limit: The maximum number of elements on a page.
+    ///   - address: Returns the URL of the page that begins at an index.
+    init(_ list: [Element], from start: Int, limit: Int, address: (Int) -> String) {
+      let lastStart = max(0, (list.count - 1) / limit * limit)
+      let start = min(max(0, start), lastStart)
+      let end = min(start + limit, list.count)
+      self.start = start
+      elements = Array(list[start..<end])
+      footer =
+        list.count <= limit
+        ? nil
+        : ListFooter(
+          footerText: "\(start + 1) to \(end) of \(list.count)",
+          previousTarget: start == 0 ? nil : address(max(0, start - limit)),
+          nextTarget: end == list.count ? nil : address(end))
+    }
+  }
+
+  /// The position of a page in a list, with links to the previous and the next page.
+  struct ListFooter {
+    let footerText: String
+    let previousTarget: String?
+    let nextTarget: String?
+  }
+
+  extension ConsoleVisit {
+    /// The part of a list that the query asks for.
+    ///
+    /// - Throws: ``Problem`` if the parameter is not a number.
+    func page<Element>(of list: [Element], _ name: String = "from", limit: Int = 100) throws -> ListPage<
+      Element
+    > {
+      let start = try request.integerParameter(name, 0...Int64(Int32.max), default: 0)
+      let others = request.uri.queryParameters.filter { $0.key != name[...] }.map {
+        (String($0.key), Optional(String($0.value)))
+      }
+      return ListPage(list, from: Int(start), limit: limit) { start in
+        ConsoleURL.make(request.uri.path, others + [(name, "\(start)")])
+      }
     }
   }
 #endif

@@ -13,28 +13,7 @@
     let admission: Admission
     let shutdown: ShutdownState
 
-    var routes: [Route] {
-      [
-        Route(
-          method: .get, path: "/v1/changes", operation: "getChanges",
-          summary:
-            "What became of entitlements, in order; with Accept: text/event-stream as server-sent events that go on. A stream goes on after Last-Event-ID, and ends with an event named error when its key is revoked.",
-          parameters: [.since, .limit, .app],
-          answers: [
-            (
-              200, "The changes.",
-              Route.Content.json("changes") + [.init(mediaType: "text/event-stream", schema: "Text")]
-            ),
-            (
-              409,
-              "There never was a change with this sequence: the database is another one than the one that was read, such as an older copy. Begin at 0.",
-              Route.Content.problem
-            ),
-            (429, "The app has as many event streams as it may.", Route.Content.problem),
-          ],
-          respond: .key(.read, changes))
-      ]
-    }
+    var routes: [Route] { [.getChanges(changes)] }
 
     private func changes(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let request = call.request

@@ -4,7 +4,7 @@
   package import ReceiptCodec
 
   /// A change of an entitlement, as webhooks and server-sent events report it.
-  package struct EntitlementChange: Sendable, Hashable {
+  package struct EntitlementChange: Sendable, Hashable, JSONWritable {
     /// The number of the change; those of one app increase in the order of the commits.
     package let sequence: Int64
     /// The identifier, also sent as `webhook-id`, the same in each delivery.
@@ -37,7 +37,7 @@
     }
 
     /// Writes an object with the sequence, the identifier and the reported JSON.
-    func write(to object: inout JSONWriter) {
+    package func write(to object: inout JSONWriter) {
       object.beginObject()
       object.member("sequence", sequence)
       object.member("id", id)

@@ -11,36 +11,7 @@
     let auditLog: AuditLog?
 
     var routes: [Route] {
-      [
-        Route(
-          method: .get, path: "/v1/entitlements/{id}", operation: "getEntitlement",
-          summary: "What an original transaction, or a purchase token of Google Play, entitles to.",
-          parameters: [.path("id", .text, "The original transaction or purchase token."), .app],
-          answers: [
-            (200, "The entitlements: one for each environment.", Route.Content.json("entitlements"))
-          ],
-          respond: .key(.read, entitlement)),
-        Route(
-          method: .get, path: "/v1/entitlements/{id}/history", operation: "getEntitlementHistory",
-          summary:
-            "What became of an entitlement, oldest first, and the entries of the audit trail that are about it, newest first.",
-          parameters: [.path("id", .text, "The original transaction or purchase token."), .app],
-          answers: [(200, "Changes and entries.", Route.Content.json("history"))],
-          respond: .key(.read, history)),
-        Route(
-          method: .get, path: "/v1/customers/{id}/entitlements", operation: "getCustomerEntitlements",
-          summary: "What a customer is entitled to.",
-          parameters: [
-            .path("id", .text, "The customer: their appAccountToken, or obfuscatedExternalAccountId."), .app,
-          ],
-          answers: [
-            (
-              200, "The entitlements; none for a customer who is not known.",
-              Route.Content.json("entitlements")
-            )
-          ],
-          respond: .key(.read, customer)),
-      ]
+      [.getEntitlement(entitlement), .getEntitlementHistory(history), .getCustomerEntitlements(customer)]
     }
 
     private func entitlement(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response

@@ -13,34 +13,7 @@
     let entitlements: ServiceEntitlements
     let bodies: BodyReader
 
-    var routes: [Route] {
-      [
-        Route(
-          method: .post, path: "/v1/customers/{id}/receipts", operation: "presentReceipt",
-          summary:
-            "Verifies a signed transaction that a customer presents, and entitles the customer to what it says, in one request. A receipt that names another customer entitles nobody.",
-          parameters: [
-            .path("id", .text, "The customer, where the transaction names none."), .policy, .app,
-          ],
-          body: [
-            .init(mediaType: "application/octet-stream", schema: "Receipt"),
-            .init(mediaType: "application/json", schema: "WrappedReceipt"),
-          ],
-          answers: [
-            (200, "The verdict, whatever it is.", Route.Content.json("presented-receipt")),
-            (
-              409, "The receipt is valid and names another customer: nobody was entitled.",
-              Route.Content.problem
-            ),
-            (
-              422,
-              "The transaction is valid, and does not state its app, environment or original transaction.",
-              Route.Content.problem
-            ), Route.unsupported,
-          ],
-          respond: .key(.verify, present))
-      ]
-    }
+    var routes: [Route] { [.presentReceipt(present)] }
 
     private func present(_ call: AuthenticatedRequest, _ context: ServiceContext) async throws -> Response {
       let customer = try context.pathParameter("id")

@@ -134,7 +134,7 @@
       if !deliveries.isEmpty { tables.insert("deliveries") }
       for delivery in deliveries where delivery.integer(1) == 0 {
         try EndpointLanes(app: app, endpoint: delivery.text(0), session: session).wake(
-          lane, for: EndpointLanes.Delivery(change: sequence, lanes: [lane]), at: now)
+          lane, for: WaitingDelivery(change: sequence, lanes: [lane]), at: now)
       }
     }
   }

@@ -27,66 +27,28 @@
       /// The labels in braces; empty if there are no labels.
       let labels: String
     }
-    private enum Series: Sendable {
-      case counter(PrometheusCounter)
-      case gauge(PrometheusGauge)
-      case histogram(PrometheusHistogram)
-
-      var type: String {
-        switch self {
-        case .counter: "counter"
-        case .gauge: "gauge"
-        case .histogram: "histogram"
-        }
-      }
-    }
-
-    private let series = Mutex<[Key: Series]>([:])
+    private let series = Mutex<[Key: any PrometheusSeries]>([:])
     private let dropped = Atomic<Int>(0)
 
-    /// Creates metrics without any series.
     package init() {}
 
-    /// Makes a counter.
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-      let key = Key(name: Self.name(label) + "_total", labels: Self.labels(dimensions))
-      if case .counter(let counter) = find(key, or: { .counter(PrometheusCounter()) }) { return counter }
-      return PrometheusCounter()
+      find(Self.name(label) + "_total", dimensions) { PrometheusCounter() }
     }
 
-    /// Makes a gauge, or a histogram if values are aggregated.
     package func makeRecorder(
       label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
-      let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
-      guard aggregate else {
-        if case .gauge(let gauge) = find(key, or: { .gauge(PrometheusGauge()) }) { return gauge }
-        return PrometheusGauge()
-      }
-      if case .histogram(let histogram) = find(
-        key, or: { .histogram(PrometheusHistogram(bounds: Self.valueBounds)) })
-      {
-        return histogram
-      }
-      return PrometheusHistogram(bounds: Self.valueBounds)
+      guard aggregate else { return find(Self.name(label), dimensions) { PrometheusGauge() } }
+      return find(Self.name(label), dimensions) { PrometheusHistogram(bounds: Self.valueBounds) }
     }
 
-    /// Makes a gauge that can be incremented and decremented.
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-      let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
-      if case .gauge(let gauge) = find(key, or: { .gauge(PrometheusGauge()) }) { return gauge }
-      return PrometheusGauge()
+      find(Self.name(label), dimensions) { PrometheusGauge() }
     }
 
-    /// Makes a histogram in seconds.
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-      let key = Key(name: Self.name(label) + "_seconds", labels: Self.labels(dimensions))
-      if case .histogram(let histogram) = find(
-        key, or: { .histogram(PrometheusHistogram(bounds: Self.durationBounds)) })
-      {
-        return histogram
-      }
-      return PrometheusHistogram(bounds: Self.durationBounds)
+      find(Self.name(label) + "_seconds", dimensions) { PrometheusHistogram(bounds: Self.durationBounds) }
     }
 
     /// Keeps the series, because other handlers may record in it.
@@ -98,20 +60,25 @@
     /// Keeps the series, because other handlers may record in it.
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    private func find(_ key: Key, or make: () -> Series) -> Series? {
-      series.withLock { series in
-        if let found = series[key] { return found }
-        guard series.count < Self.maximumSeriesCount else {
-          dropped.add(1, ordering: .relaxed)
-          return nil
-        }
+    /// The series with a name and labels.
+    ///
+    /// It is a new one that is not exported if the name has a series of another type, or if there are too many.
+    private func find<Series: PrometheusSeries>(
+      _ name: String, _ dimensions: [(String, String)], or make: () -> Series
+    ) -> Series {
+      let key = Key(name: name, labels: Self.labels(dimensions))
+      return series.withLock { series in
+        if let found = series[key] { return found as? Series ?? make() }
         let made = make()
-        series[key] = made
+        if series.count < Self.maximumSeriesCount {
+          series[key] = made
+        } else {
+          dropped.add(1, ordering: .relaxed)
+        }
         return made
       }
     }
 
-    /// The text of all series, sorted by name.
     package func text() -> String {
       let all = series.withLock { $0 }.sorted {
         ($0.key.name, $0.key.labels) < ($1.key.name, $1.key.labels)
@@ -121,13 +88,9 @@
       for (key, series) in all {
         if key.name != name {
           name = key.name
-          text += "# TYPE \(name) \(series.type)\n"
+          text += "# TYPE \(name) \(type(of: series).type)\n"
         }
-        switch series {
-        case .counter(let counter): text += "\(name)\(key.labels) \(counter.value)\n"
-        case .gauge(let gauge): text += "\(name)\(key.labels) \(Self.number(gauge.value))\n"
-        case .histogram(let histogram): histogram.write(name: name, labels: key.labels, to: &text)
-        }
+        series.write(name: name, labels: key.labels, to: &text)
       }
       text += "# TYPE metrics_dropped_series_total counter\nmetrics_dropped_series_total "
       return text + "\(dropped.load(ordering: .relaxed))\n"
@@ -156,18 +119,30 @@
     }
   }
 
-  private final class PrometheusCounter: CounterHandler {
+  private protocol PrometheusSeries: AnyObject, Sendable {
+    static var type: String { get }
+    func write(name: String, labels: String, to text: inout String)
+  }
+
+  private final class PrometheusCounter: CounterHandler, PrometheusSeries {
+    static let type = "counter"
     private let count = Atomic<Int64>(0)
 
-    var value: Int64 { count.load(ordering: .relaxed) }
+    func write(name: String, labels: String, to text: inout String) {
+      text += "\(name)\(labels) \(count.load(ordering: .relaxed))\n"
+    }
     func increment(by amount: Int64) { count.wrappingAdd(amount, ordering: .relaxed) }
     func reset() { count.store(0, ordering: .relaxed) }
   }
 
-  private final class PrometheusGauge: RecorderHandler, MeterHandler {
+  private final class PrometheusGauge: RecorderHandler, MeterHandler, PrometheusSeries {
+    static let type = "gauge"
     private let bits = Atomic<UInt64>(0)
 
-    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+    func write(name: String, labels: String, to text: inout String) {
+      let value = Double(bitPattern: bits.load(ordering: .relaxed))
+      text += "\(name)\(labels) \(PrometheusMetrics.number(value))\n"
+    }
     func record(_ value: Int64) { set(Double(value)) }
     func record(_ value: Double) { set(value) }
     func set(_ value: Int64) { set(Double(value)) }
@@ -187,7 +162,9 @@
     }
   }
 
-  private final class PrometheusHistogram: TimerHandler, RecorderHandler {
+  private final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusSeries {
+    static let type = "histogram"
+
     private struct State {
       var counts: [UInt64]
       var sum = 0.0

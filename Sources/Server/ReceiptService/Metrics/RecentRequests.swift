@@ -5,7 +5,6 @@
 
   /// The number and the durations of the requests of the last ten minutes of this process, for each second.
   final class RecentRequests: Sendable {
-    /// The requests within a period.
     struct Period: Sendable {
       fileprivate(set) var count = 0
       /// The number of requests that were answered with a status of 500 or more.
@@ -39,7 +38,6 @@
     fileprivate static let bucketCount = 96
 
     private struct Slot {
-      /// The number of seconds since ``origin``.
       var second = -1
       var period = Period()
     }
@@ -59,9 +57,7 @@
       }
     }
 
-    /// The last ten minutes in periods of `length` seconds, oldest first.
-    ///
-    /// The last period is not over yet.
+    /// The last ten minutes in periods of `length` seconds, oldest first; the last is not over yet.
     func periods(of length: Int, at now: ContinuousClock.Instant = .now) -> [Period] {
       let last = Int((now - origin).components.seconds) / length
       var periods = [Period](repeating: Period(), count: Self.seconds / length)

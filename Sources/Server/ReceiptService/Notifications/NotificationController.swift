@@ -13,23 +13,7 @@
     /// The limit for log lines that unauthenticated clients can cause.
     let noise = NoiseLimit()
 
-    var routes: [Route] {
-      [
-        Route(
-          method: .post, path: "/v1/notifications/{app}", operation: "receiveNotification",
-          summary:
-            "Takes notifications of the App Store (version 2) and pushes of Google Play. What is sent proves itself.",
-          parameters: [.path("app", .text, "The app, by its name in the configuration.")],
-          body: [.init(mediaType: "application/json", schema: "Notification")],
-          answers: [
-            (200, "It is recorded, now or before.", []),
-            (400, "It is not genuine, or not of this app.", Route.Content.problem),
-            (401, "The token of the push is not accepted.", Route.Content.problem), Route.unsupported,
-            (503, "It could not be checked or recorded; to be delivered again.", Route.Content.problem),
-          ],
-          respond: .open(receive))
-      ]
-    }
+    var routes: [Route] { [.receiveNotification(receive)] }
 
     private func receive(_ request: Request, _ context: ServiceContext) async throws -> Response {
       guard let app = apps[try context.pathParameter("app")] else { throw Problem.notFound }

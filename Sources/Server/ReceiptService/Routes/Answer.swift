@@ -2,7 +2,8 @@
 
 #if Server
   internal import HTTPTypes
-  internal import Hummingbird
+  package import Hummingbird
+  package import ReceiptCodec
 
   /// Completes responses: security headers, problem details for errors, and metrics.
   ///
@@ -36,7 +37,6 @@
       return response
     }
 
-    /// Adds the header fields that are common to all responses.
     func addCommonFields(to fields: inout HTTPFields) {
       fields[.xContentTypeOptions] = "nosniff"
       if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
@@ -44,7 +44,6 @@
       if shutdown.hasBegun { fields[.connection] = "close" }
     }
 
-    /// Counts an answered request, and records its duration.
     func count(
       _ operation: String, _ method: HTTPRequest.Method, _ status: HTTPResponse.Status,
       since start: ContinuousClock.Instant
@@ -57,6 +56,61 @@
     /// The methods that a path accepts; empty if the path does not exist.
     private func methods(of path: String) -> Set<String> {
       Set(endpoints.lazy.filter { $0.matches(path) }.map(\.method.rawValue))
+    }
+  }
+
+  /// A value that writes itself as a JSON object.
+  package protocol JSONWritable: Sendable {
+    func write(to json: inout JSONWriter)
+  }
+
+  /// An object of the API, which `scripts/wire-types` generates from the table of its members.
+  package protocol APIMessage: JSONWritable, ResponseGenerator {
+    /// The value of the member `type`; `nil` for a part of other objects.
+    static var type: String? { get }
+    func writeMembers(to json: inout JSONWriter)
+  }
+
+  extension APIMessage {
+    package static var type: String? { nil }
+
+    package func write(to json: inout JSONWriter) { write(to: &json, type: Self.type) }
+
+    private func write(to json: inout JSONWriter, type: String?) {
+      if let type { json.beginObject(type: type) } else { json.beginObject() }
+      writeMembers(to: &json)
+      json.endObject()
+    }
+
+    package func json(type: String? = Self.type) -> JSONWriter {
+      var json = JSONWriter()
+      write(to: &json, type: type)
+      return json
+    }
+
+    package func response(from request: Request, context: some RequestContext) -> Response { .json(json()) }
+  }
+
+  extension JSONWriter {
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    mutating func member(_ name: String, _ value: some JSONWritable) {
+      self.name(name)
+      value.write(to: &self)
+    }
+
+    mutating func member(_ name: String, _ values: [some JSONWritable]) {
+      self.name(name)
+      beginArray()
+      for value in values { value.write(to: &self) }
+      endArray()
+    }
+
+    mutating func member(_ name: String, _ words: [some RawRepresentable<String>]) {
+      self.name(name)
+      beginArray()
+      for word in words { string(word.rawValue) }
+      endArray()
     }
   }
 #endif

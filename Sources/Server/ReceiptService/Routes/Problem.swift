@@ -13,17 +13,13 @@
   /// The reason why a request fails, as problem details (RFC 9457) with a stable code.
   struct Problem: Error, Sendable {
     let status: HTTPResponse.Status
-    /// The code, in kebab-case.
-    ///
-    /// It does not change between versions.
+    /// The code, in kebab-case, which does not change between versions.
     let code: String
-    /// The error and its remedy.
     let detail: String
     /// The invalid parameter, header field or JSON path.
     var place: String?
     /// The entry of the audit trail that records the verdict on the request's content.
     var entry: UInt64?
-    /// The number of seconds after which to try again.
     var retryAfter: Int?
 
     init(
@@ -54,28 +50,21 @@
     }
 
     var response: Response {
-      let object = json
       var headers: HTTPFields = [.contentType: "application/problem+json"]
       if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
       // RFC 9110 section 15.5.16.
       if status == .unsupportedMediaType { headers[.acceptEncoding] = "identity" }
       if let retryAfter { headers[.retryAfter] = String(retryAfter) }
       return Response(
-        status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))
+        status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 
-    /// The problem as a JSON object.
     var json: JSONWriter {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("title", status.reasonPhrase)
-      object.member("status", Int64(status.code))
-      object.member("code", code)
-      object.member("detail", ShownText.plain(detail, limit: 1000))
-      object.member("place", place.map { ShownText.plain($0, limit: 200) })
-      if let entry { object.member("entry", entry) }
-      object.endObject()
-      return object
+      ProblemDetails(
+        title: status.reasonPhrase, status: Int64(status.code), code: code,
+        detail: ShownText.plain(detail, limit: 1000), place: place.map { ShownText.plain($0, limit: 200) },
+        entry: entry
+      ).json()
     }
   }
 
@@ -111,7 +100,6 @@
   }
 
   extension Response {
-    /// Creates a response with plain text.
     static func text(_ text: String) -> Response {
       Response(
         status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],

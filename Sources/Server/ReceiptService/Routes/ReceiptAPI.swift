@@ -19,19 +19,15 @@
   public final class ReceiptAPI: Sendable {
     /// The configuration of the service.
     public let configuration: ServiceConfiguration
-    /// The keys.
     package let keys: KeyRing
     package let entitlements: ServiceEntitlements
     package let notifications: NotificationIntake
     package let erasures: ErasureQueue
     let apps: ServedApps
-    /// The operations, in the order of the API description.
     package let routes: [Route]
-    /// The pages of the console and their forms.
     package let consoleRoutes: [ConsoleRoute]
     /// The verifications that ``VerificationHandler`` answers.
     let earlyVerifications: EarlyVerifications
-    private let identity: Identity
     private let answer: Answer
     private let database: any ServiceDatabase
     private let shutdown = ShutdownState()
@@ -54,12 +50,6 @@
 
     /// Creates the routes.
     ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - database: The database.
-    ///   - logger: The logger.
-    ///   - maximumKeyAge: The age after which the keys in memory are read again.
-    ///   - clock: The current time.
     /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together.
     package init(
       _ configuration: ServiceConfiguration, database: any ServiceDatabase,
@@ -96,20 +86,19 @@
         NotificationController(intake: notifications, apps: apps, bodies: bodies),
         AuditController(auditLog: auditLog), webhooks, KeyController(keys: keys, bodies: bodies),
         AdministrativeActController(database: database),
+        StatusController(
+          writeProbe: WriteProbe(database, auditLog, logger: logger), shutdown: shutdown,
+          url: configuration.publicURL),
       ]
-      let others = controllers.flatMap(\.routes)
-      let status = StatusController(
-        writeProbe: WriteProbe(database, auditLog, logger: logger), shutdown: shutdown,
-        url: configuration.publicURL, others: others)
-      routes = others + status.routes
+      routes = controllers.flatMap(\.routes)
 
       let sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
       let recentRequests = RecentRequests()
       let pages: [any ConsolePages] = [
-        LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies), HomePage(),
+        LoginPages(keys: keys, sessions: sessions, securesCookies: configuration.securesCookies),
         VerifyPage(entitlements: entitlements), TransactionPages(auditLog: auditLog),
         EntitlementPages(entitlements: entitlements, auditLog: auditLog), AuditPages(auditLog: auditLog),
-        LoadPage(recentRequests: recentRequests), WebhookPages(webhooks: webhooks),
+        OverviewPages(recentRequests: recentRequests), WebhookPages(webhooks: webhooks),
         KeyPages(keys: keys, database: database),
       ]
       let console = Console(
@@ -127,7 +116,6 @@
         identity: identity, admission: admission, entitlements: entitlements, answer: answer)
       self.keys = keys
       self.apps = apps
-      self.identity = identity
       self.entitlements = entitlements
       self.notifications = notifications
       self.erasures = erasures

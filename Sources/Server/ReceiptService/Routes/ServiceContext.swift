@@ -8,11 +8,8 @@
   public struct ServiceContext: RequestContext {
     /// The storage that Hummingbird requires.
     public var coreContext: CoreRequestContextStorage
-    /// The address of the peer, without its port.
-    ///
-    /// Behind a proxy, it is the proxy's address.
+    /// The address of the peer, which may be a proxy, without its port.
     package let remoteAddress: String?
-    /// The connection.
     let channel: any Channel
 
     /// Creates the context of a request.

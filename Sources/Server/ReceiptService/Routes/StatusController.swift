@@ -2,6 +2,7 @@
 
 #if Server
   internal import Hummingbird
+  internal import ReceiptCodec
   internal import Synchronization
 
   /// Answers probes, and the description of the API.
@@ -10,31 +11,35 @@
     let shutdown: ShutdownState
     /// The server's own address; `nil` for the address that the description was requested from.
     let url: String?
-    /// The operations of the other controllers, which the description has before these.
-    let others: [Route]
 
     var routes: [Route] {
-      let text = [Route.Content(mediaType: "text/plain", schema: "Text")]
-      return [
-        Route(
-          method: .get, path: "/healthz", operation: "getHealth", summary: "Whether the process answers.",
-          answers: [(200, "It does.", text)], respond: .probe { _, _ in .text("ok\n") }),
-        Route(
-          method: .get, path: "/openapi.json", operation: "getDescription",
-          summary: "The description of this API, in OpenAPI 3.1.",
-          answers: [(200, "The description.", Route.Content.json("Description"))],
-          respond: .open { _, _ in .json(OpenAPIDocument(routes: others + self.routes, url: url).object) }),
-        Route(
-          method: .get, path: "/readyz", operation: "getReadiness",
-          summary:
-            "Whether requests should be sent here: database and audit trail take writes, and no shutdown has begun.",
-          answers: [(200, "They should.", text), (503, "They should not.", Route.Content.problem)],
-          respond: .probe { _, _ in
-            guard !shutdown.hasBegun else { throw Problem.unavailable("The service is shutting down.") }
-            if let failure = await writeProbe.failure() { throw Problem.unavailable(failure) }
-            return .text("ready\n")
-          }),
+      [
+        .getHealth { _, _ in Response.text("ok\n") },
+        .getDescription { _, _ in Response.json(OpenAPIDescription.object(servedAt: url)) },
+        .getReadiness { _, _ in
+          guard !shutdown.hasBegun else { throw Problem.unavailable("The service is shutting down.") }
+          if let failure = await writeProbe.failure() { throw Problem.unavailable(failure) }
+          return Response.text("ready\n")
+        },
       ]
+    }
+  }
+
+  extension OpenAPIDescription {
+    /// The description, with the server's own address.
+    static func object(servedAt url: String?) -> JSONWriter {
+      var object = JSONWriter()
+      object.beginObject()
+      for member in (try? JSONValue(parsing: Array(json.utf8)))?.object ?? [] {
+        object.name(member.name)
+        guard member.name == "servers", let url else {
+          object.value(member.value)
+          continue
+        }
+        object.value(.array([.object([JSONMember(name: "url", value: .string(url))])]))
+      }
+      object.endObject()
+      return object
     }
   }
 

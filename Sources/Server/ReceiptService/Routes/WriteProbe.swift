@@ -19,22 +19,17 @@
       /// The error of the last attempt, `nil` if it succeeded, and the time of its end.
       var last: (failure: String?, end: ContinuousClock.Instant)?
       var isUnderWay = false
-      /// The callers that wait for the running attempt.
       var waiters: [Int: CheckedContinuation<String?, Never>] = [:]
       var nextWaiter = 0
     }
 
     private let database: any ServiceDatabase
     private let log: AuditLog?
+    /// The logger, which reports when writes begin to fail, with the reason, and when they succeed again.
     private let logger: Logger
     private let deadline: Duration
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - database: The database.
-    ///   - log: The audit trail, if there is one.
-    ///   - logger: The logger. It reports when writes begin to fail, with the reason, and when they succeed again.
-    ///   - deadline: The maximum time that a caller waits.
     init(
       _ database: any ServiceDatabase, _ log: AuditLog?, logger: Logger, deadline: Duration = .seconds(2)
     ) {

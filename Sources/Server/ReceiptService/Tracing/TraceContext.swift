@@ -19,13 +19,10 @@
     /// The name of the field with the vendors' data.
     static let stateField = "tracestate"
 
-    /// The identifier of the trace: 16 bytes in hexadecimal.
     package let traceID: String
     /// The identifier of the caller's span: 8 bytes in hexadecimal.
     package let spanID: String
-    /// The flags.
-    ///
-    /// Bit 0 is set if the caller records the trace.
+    /// The flags, of which bit 0 is set if the caller records the trace.
     package let flags: UInt8
     /// The value of `tracestate` with the vendors' data; `nil` if it is absent or invalid.
     package let state: String?
@@ -64,9 +61,7 @@
       UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
     }
 
-    /// The length of `tracestate` that every participant should propagate (section 3.3.1.5).
-    ///
-    /// A longer one is dropped.
+    /// The length of `tracestate` that every participant should propagate (section 3.3.1.5); a longer one is dropped.
     private static let longestState = 512
     private static let mostMembers = 32
 
@@ -111,7 +106,6 @@
   extension InstrumentationContext {
     private enum Key: InstrumentationContextKey { typealias Value = TraceContext }
 
-    /// The trace of the context, if it has one.
     package var trace: TraceContext? {
       get { self[Key.self] }
       set { self[Key.self] = newValue }

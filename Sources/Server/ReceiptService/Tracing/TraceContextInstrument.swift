@@ -5,8 +5,8 @@
   package import Hummingbird
   package import Instrumentation
   package import Logging
+  package import ReceiptHTTP
 
-  /// Extracts and injects W3C Trace Context.
   package struct TraceContextInstrument: Instrument {
     package init() {}
 
@@ -33,9 +33,7 @@
     }
   }
 
-  /// Runs the handling of a request within the trace in its header fields.
-  ///
-  /// A request without a trace costs one look-up of a header field.
+  /// Runs the handling of a request within the trace in its header fields, which costs one look-up if there is none.
   package struct TraceMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 
@@ -68,5 +66,49 @@
 
     /// Returns `true` if the header has a `traceparent` field.
     static func isNamed(in fields: HTTPFields) -> Bool { parentName.map { fields.contains($0) } ?? false }
+  }
+
+  /// The headers that propagate the trace of the current task, as the instrument of the process writes them.
+  enum TraceHeaders {
+    static var current: [HTTPHeader] {
+      guard let context = InstrumentationContext.current else { return [] }
+      var headers: [HTTPHeader] = []
+      InstrumentationSystem.instrument.inject(context, into: &headers, using: HeaderInjector())
+      return headers
+    }
+
+    /// The headers in the form that is stored with a change for its webhooks, one a line; `nil` if there are no
+    /// headers.
+    static var stored: String? {
+      let lines = current.filter { !$0.value.contains(where: \.isNewline) }.map { "\($0.name): \($0.value)" }
+      return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    }
+
+    static func headers(stored text: String?) -> [HTTPHeader] {
+      (text ?? "").split(separator: "\n").compactMap { line in
+        let parts = line.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        return HTTPHeader(String(parts[0]), String(parts[1].dropFirst()))
+      }
+    }
+
+    private struct HeaderInjector: Injector {
+      func inject(_ value: String, forKey key: String, into headers: inout [HTTPHeader]) {
+        headers.append(HTTPHeader(key, value))
+      }
+    }
+  }
+
+  /// A transport whose requests belong to the trace of the sending task.
+  package struct TracedTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+
+    package init(_ transport: any HTTPTransport) { self.transport = transport }
+
+    package func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+      var request = request
+      request.headers += TraceHeaders.current
+      return try await transport.send(request)
+    }
   }
 #endif

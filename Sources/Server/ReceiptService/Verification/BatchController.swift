@@ -13,29 +13,7 @@
     let admission: Admission
     let maximumLineByteCount: Int
 
-    var routes: [Route] {
-      [
-        Route(
-          method: .post, path: "/v1/verify/batch", operation: "verifyBatch",
-          summary:
-            "Verifies a receipt a line, and answers a verdict a line, in the same order, while it still reads. Read the answer while you send.",
-          parameters: [.policy, .app],
-          body: [
-            .init(mediaType: "application/octet-stream", schema: "Receipts"),
-            .init(mediaType: "text/plain", schema: "Receipts"),
-          ],
-          answers: [
-            (
-              200, "The verdicts; as text/plain if the request accepts that alone.",
-              [
-                .init(mediaType: "application/jsonl", schema: "Verdicts"),
-                .init(mediaType: "text/plain", schema: "Verdicts"),
-              ]
-            ), Route.unsupported,
-          ],
-          respond: .key(.verify, verify))
-      ]
-    }
+    var routes: [Route] { [.verifyBatch(verify)] }
 
     /// Answers a verdict for each line while lines arrive.
     ///
@@ -71,7 +49,6 @@
         })
     }
 
-    /// The line with the error that ends a batch.
     private static func lastLine(for error: any Error) -> [UInt8] {
       let isRevoked = (error as? Problem)?.status == .unauthorized
       var object = JSONWriter(type: "error")

@@ -17,11 +17,9 @@
     }
 
     enum Action {
-      /// Pass input on to the router.
       case passOn(Input)
       /// Do the work of a request, with its body.
       case perform(Work, ByteBuffer)
-      /// Give the place of a request back.
       case release
     }
 
@@ -32,18 +30,14 @@
     }
 
     private enum State {
-      /// All input is passed on.
       case open
-      /// A request is arriving.
-      ///
-      /// It is buffered until it is complete.
+      /// A request is arriving, and buffered until it is complete.
       case arriving(ArrivingRequest)
-      /// A request is being answered.
-      ///
-      /// Input after it is buffered.
+      /// A request is being answered, and input after it is buffered.
       case answering(ArrivingRequest)
     }
 
+    /// The maximum length of the body of a request that is answered early.
     private let maximumBodyByteCount: Int
     private var state = State.open
     /// The number of requests that the router has not answered yet.
@@ -52,7 +46,6 @@
     private var pending = CircularBuffer<Input>()
     private var isReadPending = false
 
-    /// - Parameter maximumBodyByteCount: The maximum length of the body of a request that is answered early.
     init(maximumBodyByteCount: Int) { self.maximumBodyByteCount = maximumBodyByteCount }
 
     private var isAnswering: Bool { if case .answering = state { true } else { false } }
@@ -118,21 +111,16 @@
 
     // MARK: Answers
 
-    /// Notes that the router has answered a request.
     mutating func routerAnswered() { routedCount = max(0, routedCount - 1) }
 
-    /// Ends the request whose answer is ready.
-    ///
-    /// - Returns: The work of the request, whose place is to be given back; `nil` if the connection has ended.
+    /// Ends the request whose answer is ready, and returns its work; `nil` if the connection has ended.
     mutating func finish() -> Work? {
       guard case .answering(let request) = state else { return nil }
       state = .open
       return request.work
     }
 
-    /// Leaves the request to the router, because it cannot be answered early.
-    ///
-    /// - Returns: The actions that pass it on; `nil` if the connection has ended.
+    /// Leaves the request to the router, which gets it by the actions; `nil` if the connection has ended.
     mutating func giveUp() -> [Action]? {
       guard case .answering(let request) = state else { return nil }
       state = .arriving(request)

@@ -8,9 +8,7 @@
   /// Otherwise a compressed receipt, or one in a form, would be recorded as malformed although the receipt itself is
   /// correct.
   enum ReceiptContent {
-    /// The maximum length of a field name by which a form is recognized.
-    ///
-    /// Receipts in base64 have no `=` within it.
+    /// The maximum length of a field name by which a form is recognized; receipts in base64 have no `=` within it.
     private static let maximumNameByteCount = 64
 
     /// The reason to refuse a request because of its header; `nil` if it is accepted.
@@ -29,18 +27,11 @@
     }
 
     /// The reason to refuse a request because of its header or body; `nil` if it is accepted.
-    ///
-    /// - Parameters:
-    ///   - fields: The header fields.
-    ///   - body: The body, or its beginning.
-    /// - Returns: The problem to answer with.
     static func problem(_ fields: HTTPFields, body: some Collection<UInt8>) -> Problem? {
       problem(fields) ?? (isForm(fields) ? problem(inForm: body) : nil)
     }
 
-    /// Returns `true` if the header declares the body as a form.
-    ///
-    /// The declaration can be wrong: `curl` sends this media type with any body by default.
+    /// Returns `true` if the header declares a form, which can be wrong: `curl` does so with any body by default.
     static func isForm(_ fields: HTTPFields) -> Bool {
       mediaType(fields) == "application/x-www-form-urlencoded"
     }
@@ -65,14 +56,17 @@
       }
     }
 
-    /// Returns `true` if a byte can occur in a field name, percent-encoded or not.
-    ///
-    /// See WHATWG URL, application/x-www-form-urlencoded.
+    /// Returns `true` if a byte can occur in a field name (WHATWG URL, application/x-www-form-urlencoded).
     private static func isOfName(_ byte: UInt8) -> Bool {
-      switch byte {
+      byte.isASCIILetterOrDigit || "*-._+%[]".utf8.contains(byte)
+    }
+  }
+
+  extension UInt8 {
+    var isASCIILetterOrDigit: Bool {
+      switch self {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "%"), UInt8(ascii: "["), UInt8(ascii: "]"):
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
         true
       default: false
       }
@@ -80,7 +74,6 @@
   }
 
   extension StringProtocol {
-    /// The text without spaces and tabs around it.
     fileprivate var trimmed: SubSequence {
       let isSpace = { (character: Character) in character == " " || character == "\t" }
       let start = firstIndex { !isSpace($0) } ?? endIndex

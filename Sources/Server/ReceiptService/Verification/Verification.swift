@@ -13,20 +13,13 @@
     let policy: ServedPolicy
     var recording: RecordingOptions
     let entitlements: ServiceEntitlements
-    /// The customer who presents the receipt.
-    ///
-    /// It is recorded if the receipt does not name a customer.
+    /// The customer who presents the receipt, recorded if the receipt does not name one.
     var presenter: String?
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
     /// Creates the verification for an app.
     ///
-    /// - Parameters:
-    ///   - app: The app.
-    ///   - name: The name of one of its policies; `nil` for the default.
-    ///   - customer: The customer who presents the receipt.
-    ///   - entitlements: The entitlements, which know under which names receipts are recorded.
     /// - Throws: ``Problem`` if the app does not have the policy.
     init(
       _ app: ServedApp, policy name: String?, customer: String?, _ entitlements: ServiceEntitlements
@@ -68,11 +61,6 @@
     /// The closure runs on a worker thread. If nothing needs to be recorded or checked remotely, it is the thread that
     /// has verified the receipts, while they are in its core's cache.
     ///
-    /// - Parameters:
-    ///   - receipts: The receipts.
-    ///   - use: Receives the verdicts, in the order of the receipts, and their acknowledgements if the app records
-    ///     verdicts.
-    /// - Returns: The value that `use` returns.
     /// - Throws: `AuditError`. The verdicts must not be answered then.
     func verdicts<Result: Sendable>(
       on receipts: [[UInt8]],
@@ -95,9 +83,7 @@
       return await Workers.run { use(verdicts, acknowledgements) }
     }
 
-    /// Counts answered verdicts.
-    ///
-    /// A verdict that could not be recorded is not answered, and not counted.
+    /// Counts answered verdicts; one that could not be recorded is not answered, and not counted.
     func count(_ verdicts: [Verdict]) { VerdictMetrics.record(verdicts, app: app.name) }
 
     /// Records verdicts under one policy together with the facts of their receipts, each with the options of its own
@@ -150,13 +136,6 @@
       return writer
     }
 
-    /// Writes the JSON object of the answer.
-    ///
-    /// - Parameters:
-    ///   - verdict: The verdict.
-    ///   - acknowledgement: The acknowledgement of its record, if there is one.
-    ///   - index: The index of its line, if it is one of a batch.
-    ///   - writer: The writer of the object.
     func write(
       _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil,
       to writer: inout JSONWriter

@@ -21,9 +21,7 @@
       let body: ByteBuffer
     }
 
-    /// The maximum number of requests.
-    ///
-    /// More would block the event loop for milliseconds.
+    /// The maximum number of requests: more would block the event loop for milliseconds.
     private static let maximumCount = 64
 
     private let eventLoop: any EventLoop
@@ -31,9 +29,7 @@
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// Adds a request.
-    ///
-    /// It is verified when the event loop has read all available input.
+    /// Adds a request, which is verified when the event loop has read all available input.
     func append(_ member: Member) {
       members.append(member)
       if members.count == 1 { schedule() }
@@ -54,7 +50,6 @@
       }
     }
 
-    /// Verifies receipts under the policy of a verification.
     private func verify(_ members: [Member], _ verification: Verification) {
       let receipts = members.map { ReceiptInputText.stripped(Array($0.body.readableBytesView)) }
       let verdicts = verification.policy.verifier.verifyTogether(receipts[...])
@@ -109,15 +104,16 @@
       return verification
     }
 
-    /// Gives the place of a verification back.
-    func end() { admission.places.giveBack() }
+    /// Gives the place of a verification back, after its answer has been sent.
+    func end(after answer: EventLoopFuture<Void>? = nil) {
+      guard let answer else { return admission.places.giveBack() }
+      answer.whenComplete { [places = admission.places] _ in places.giveBack() }
+    }
   }
 
-  /// The groups of all event loops.
   final class VerificationGroups: Sendable {
     private let groups = Mutex<[Swift.ObjectIdentifier: NIOLoopBound<VerificationGroup>]>([:])
 
-    /// The group of the current event loop.
     func group(on eventLoop: any EventLoop) -> VerificationGroup {
       groups.withLock { groups in
         let id = Swift.ObjectIdentifier(eventLoop)

@@ -3,7 +3,7 @@
 #if Server
   internal import HTTPTypes
   package import NIOCore
-  package import NIOHTTPTypes
+  internal import NIOHTTPTypes
   internal import ReceiptCodec
 
   /// Answers `POST /v1/verify` before the router, because the router takes more time for a request than the verdict.
@@ -16,25 +16,14 @@
   /// error. Middleware of the router does not see the requests that it takes.
   ///
   /// Add it behind all handlers that look at requests and answers.
-  package final class VerificationHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// Parts of requests.
-    package typealias InboundIn = HTTPRequestPart
-    /// Parts of requests.
-    package typealias InboundOut = HTTPRequestPart
-    /// Parts of answers.
-    package typealias OutboundIn = HTTPResponsePart
-    /// Parts of answers.
-    package typealias OutboundOut = HTTPResponsePart
-
+  package final class VerificationHandler: ConnectionHandler {
     private struct Work {
       /// The verification, which occupies a place among the requests that are served at once.
       let verification: Verification
       let start = ContinuousClock.now
     }
 
-    /// The maximum length of a body.
-    ///
-    /// For longer ones, the time in the router does not matter.
+    /// The maximum length of a body; for longer ones, the time in the router does not matter.
     private static let maximumBodyByteCount = 64 << 10
 
     private let verifications: EarlyVerifications
@@ -43,7 +32,6 @@
     private var context: ChannelHandlerContext?
     private var group: VerificationGroup?
 
-    /// Creates a handler for one connection.
     package init(_ api: ReceiptAPI) {
       verifications = api.earlyVerifications
       maximumBodyByteCount = min(
@@ -51,19 +39,16 @@
       requests = EarlyRequests(maximumBodyByteCount: maximumBodyByteCount)
     }
 
-    /// Joins the group of the event loop.
     package func handlerAdded(context: ChannelHandlerContext) {
       self.context = context
       group = verifications.groups.group(on: context.eventLoop)
     }
 
-    /// Gives up a running request.
     package func handlerRemoved(context: ChannelHandlerContext) {
       perform(requests.abandon(), context)
       self.context = nil
     }
 
-    /// Gives up a running request.
     package func channelInactive(context: ChannelHandlerContext) {
       perform(requests.abandon(), context)
       requests.dropPending()
@@ -72,7 +57,6 @@
 
     // MARK: Input
 
-    /// Takes verification requests, and passes on all other input.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       receive(.part(unwrapInboundIn(data)), context)
     }
@@ -135,14 +119,8 @@
 
     // MARK: Answering
 
-    /// Answers the request with its verdict.
-    ///
-    /// - Parameters:
-    ///   - report: The JSON object with the verdict.
-    ///   - date: The current time, for the header field `Date`.
     func answer(_ report: JSONWriter, date: String) {
       guard let context, let work = requests.finish() else { return }
-      verifications.end()
       var fields: HTTPFields = [
         .contentType: "application/json", .contentLength: String(report.bytes.count), .date: date,
       ]
@@ -150,7 +128,9 @@
       context.write(
         wrapOutboundOut(.head(HTTPResponse(status: .ok, headerFields: fields))), promise: nil)
       context.write(wrapOutboundOut(.body(ByteBuffer(bytes: report.bytes))), promise: nil)
-      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      verifications.end(after: sent.futureResult)
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
       verifications.answer.count(VerificationController.path, .post, .ok, since: work.start)
       resume(context)
     }

@@ -3,126 +3,181 @@
 #if Server
   internal import ReceiptCodec
 
-  /// The lanes of an endpoint, within one transaction: see ``WebhookQueue``.
+  /// The lanes of an endpoint and their deliveries, within one transaction: see ``WebhookQueue``.
   struct EndpointLanes {
     let app: String
     let endpoint: String
     let session: any DatabaseSession
 
-    /// A waiting delivery.
-    struct Delivery: Sendable, Hashable {
-      let change: Int64
-      /// The lane of the customer and, if it differs, that of the previous customer.
-      let lanes: [String]
+    private static let ofLane = "app = $1 AND endpoint = $2 AND lane = $3"
+    private static let ofDelivery = "app = $1 AND endpoint = $2 AND change = $3"
+
+    /// Runs a statement whose first two parameters are the app and the endpoint.
+    @discardableResult
+    private func run(_ statement: String, _ others: DatabaseValue...) throws -> [DatabaseRow] {
+      try session.run(statement, [.text(app), .text(endpoint)] + others)
     }
 
-    private func values(_ others: DatabaseValue...) -> [DatabaseValue] {
-      [.text(app), .text(endpoint)] + others
+    // MARK: Lanes
+
+    func areDue(at now: Timestamp) throws -> Bool {
+      try !run(
+        "SELECT 1 FROM lanes WHERE app = $1 AND endpoint = $2 AND due <= $3 AND leased <= $3 LIMIT 1",
+        .integer(now.milliseconds)
+      ).isEmpty
     }
 
-    /// The waiting delivery of a change; `nil` if it was delivered or given up.
-    func delivery(_ change: Int64) throws -> Delivery? {
-      try session.run(
+    /// Locks the rows of due lanes that are free, and returns their names.
+    func due(at now: Timestamp, limit: Int) throws -> [String] {
+      try run(
         """
-        SELECT change, lane, previous_lane FROM deliveries
-        WHERE app = $1 AND endpoint = $2 AND change = $3 AND state = 0
-        """, values(.integer(change))
-      ).first.map(Self.delivery)
+        SELECT lane FROM lanes WHERE app = $1 AND endpoint = $2 AND due <= $3 AND leased <= $3
+        ORDER BY due LIMIT $4 \(session.dialect.lockingFreeRows)
+        """, .integer(now.milliseconds), .integer(Int64(limit))
+      ).map { $0.text(0) }
     }
 
-    /// The first waiting delivery of a lane.
-    func first(of lane: String) throws -> Delivery? {
-      // Use one statement for each column, so that each can use an index.
-      try ["lane", "previous_lane"].compactMap { column in
-        try session.run(
-          """
-          SELECT change, lane, previous_lane FROM deliveries
-          WHERE app = $1 AND endpoint = $2 AND \(column) = $3 AND state = 0 ORDER BY change LIMIT 1
-          """, values(.text(lane))
-        ).first.map(Self.delivery)
-      }.min { $0.change < $1.change }
-    }
-
-    private static func delivery(_ row: DatabaseRow) -> Delivery {
-      Delivery(change: row.integer(0), lanes: [row.optionalText(1), row.optionalText(2)].compactMap(\.self))
+    /// Makes sure that a lane exists, and locks its row.
+    func open(_ lane: String, at now: Timestamp) throws {
+      // The update changes nothing, but locks the row.
+      try run(
+        """
+        INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES ($1, $2, $3, $4, 0, $4)
+        ON CONFLICT(app, endpoint, lane) DO UPDATE SET lane = excluded.lane
+        """, .text(lane), .integer(now.milliseconds))
     }
 
     /// Locks the row of a lane, and returns the end of its lease; `nil` if the lane does not exist.
     func leased(_ lane: String) throws -> Int64? {
-      try session.run(
-        "SELECT leased FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3 \(session.dialect.lockingRows)",
-        values(.text(lane))
+      try run(
+        "SELECT leased FROM lanes WHERE \(Self.ofLane) \(session.dialect.lockingRows)", .text(lane)
       ).first?.integer(0)
     }
 
-    /// The time until which a delivery must wait for another one in one of its lanes; `nil` if it can be leased there.
-    func wait(for lane: String, before delivery: Delivery, at now: Timestamp) throws -> Timestamp? {
+    /// Locks the row of another lane and returns when it is due and not leased; `nil` if another transaction holds it.
+    func freeTime(of lane: String, at now: Timestamp) throws -> Timestamp? {
       // This must not wait for a lock, because the other transaction may wait for a lock of this one.
-      let rows = try session.run(
-        """
-        SELECT due, leased FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3 \(session.dialect.lockingFreeRows)
-        """, values(.text(lane)))
-      if rows.isEmpty {
+      let row = try run(
+        "SELECT due, leased FROM lanes WHERE \(Self.ofLane) \(session.dialect.lockingFreeRows)", .text(lane)
+      ).first
+      if row == nil {
         // The row is locked or missing. A missing lane would never be found again.
-        try session.run(
+        try run(
           """
           INSERT INTO lanes(app, endpoint, lane, due, leased, noted) VALUES ($1, $2, $3, $4, 0, $4)
           ON CONFLICT(app, endpoint, lane) DO NOTHING
-          """, values(.text(lane), .integer(now.milliseconds)))
+          """, .text(lane), .integer(now.milliseconds))
       }
-      let instant = rows.first.map { Timestamp(milliseconds: max($0.integer(0), $0.integer(1))) }
-      if let instant, instant > now { return instant }
-      // The end of the previous delivery wakes this lane. The second of delay is for the case that both end at once.
-      guard instant != nil, try first(of: lane) == delivery else { return now.addingSeconds(1) }
-      return nil
+      return row.map { Timestamp(milliseconds: max($0.integer(0), $0.integer(1))) }
     }
 
     /// Makes a lane due now if its first delivery is the given one, which waited for another lane.
-    func wake(_ lane: String, for delivery: Delivery, at now: Timestamp) throws {
+    func wake(_ lane: String, for delivery: WaitingDelivery, at now: Timestamp) throws {
       guard try first(of: lane) == delivery else { return }
-      try session.run(
+      try run(
         """
         UPDATE lanes SET due = $4, noted = $4 WHERE app = $1 AND endpoint = $2 AND due > $4 AND lane IN (
-          SELECT lane FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3 \(session.dialect.lockingFreeRows))
-        """, values(.text(lane), .integer(now.milliseconds)))
+          SELECT lane FROM lanes WHERE \(Self.ofLane) \(session.dialect.lockingFreeRows))
+        """, .text(lane), .integer(now.milliseconds))
     }
 
-    /// Sets the time at which a lane is due, and the end of its lease.
-    func set(_ lane: String, due: Timestamp, leased: Int64, at now: Timestamp) throws {
-      try session.run(
-        """
-        UPDATE lanes SET due = $4, leased = $5, noted = $6 WHERE app = $1 AND endpoint = $2 AND lane = $3
-        """,
-        values(
-          .text(lane), .integer(due.milliseconds), .integer(leased), .integer(now.milliseconds)))
+    /// Makes a lane due now, whose lease continues.
+    func makeDue(_ lane: String, at now: Timestamp) throws {
+      try run(
+        "UPDATE lanes SET due = $4, noted = $4 WHERE \(Self.ofLane)", .text(lane), .integer(now.milliseconds))
     }
 
-    /// Leases a lane.
+    func release(_ lane: String, due: Timestamp, at now: Timestamp) throws {
+      try run(
+        "UPDATE lanes SET due = $4, leased = 0, noted = $5 WHERE \(Self.ofLane)", .text(lane),
+        .integer(due.milliseconds), .integer(now.milliseconds))
+    }
+
     func lease(_ lane: String, until expires: Int64, at now: Timestamp) throws {
-      try session.run(
-        "UPDATE lanes SET leased = $4, noted = $5 WHERE app = $1 AND endpoint = $2 AND lane = $3",
-        values(.text(lane), .integer(expires), .integer(now.milliseconds)))
+      try run(
+        "UPDATE lanes SET leased = $4, noted = $5 WHERE \(Self.ofLane)", .text(lane), .integer(expires),
+        .integer(now.milliseconds))
+    }
+
+    func close(_ lane: String) throws { try run("DELETE FROM lanes WHERE \(Self.ofLane)", .text(lane)) }
+
+    // MARK: Deliveries
+
+    /// The waiting delivery of a change; `nil` if it was delivered or given up.
+    func delivery(_ change: Int64) throws -> WaitingDelivery? {
+      try run(
+        "SELECT change, lane, previous_lane FROM deliveries WHERE \(Self.ofDelivery) AND state = 0",
+        .integer(change)
+      ).first.map(Self.delivery)
+    }
+
+    func first(of lane: String) throws -> WaitingDelivery? {
+      // Use one statement for each column, so that each can use an index.
+      try ["lane", "previous_lane"].compactMap { column in
+        try run(
+          """
+          SELECT change, lane, previous_lane FROM deliveries
+          WHERE app = $1 AND endpoint = $2 AND \(column) = $3 AND state = 0 ORDER BY change LIMIT 1
+          """, .text(lane)
+        ).first.map(Self.delivery)
+      }.min { $0.change < $1.change }
+    }
+
+    private static func delivery(_ row: DatabaseRow) -> WaitingDelivery {
+      WaitingDelivery(
+        change: row.integer(0), lanes: [row.optionalText(1), row.optionalText(2)].compactMap(\.self))
+    }
+
+    func enter(_ change: Int64, lane: String, previousLane: String?) throws {
+      try run(
+        """
+        INSERT INTO deliveries(app, endpoint, change, lane, previous_lane, state, attempts)
+        VALUES ($1, $2, $3, $4, $5, 0, 0)
+        """, .integer(change), .text(lane), .text(previousLane))
     }
 
     /// The lease of a delivery whose lanes are leased.
-    func lease(of delivery: Delivery, expires: Int64) throws -> WebhookQueue.Lease? {
-      try session.run(
+    func lease(of delivery: WaitingDelivery, expires: Int64) throws -> WebhookQueue.Lease? {
+      try run(
         """
-        SELECT \(EntitlementChange.columns), attempts, trace, lane FROM deliveries
-        JOIN changes ON sequence = change
+        SELECT \(EntitlementChange.columns), attempts, trace FROM deliveries JOIN changes ON sequence = change
         WHERE deliveries.app = $1 AND endpoint = $2 AND change = $3
-        """, values(.integer(delivery.change))
+        """, .integer(delivery.change)
       ).first.map { row in
         WebhookQueue.Lease(
-          endpoint: endpoint, lane: row.text(10), attempts: Int(row.integer(8)), expires: expires,
-          change: EntitlementChange(row), trace: row.optionalText(9))
+          endpoint: endpoint, attempts: Int(row.integer(8)), expires: expires, change: EntitlementChange(row),
+          trace: row.optionalText(9))
       }
     }
 
-    /// Removes a lane without waiting deliveries.
-    func close(_ lane: String) throws {
-      try session.run(
-        "DELETE FROM lanes WHERE app = $1 AND endpoint = $2 AND lane = $3", values(.text(lane)))
+    func remove(_ change: Int64) throws {
+      try run("DELETE FROM deliveries WHERE \(Self.ofDelivery)", .integer(change))
+    }
+
+    func note(_ error: String, attempts: Int, isDead: Bool, _ change: Int64) throws {
+      try run(
+        "UPDATE deliveries SET error = $4, attempts = $5, state = $6 WHERE \(Self.ofDelivery)",
+        .integer(change), .text(error), .integer(Int64(attempts)), .integer(isDead ? 1 : 0))
+    }
+
+    func revive(id: String?, at now: Timestamp) throws -> Int {
+      let letters = try session.run(
+        """
+        SELECT change, lane, previous_lane FROM deliveries JOIN changes ON sequence = change
+        WHERE deliveries.app = $1 AND endpoint = $2 AND state = 1 \(id == nil ? "" : "AND id = $3")
+        ORDER BY lane, change
+        """, [.text(app), .text(endpoint)] + (id.map { [.text($0)] } ?? []))
+      let lanes = Set(letters.flatMap { [$0.optionalText(1), $0.optionalText(2)] }.compactMap(\.self))
+      for lane in lanes.sorted() {
+        try open(lane, at: now)
+        try makeDue(lane, at: now)
+      }
+      for letter in letters {
+        try run(
+          "UPDATE deliveries SET state = 0, attempts = 0, error = NULL WHERE \(Self.ofDelivery)",
+          .integer(letter.integer(0)))
+      }
+      return letters.count
     }
   }
 #endif

@@ -33,7 +33,6 @@
       ([0x20, 0x02], 2),
     ]
 
-    /// The embedded IPv4 address.
     private var embedded: IPAddress? {
       guard bytes.count == 16 else { return nil }
       // ISATAP (RFC 5214) embeds it in the interface identifier, after any prefix.

@@ -14,13 +14,10 @@
   /// webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=
   /// ```
   package struct StandardWebhookSigner: Sendable {
-    /// The prefix of secrets.
     package static let secretPrefix = "whsec_"
     private let secrets: [[UInt8]]
 
-    /// Creates a signer that signs with each of the secrets.
-    ///
-    /// There are several during a change of secrets.
+    /// Creates a signer that signs with each of the secrets, which are several during a change.
     package init(secrets: [[UInt8]]) { self.secrets = secrets }
 
     /// Parses a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for any other text.
@@ -32,16 +29,10 @@
       return bytes
     }
 
-    /// Formats a secret as text.
     package static func text(_ secret: [UInt8]) -> String { secretPrefix + Base64.encodeToString(secret) }
 
     /// The headers that sign a webhook.
     ///
-    /// - Parameters:
-    ///   - id: The identifier, the same for each attempt.
-    ///   - instant: The time of sending.
-    ///   - body: The body.
-    /// - Returns: The names and values.
     /// - Throws: `CryptoError` if OpenSSL fails.
     package func headers(
       id: String, at instant: Timestamp, body: [UInt8]

@@ -27,9 +27,7 @@
     private let pinned = Mutex<[Target: PinnedClient]>([:])
     private let resolving = DispatchQueue(label: "receipt-kit.webhooks.resolving", attributes: .concurrent)
 
-    /// The maximum number of bytes of a response that are read, so that the connection can be reused.
-    ///
-    /// The content is ignored.
+    /// The maximum number of bytes of a response that are read and ignored, so that the connection can be reused.
     private static let maximumAnswerByteCount = 1 << 16
     static let drainTimeout = Duration.seconds(2)
     /// The maximum number of a host's addresses to try, one after another.
@@ -59,14 +57,7 @@
       self.isAllowed = isAllowed
     }
 
-    /// Makes one attempt to post a change to an endpoint.
-    ///
-    /// - Parameters:
-    ///   - change: The change.
-    ///   - trace: The trace of the change, as ``TraceHeaders`` stores it.
-    ///   - endpoint: The endpoint.
-    ///   - now: The current time.
-    /// - Returns: The outcome.
+    /// Makes one attempt to post a change, with its trace as ``TraceHeaders`` stores it.
     func post(
       _ change: EntitlementChange, trace: String? = nil, to endpoint: WebhookEndpoint, at now: Timestamp
     ) async -> WebhookQueue.Outcome {
@@ -91,18 +82,21 @@
         request.body = .bytes(change.body, length: .known(Int64(change.body.count)))
         let deadline = NIODeadline.now() + TimeAmount(timeout)
         return try await send(request, to: try await targets(url, endpoint), by: deadline, at: now)
-      } catch let refusal as Refusal {
-        return .failed(refusal.message)
-      } catch let failure as RemoteURL.Failure {
-        return .failed(failure.description)
       } catch {
-        return Task.isCancelled ? .interrupted : .failed(ShownText.line("\(error)"))
+        let message: String
+        switch error {
+        case let refusal as Refusal: message = refusal.message
+        case let failure as RemoteURL.Failure: message = failure.description
+        default:
+          if Task.isCancelled { return .interrupted }
+          message = ShownText.line("\(error)")
+        }
+        return .failed(endpoint.removingSecrets(from: message))
       }
     }
 
     private struct Refusal: Error { let message: String }
 
-    /// The checked addresses to connect to.
     private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
       guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
       guard let addresses = await addresses(of: url.host) else {
@@ -165,9 +159,7 @@
       }
     }
 
-    /// Reads the response's body within limits.
-    ///
-    /// If it exceeds them, the connection is closed.
+    /// Reads the response's body within limits, beyond which the connection is closed.
     private static func drain(_ response: HTTPClientResponse) async {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { _ = try? await response.body.collect(upTo: maximumAnswerByteCount) }
@@ -215,5 +207,31 @@
 
   extension TimeAmount {
     fileprivate init(_ duration: Duration) { self = .milliseconds(Int64(duration / .milliseconds(1))) }
+  }
+
+  extension WebhookEndpoint {
+    /// Removes the user and the query of the URL from a text, wherever they occur, because errors are logged and shown
+    /// with dead letters.
+    func removingSecrets(from text: String) -> String {
+      var text = text
+      for secret in secretsOfURL {
+        text = text.replacing(secret, with: "…")
+        // A truncated text may end with the beginning of a secret part.
+        for count in stride(from: secret.count - 1, through: 4, by: -1) {
+          for end in [String(secret.prefix(count)), secret.prefix(count) + "…"] where text.hasSuffix(end) {
+            text = text.dropLast(end.count) + "…"
+          }
+        }
+      }
+      return text
+    }
+
+    private var secretsOfURL: [String] {
+      let rest = url.split(separator: "://", maxSplits: 1).last ?? ""
+      let query = rest.split(separator: "?", maxSplits: 1).dropFirst().first
+      let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+      let user = authority.lastIndex(of: "@").map { authority[..<$0] }
+      return [query, user].compactMap(\.self).filter { !$0.isEmpty }.map(String.init)
+    }
   }
 #endif

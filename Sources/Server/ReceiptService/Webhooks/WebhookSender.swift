@@ -12,22 +12,17 @@
   /// Several processes may do so on one database. After a replay, the caller must also signal
   /// ``ServiceEntitlements/commits``.
   package final class WebhookSender: Service {
-    /// The limits on concurrency, and the times of leases and polling.
     package struct Limits: Sendable, Hashable {
       /// The maximum number of running deliveries.
       ///
       /// Each endpoint has an equal share, at least one, that other endpoints cannot use, however slowly they answer.
       package var concurrentDeliveries = 128
-      /// The maximum number of running deliveries to one endpoint.
       package var concurrentDeliveriesPerEndpoint = 8
-      /// The time for which a delivery belongs to the process that began it.
-      ///
-      /// It is longer than an attempt can take.
+      /// The time for which a delivery belongs to the process that began it, longer than an attempt can take.
       package var lease = Duration.seconds(30)
       /// The interval of polling for commits of other processes and for deliveries that are due again.
       package var pollInterval = Duration.seconds(1)
 
-      /// Creates the default limits.
       package init() {}
     }
 
@@ -36,7 +31,6 @@
       let endpoint: String
     }
 
-    /// The endpoints, in the order of the configuration.
     private let endpoints: [(key: Key, endpoint: WebhookEndpoint)]
     private let queue: WebhookQueue
     private let client: WebhookClient
@@ -46,17 +40,8 @@
     private let logger: Logger
     /// The signal of commits and of the end of deliveries.
     private let wake = CommitSignal()
-    private let underWay = Mutex<[Key: Int]>([:])
-    /// The maximum number of running deliveries of each endpoint.
-    private let share: Int
+    private let running: Mutex<RunningDeliveries<Key>>
 
-    /// Creates the service.
-    ///
-    /// - Parameters:
-    ///   - apps: The apps with their endpoints.
-    ///   - entitlements: The entitlements, which store the changes.
-    ///   - timeout: The deadline of an attempt, up to the head of the response.
-    ///   - logger: The logger for errors.
     package convenience init(
       apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
     ) {
@@ -74,8 +59,9 @@
       endpoints = apps.flatMap { app in
         app.webhooks.map { (Key(app: app.name, endpoint: $0.name), $0) }
       }
-      share = max(
+      let share = max(
         1, min(limits.concurrentDeliveriesPerEndpoint, limits.concurrentDeliveries / max(1, endpoints.count)))
+      running = Mutex(RunningDeliveries(share: share))
       queue = WebhookQueue(entitlements.database)
       clock = entitlements.clock
       self.client = client
@@ -123,27 +109,25 @@
       }
     }
 
-    /// Leases the due deliveries.
-    ///
-    /// Each lease is counted and started at once, so that a later error does not undo it.
+    /// Leases and starts the due deliveries one by one, so that a later error does not undo it.
     private func leaseDue(
       at now: Timestamp, _ deliver: (WebhookQueue.Lease, WebhookEndpoint) -> Void
     ) async {
       do {
-        let counts = underWay.withLock { $0 }
-        let open = endpoints.filter { counts[$0.key, default: 0] < share }
-        let due = try await queue.database.read { [queue] session in
+        let running = running.withLock { $0 }
+        let open = endpoints.filter { running.free(of: $0.key) > 0 }
+        let due = try await queue.database.read { session in
           try open.filter {
-            try queue.isDue(app: $0.key.app, endpoint: $0.key.endpoint, at: now, in: session)
+            try EndpointLanes(app: $0.key.app, endpoint: $0.key.endpoint, session: session).areDue(at: now)
           }
         }
         // The order is random, so that an error does not always keep the same endpoints waiting.
         for (key, endpoint) in due.shuffled() {
           let leases = try await queue.lease(
             app: key.app, endpoint: key.endpoint, at: now, for: limits.lease,
-            limit: share - counts[key, default: 0])
+            limit: running.free(of: key))
           for lease in leases {
-            underWay.withLock { $0[key, default: 0] += 1 }
+            self.running.withLock { $0.begin(key) }
             deliver(lease, endpoint)
           }
         }
@@ -155,11 +139,10 @@
     private func deliver(_ lease: WebhookQueue.Lease, to endpoint: WebhookEndpoint) async {
       let key = Key(app: lease.change.app, endpoint: lease.endpoint)
       defer {
-        underWay.withLock { $0[key, default: 0] -= 1 }
+        running.withLock { $0.end(key) }
         wake.signal()
       }
       let outcome = await client.post(lease.change, trace: lease.trace, to: endpoint, at: clock())
-        .withoutSecrets(of: endpoint)
       let metadata: Logger.Metadata = [
         "app": "\(lease.change.app)", "endpoint": "\(lease.endpoint)", "webhook-id": "\(lease.change.id)",
         "attempt": "\(lease.attempts + 1)",

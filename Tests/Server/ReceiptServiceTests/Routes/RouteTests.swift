@@ -3,6 +3,10 @@
 #if Server
   import HTTPTypes
   import Hummingbird
+  import NIOCore
+  import NIOEmbedded
+  import NIOHTTPTypes
+  import ReceiptCodec
   @testable import ReceiptService
   import ReceiptTesting
   import Testing
@@ -52,6 +56,50 @@
       }
     }
 
+    @Test("the description has each route, and no other operation")
+    func description() async throws {
+      try await Self.withClient({ $0.publicURL = "https://example.com" }) { client, _ in
+        let (status, document) = try await client.json(.get, "/openapi.json", key: "")
+        #expect(status == 200)
+        #expect(document["servers"]?.array?.map { $0["url"]?.string } == ["https://example.com"])
+        let described = (document["paths"]?.object ?? []).flatMap { path in
+          (path.value.object ?? []).map { "\($0.name) \(path.name) \($0.value["operationId"]?.string ?? "")" }
+        }
+        let served = client.api.routes.map {
+          "\($0.method.rawValue.lowercased()) \($0.path.filter { $0 != "+" }) \($0.operation)"
+        }
+        #expect(described.sorted() == served.sorted())
+      }
+    }
+
+    @Test("a place is given back when the answer has been sent or its connection has ended, and not before")
+    func placesUntilSent() async throws {
+      try await Self.withClient({ $0.limits.maximumConcurrentRequests = 1 }) { client, key in
+        let reader = try await key(.read)
+        func status(on channel: any Channel = EmbeddedChannel()) async throws -> Int {
+          try await client.send(.get, "/v1/changes", key: reader, on: channel).status.code
+        }
+        for isSent in [true, false] {
+          let loop = NIOAsyncTestingEventLoop()
+          let channel = try await NIOAsyncTestingChannel(loop: loop) { channel in
+            try channel.pipeline.syncOperations.addHandler(GracefulCloseHandler())
+          }
+          try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+          #expect(try await status(on: channel) == 200)
+          await loop.run()
+          #expect(try await status() == 503)
+          channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+          if isSent { channel.write(HTTPResponsePart.end(nil), promise: nil) }
+          await loop.run()
+          #expect(try await status() == 503)
+          if isSent { channel.flush() } else { try await channel.close().get() }
+          await loop.run()
+          #expect(try await status() == 200)
+          if isSent { try await channel.close().get() }
+        }
+      }
+    }
+
     @Test("a key is asked for before a place, and a probe needs no place")
     func places() async throws {
       try await Self.withClient({ $0.limits.maximumConcurrentRequests = 0 }) { client, key in
@@ -89,6 +137,8 @@
         )
         #expect(get.status == .ok && head.status == .ok)
         #expect(head.headers[.contentType] == get.headers[.contentType])
+        let asset = try await client.send(.head, "/console/assets/console.css", key: "")
+        #expect(asset.status == .ok && asset.headers[.contentType] == "text/css; charset=utf-8")
       }
     }
 

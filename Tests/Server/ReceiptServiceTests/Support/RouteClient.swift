@@ -47,7 +47,7 @@
     /// The head of the answer.
     func send(
       _ method: HTTPRequest.Method, _ path: String, key: String, headers: [String: String] = [:],
-      body: [UInt8] = []
+      body: [UInt8] = [], on channel: any Channel = EmbeddedChannel()
     ) async throws -> Response {
       var fields = HTTPFields()
       fields[.authorization] = "Bearer \(key)"
@@ -60,7 +60,7 @@
         to: request,
         context: ServiceContext(
           source: ApplicationRequestContextSource(
-            channel: EmbeddedChannel(), logger: Logger(label: "routes") { _ in SwiftLogNoOpLogHandler() })))
+            channel: channel, logger: Logger(label: "routes") { _ in SwiftLogNoOpLogHandler() })))
     }
 
     /// The answer with its body, which ends.

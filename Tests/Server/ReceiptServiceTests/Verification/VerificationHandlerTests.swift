@@ -27,7 +27,9 @@
 
       func connection() async throws -> NIOAsyncTestingChannel {
         let channel = try await NIOAsyncTestingChannel(loop: loop) { [api] channel in
-          try channel.pipeline.syncOperations.addHandlers([ReadCounter(), VerificationHandler(api)])
+          try channel.pipeline.syncOperations.addHandlers([
+            ReadCounter(), FlushGate(), VerificationHandler(api),
+          ])
         }
         try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
         return channel
@@ -81,6 +83,15 @@
       func read(context: ChannelHandlerContext) {
         count += 1
         context.read()
+      }
+    }
+
+    /// Keeps answers from being sent while it is closed.
+    private final class FlushGate: ChannelOutboundHandler {
+      typealias OutboundIn = HTTPResponsePart
+      var isClosed = false
+      func flush(context: ChannelHandlerContext) {
+        if !isClosed { context.flush() }
       }
     }
 
@@ -374,6 +385,35 @@
           try await service.loop.executeInContext { fourth.pipeline.fireErrorCaught(Unexpected()) }
           #expect(try await service.routed(fourth) == Array(parts.prefix(2)))
         }
+      }
+    }
+
+    @Test("a place is given back when the answer has been sent, and not before")
+    func placesUntilSent() async throws {
+      try await Self.withAPI({ $0.limits.maximumConcurrentRequests = 1 }) { service, _ in
+        let parts = [service.head(), service.body, .end(nil)]
+        let (slow, second, third) = (
+          try await service.connection(), try await service.connection(), try await service.connection()
+        )
+        let close = { (isClosed: Bool) in
+          try await service.loop.executeInContext {
+            try slow.pipeline.syncOperations.handler(type: FlushGate.self).isClosed = isClosed
+          }
+        }
+        try await close(true)
+        try await service.send(parts, on: slow)
+        await service.loop.run()
+        #expect(try await !service.isAnswered(slow))
+        try await service.send(parts, on: second)
+        await service.loop.run()
+        #expect(try await service.routed(second) == parts)
+        try await close(false)
+        slow.flush()
+        await service.loop.run()
+        #expect(try await service.isAnswered(slow))
+        try await service.send(parts, on: third)
+        await service.loop.run()
+        #expect(try await service.isAnswered(third))
       }
     }
   }

@@ -8,29 +8,11 @@
   struct ChainPicture {
     let chainTitle: String
     let chainHeight: Int
-    let boxes: [Box]
+    let boxes: [[String: Any]]
     let hasBoxes: Bool
-    let arrows: [Arrow]
+    let arrows: [[String: Any]]
     let chainEnd: String
     let chainTable: TableView
-
-    struct Box {
-      let boxY: Int
-      let boxClass: String
-      let boxName: String
-      let boxRole: String
-      let boxDetails: String
-      let nameY: Int
-      let roleY: Int
-      let detailsY: Int
-    }
-
-    struct Arrow {
-      let arrowTop: Int
-      let arrowBottom: Int
-      let isBroken: Bool
-      let arrowTextY: Int
-    }
 
     private static let boxHeight = 64
     private static let gap = 34
@@ -38,14 +20,17 @@
     init(_ signer: ClaimedSigner) {
       let chain = signer.chain
       let certificates = chain.certificates
-      var boxes: [Box] = []
-      var arrows: [Arrow] = []
+      var boxes: [[String: Any]] = []
+      var arrows: [[String: Any]] = []
+      func top(ofBox index: Int) -> Int { 2 + index * (Self.boxHeight + Self.gap) }
       func add(_ style: String, _ name: String, _ role: String, _ details: String) {
-        let top = 2 + boxes.count * (Self.boxHeight + Self.gap)
+        let top = top(ofBox: boxes.count)
         boxes.append(
-          Box(
-            boxY: top, boxClass: style, boxName: name.shortened(to: 42), boxRole: role, boxDetails: details,
-            nameY: top + 22, roleY: top + 39, detailsY: top + 55))
+          [
+            "boxY": top, "boxClass": style, "boxName": name.shortened(to: 42), "boxRole": role,
+            "boxDetails": details,
+            "nameY": top + 22, "roleY": top + 39, "detailsY": top + 55,
+          ])
       }
       if let missing = chain.missingIssuer {
         add("missing", missing.name, "missing", missing.reason)
@@ -59,11 +44,12 @@
       }
       let onPath = boxes.count - certificates.count { $0.role == .notOnPath }
       for level in 1..<max(1, onPath) {
-        let bottom = boxes[level].boxY
+        let bottom = top(ofBox: level)
         arrows.append(
-          Arrow(
-            arrowTop: bottom - Self.gap, arrowBottom: bottom - 6,
-            isBroken: level == 1 && chain.missingIssuer != nil, arrowTextY: bottom - Self.gap / 2 + 3))
+          [
+            "arrowTop": bottom - Self.gap, "arrowBottom": bottom - 6,
+            "isBroken": level == 1 && chain.missingIssuer != nil, "arrowTextY": bottom - Self.gap / 2 + 3,
+          ])
       }
       self.boxes = boxes
       hasBoxes = !boxes.isEmpty

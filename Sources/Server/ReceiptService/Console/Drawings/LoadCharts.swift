@@ -3,10 +3,9 @@
 #if Server
   /// Throughput and latency of the last ten minutes, as drawings and as a table.
   struct LoadCharts {
-    /// The length of a period, in seconds.
     static let seconds = 10
 
-    let bars: [Bar]
+    let bars: [[String: Any]]
     let medianLine: String
     let highLine: String
     let greatestRate: String
@@ -14,15 +13,6 @@
     let middleRate: String
     let middleLatency: String
     let loadTable: TableView
-
-    struct Bar {
-      let barX: String
-      let barY: String
-      let barHeight: String
-      let faultHeight: String
-      let faultY: String
-      let hasFaults: Bool
-    }
 
     private static let left = 44.0
     private static let width = 312.0
@@ -39,10 +29,12 @@
       bars = periods.enumerated().map { index, period in
         let height = rates[index] / greatest * Self.height
         let faults = Double(period.faultCount) / Double(Self.seconds) / greatest * Self.height
-        return Bar(
-          barX: Self.number(Self.left + Double(index) * step + 0.5), barY: Self.number(Self.bottom - height),
-          barHeight: Self.number(height), faultHeight: Self.number(faults),
-          faultY: Self.number(Self.bottom - faults), hasFaults: period.faultCount > 0)
+        return [
+          "barX": Self.number(Self.left + Double(index) * step + 0.5),
+          "barY": Self.number(Self.bottom - height),
+          "barHeight": Self.number(height), "faultHeight": Self.number(faults),
+          "faultY": Self.number(Self.bottom - faults), "hasFaults": period.faultCount > 0,
+        ]
       }
       func line(_ values: [Double?]) -> String {
         var path = ""

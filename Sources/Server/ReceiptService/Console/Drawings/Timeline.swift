@@ -7,25 +7,13 @@
   ///
   /// The table below it has the same content, with the same numbers.
   struct Timeline {
-    let segments: [Segment]
-    let marks: [Mark]
+    let segments: [[String: Any]]
+    let marks: [[String: Any]]
     let ticks: [[String: String]]
     let nowX: String
     let startText: String
     let endText: String
     let summary: String
-
-    struct Segment {
-      let segmentX: String
-      let segmentWidth: String
-      let segmentClass: String
-    }
-
-    struct Mark {
-      let markX: String
-      let markNumber: Int
-      let markTextY: Int
-    }
 
     /// The maximum number of changes, and that of entries, in a drawing.
     static let maximumCount = 200
@@ -55,13 +43,15 @@
       func x(_ time: Int64) -> Double {
         Self.margin + Double(min(max(time, start), end) - start) / Double(end - start) * Self.width
       }
-      var segments: [Segment] = []
+      var segments: [[String: Any]] = []
       func add(_ from: Int64, _ to: Int64, _ style: String) {
         guard to > from else { return }
         segments.append(
-          Segment(
-            segmentX: LoadCharts.number(x(from)), segmentWidth: LoadCharts.number(max(x(to) - x(from), 0.5)),
-            segmentClass: style))
+          [
+            "segmentX": LoadCharts.number(x(from)),
+            "segmentWidth": LoadCharts.number(max(x(to) - x(from), 0.5)),
+            "segmentClass": style,
+          ])
       }
       for (index, change) in changes.enumerated() {
         let next = index + 1 < changes.count ? changes[index + 1].time.milliseconds : now
@@ -76,7 +66,7 @@
         let x = x(change.time.milliseconds)
         isRaised = x - lastX < 12 && !isRaised
         lastX = x
-        return Mark(markX: LoadCharts.number(x), markNumber: number + index, markTextY: isRaised ? 10 : 22)
+        return ["markX": LoadCharts.number(x), "markNumber": number + index, "markTextY": isRaised ? 10 : 22]
       }
       self.segments = segments
       ticks = entries.map { ["tickX": LoadCharts.number(x($0))] }

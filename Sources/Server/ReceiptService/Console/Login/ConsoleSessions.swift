@@ -17,9 +17,7 @@
     let keys: KeyRing
     let clock: @Sendable () -> Timestamp
 
-    /// Begins a login.
-    ///
-    /// - Returns: The secret of the cookie.
+    /// Begins a login, and returns the secret of the cookie.
     func begin(_ principal: Principal) async throws -> String {
       let secret = Self.generateSecret()
       let now = clock().milliseconds
@@ -49,7 +47,6 @@
       return try await keys.principal(id: key)
     }
 
-    /// Ends a login.
     func end(_ secret: String) async throws {
       try await database.write { session in
         _ = try session.run("DELETE FROM sessions WHERE hash = $1", .bytes(Self.hash(secret)))
@@ -58,9 +55,7 @@
 
     static func generateSecret() -> String { Base64URL.encodeToString(Random.bytes(32)) }
 
-    /// The token that forms contain.
-    ///
-    /// It cannot be computed from the contents of the database, and does not reveal the cookie.
+    /// The token that forms contain, which neither follows from the database's contents nor reveals the cookie.
     static func formToken(_ secret: String) -> String {
       Base64URL.encodeToString(hash("receipt-server console form \(secret)"))
     }

@@ -4,8 +4,8 @@
   internal import HTTPTypes
   internal import Hummingbird
   internal import Logging
+  internal import Synchronization
 
-  /// The pages that log in and out.
   struct LoginPages: ConsolePages {
     static let sessionCookie = "receipt-console"
     /// The cookie that binds the login form to a browser without a session.
@@ -60,13 +60,9 @@
     }
 
     private func loginPage(_ visit: ConsoleVisit, next: String?, problem: String?) -> Response {
-      struct Login {
-        let next: String
-        let problem: String?
-      }
       return visit.page(
         "login", title: "Log in", status: problem == nil ? .ok : .unauthorized,
-        Login(next: Self.localPath(next) ?? "", problem: problem))
+        ["next": Self.localPath(next) ?? "", "problem": problem])
     }
 
     /// The path of a page of the console; `nil` for any text that might lead elsewhere.
@@ -92,6 +88,42 @@
     private static func isForwardedSecurely(_ request: Request) -> Bool {
       guard let name = HTTPField.Name("X-Forwarded-Proto") else { return false }
       return request.headers[name]?.lowercased() == "https"
+    }
+  }
+
+  /// A limit on the number of wrong keys at the console's login that are answered with a page and logged.
+  ///
+  /// There is a limit for each address and one for all addresses together, so that using many addresses gains nothing.
+  /// Keys have 256 random bits and cannot be guessed: the limit only bounds the work.
+  final class LoginLimit: Sendable {
+    static let triesOfAddress = 5
+    static let triesOfAll = 60
+    private static let window: Duration = .seconds(60)
+
+    private struct Try {
+      let address: String
+      let time: ContinuousClock.Instant
+    }
+
+    /// The tries within the time window, oldest first; at most ``triesOfAll``.
+    private let tries = Mutex<[Try]>([])
+
+    /// Counts a wrong key.
+    ///
+    /// - Returns: `nil` if the try was counted; otherwise the number of seconds after which to try again.
+    func countWrongKey(from address: String, at now: ContinuousClock.Instant = .now) -> Int? {
+      tries.withLock { tries in
+        tries.removeAll { now - $0.time >= Self.window }
+        let own = tries.filter { $0.address == address }
+        let last =
+          own.count >= Self.triesOfAddress
+          ? own[own.count - Self.triesOfAddress] : tries.count >= Self.triesOfAll ? tries.first : nil
+        guard let last else {
+          tries.append(Try(address: address, time: now))
+          return nil
+        }
+        return Int((Self.window - (now - last.time)).components.seconds) + 1
+      }
     }
   }
 #endif

@@ -9,6 +9,7 @@ internal import ReceiptCrypto
   internal import NIOCore
   internal import ReceiptBytes
   internal import ReceiptCodec
+  internal import ReceiptCrypto
   internal import TransparencyLog
 
   /// The pages of the audit trail: its state, its entries and their proofs.
@@ -33,11 +34,6 @@ internal import ReceiptCrypto
     }
 
     private func auditPage(_ visit: ConsoleVisit) async throws -> Response {
-      struct Audit {
-        let facts: [FactView]
-        let checkpoint: String?
-        let table: TableView
-      }
       let log = try auditLog.served
       let audience = try visit.audience()
       let (size, checkpoint, entries) = try await log.read { view in
@@ -60,20 +56,14 @@ internal import ReceiptCrypto
       ]
       return visit.page(
         "audit", title: "Audit trail",
-        Audit(
-          facts: facts.compactMap { $0 },
-          checkpoint: checkpoint.map { String(decoding: $0.signed.encoded, as: UTF8.self) },
-          table: EntryTable.view("The newest entries", entries, app: try visit.chosenApp()?.name)))
+        [
+          "facts": facts.compactMap { $0 },
+          "checkpoint": checkpoint.map { String(decoding: $0.signed.encoded, as: UTF8.self) },
+          "table": EntryTable.view("The newest entries", entries, app: try visit.chosenApp()?.name),
+        ])
     }
 
     private func entryPage(_ visit: ConsoleVisit) async throws -> Response {
-      struct Entry {
-        let facts: [FactView]
-        let raw: String
-        let proofPage: String
-        let historyLink: String?
-        let entitlementLink: String?
-      }
       let index = try visit.context.indexParameter("index")
       let audience = try visit.audience()
       let (columns, recorded) = try await auditLog.served.read { view in
@@ -94,19 +84,20 @@ internal import ReceiptCrypto
       let owner = visit.apps.first { $0.isAbout(recorded.entry) }
       return visit.page(
         "entry", title: "Entry \(index)",
-        Entry(
-          facts: columns.compactMap { name, value in
+        [
+          "facts": columns.compactMap { name, value in
             name == "verdict"
               ? FactView(name, "\(VerdictView(value).symbol) \(value)", style: VerdictView(value).style)
               : FactView(name, value, link: name == "previous" ? "/console/audit/entries/\(value)" : nil)
-          }, raw: String(decoding: recorded.bytes, as: UTF8.self),
-          proofPage: ConsoleURL.entry(index) + "/proof",
-          historyLink: original.map {
+          }, "raw": String(decoding: recorded.bytes, as: UTF8.self),
+          "proofPage": ConsoleURL.entry(index) + "/proof",
+          "historyLink": original.map {
             ConsoleURL.make("/console/transactions", [("original", $0), ("app", owner?.name)])
           },
-          entitlementLink: original.flatMap { original in
+          "entitlementLink": original.flatMap { original in
             owner.map { ConsoleURL.entitlement(original, app: $0.name) }
-          }))
+          },
+        ])
     }
 
     private func proof(
@@ -121,31 +112,21 @@ internal import ReceiptCrypto
     }
 
     private func proofPage(_ visit: ConsoleVisit) async throws -> Response {
-      struct Proof {
-        let entry: String
-        let entryLink: String
-        /// The exact bytes in base64, because invisible characters are replaced in the displayed text.
-        let entryBase64: String
-        let proof: String
-        let key: String
-        let facts: [FactView]
-        let downloadLink: String
-        let command: String
-      }
       let (index, recorded, checkpoint, proof) = try await proof(visit)
       let key = try auditLog.served.keys.current.text
       return visit.page(
         "proof", title: "Proof of entry \(index)",
-        Proof(
-          entry: String(decoding: recorded.bytes, as: UTF8.self), entryLink: ConsoleURL.entry(index),
-          entryBase64: Base64.encodeToString(recorded.bytes),
-          proof: String(decoding: proof.encoded, as: UTF8.self),
-          key: key,
-          facts: [
+        [
+          "entry": String(decoding: recorded.bytes, as: UTF8.self), "entryLink": ConsoleURL.entry(index),
+          "entryBase64": Base64.encodeToString(recorded.bytes),
+          "proof": String(decoding: proof.encoded, as: UTF8.self),
+          "key": key,
+          "facts": [
             FactView("Index", "\(index)"), FactView("Size of the tree", "\(checkpoint.size)"),
             FactView("Root", checkpoint.root.description), FactView("Public key", key),
-          ].compactMap { $0 }, downloadLink: ConsoleURL.entry(index) + "/tlog-proof",
-          command: "receipt-tool audit check entry-\(index).tlog-proof --key '\(key)'"))
+          ].compactMap { $0 }, "downloadLink": ConsoleURL.entry(index) + "/tlog-proof",
+          "command": "receipt-tool audit check entry-\(index).tlog-proof --key '\(key)'",
+        ])
     }
   }
 #endif

@@ -6,7 +6,6 @@
   internal import Hummingbird
   internal import ReceiptCodec
 
-  /// The pages of entitlements and their history.
   struct EntitlementPages: ConsolePages {
     let entitlements: ServiceEntitlements
     let auditLog: AuditLog?
@@ -19,13 +18,6 @@
     }
 
     private func entitlementsPage(_ visit: ConsoleVisit) async throws -> Response {
-      struct Search {
-        let searchChoice: ChoiceView
-        let searched: String
-        let appChoice: ChoiceView?
-        let found: TableView?
-        let changes: TableView
-      }
       let app = try visit.app()
       let by = try visit.query("by") ?? "identifier"
       let value = try visit.query("value")
@@ -41,13 +33,13 @@
       let changes = try await entitlements.changes(app: app.name, after: max(0, latest - 50), limit: 50)
       return visit.page(
         "entitlements", title: "Entitlements",
-        Search(
-          searchChoice: ChoiceView(
+        [
+          "searchChoice": ChoiceView(
             name: "by", label: "Search by",
             options: [
               ("identifier", "Original transaction or purchase token"), ("customer", "Customer"),
-            ], chosen: by), searched: value ?? "", appChoice: visit.appChoice(app),
-          found: try found.map { found in
+            ], chosen: by), "searched": value ?? "", "appChoice": visit.appChoice(app),
+          "found": try found.map { found in
             let page = try visit.page(of: found)
             return TableView(
               "Found", ["Entitlement", "State", "Product", "Customer", "Expires"],
@@ -61,7 +53,7 @@
                 ]
               }, empty: "Nothing is known of it.", footer: page.footer)
           },
-          changes: TableView(
+          "changes": TableView(
             "The latest changes, newest first", ["Time", "What", "Product", "Entitlement", "Customer"],
             changes.reversed().map { change in
               let state = EntitlementState(change)
@@ -72,20 +64,11 @@
                   link: state.identifier.map { ConsoleURL.entitlement($0, app: app.name) }),
                 CellView(change.customer),
               ]
-            }, empty: "No changes yet.")))
+            }, empty: "No changes yet."),
+        ])
     }
 
     private func entitlementPage(_ visit: ConsoleVisit) async throws -> Response {
-      struct Entitlement {
-        let lives: [Life]
-        let entries: TableView?
-      }
-      struct Life {
-        let lifeTitle: String
-        let facts: [FactView]
-        let timeline: Timeline?
-        let lifeTable: TableView
-      }
       let app = try visit.app()
       let id = try visit.path("id")
       let found = try await entitlements.entitlements(app: app.name, identifier: id)
@@ -94,15 +77,15 @@
       let entries = try await auditLog?.read { view in
         try view.history(original: id, limit: 1000).filter { app.isAbout($0.entry) }
       }
-      var lives: [Life] = []
+      var lives: [[String: Any]] = []
       for stored in found {
         let changes = try await entitlements.history(app: app.name, name: stored.name)
         let page = try visit.page(of: Array(changes.enumerated()), "changes-from")
         let state = EntitlementState(stored, at: now)
         lives.append(
-          Life(
-            lifeTitle: state.product ?? stored.identifier,
-            facts: [
+          ConsoleVisit.present([
+            "lifeTitle": state.product ?? stored.identifier,
+            "facts": [
               FactView("State", state.text, style: state.style), FactView("Environment", state.environment),
               FactView(
                 "Customer", stored.customer,
@@ -111,12 +94,12 @@
                     "/console/entitlements", [("by", "customer"), ("value", $0), ("app", app.name)])
                 }), FactView("Expires", state.expires), FactView("Latest purchase", state.purchase),
             ].compactMap { $0 },
-            timeline: Timeline(
+            "timeline": Timeline(
               changes.suffix(Timeline.maximumCount),
               number: max(0, changes.count - Timeline.maximumCount) + 1,
               entries: entries?.prefix(Timeline.maximumCount).map(\.entry.time) ?? [], expires: state.expiry,
               at: now),
-            lifeTable: TableView(
+            "lifeTable": TableView(
               "What became of it, oldest first",
               ["No.", "Time", "What", "State after it", "Purchase", "Expires"],
               page.elements.map { index, change in
@@ -125,17 +108,19 @@
                   CellView("\(index + 1)"), CellView(ShownTime.full(change.time)), CellView(change.type),
                   CellView(state.text, style: state.style), CellView(state.purchase), CellView(state.expires),
                 ]
-              }, empty: "Nothing was told of it yet.", footer: page.footer)))
+              }, empty: "Nothing was told of it yet.", footer: page.footer),
+          ]))
       }
       return visit.page(
         "entitlement", title: "Entitlement \(id)",
-        Entitlement(
-          lives: lives,
-          entries: try entries.map {
+        [
+          "lives": lives,
+          "entries": try entries.map {
             let page = try visit.page(of: $0)
             return EntryTable.view(
               "Entries of the audit trail, newest first", page.elements, app: app.name, footer: page.footer)
-          }))
+          },
+        ])
     }
   }
 

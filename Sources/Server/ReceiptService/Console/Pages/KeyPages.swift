@@ -28,13 +28,6 @@
     }
 
     private func keysPage(_ visit: ConsoleVisit, created: APIKeyText?) async throws -> Response {
-      struct Keys {
-        let created: String?
-        let createdID: String
-        let appChoice: ChoiceView?
-        let scopes: [[String: String]]
-        let table: TableView
-      }
       let meanings: [Scope: String] = [
         .verify: "have receipts verified and inspected",
         .read: "read entitlements, changes and the audit trail",
@@ -44,11 +37,11 @@
       let page = try visit.page(of: try await keys.keys(for: login))
       return visit.page(
         "keys", title: "Keys",
-        Keys(
-          created: created?.description, createdID: created?.id ?? "",
-          appChoice: visit.appChoice(nil, orAll: login.isForAllApps),
-          scopes: Scope.allCases.map { ["scope": $0.rawValue, "scopeMeaning": meanings[$0] ?? ""] },
-          table: TableView(
+        [
+          "created": created?.description, "createdID": created?.id ?? "",
+          "appChoice": visit.appChoice(nil, orAll: login.isForAllApps),
+          "scopes": Scope.allCases.map { ["scope": $0.rawValue, "scopeMeaning": meanings[$0] ?? ""] },
+          "table": TableView(
             "Keys in the order of their creation",
             ["Name", "Identifier", "App", "Scopes", "Created", "State"],
             page.elements.map { key in
@@ -60,12 +53,11 @@
                 CellView(key.created),
                 key.revoked.map { CellView("revoked", note: ShownTime.full(.init(milliseconds: $0))) }
                   ?? CellView(
-                    form: ButtonFormView(
-                      action: "/console/keys/revoke",
-                      summary: isOwn ? "In force, yours: revoke…" : "In force: revoke…",
-                      button: "Revoke for good", subject: principal.name, [("id", principal.keyID)])),
+                    form: "/console/keys/revoke", isOwn ? "In force, yours: revoke…" : "In force: revoke…",
+                    button: "Revoke for good", subject: principal.name, [("id", principal.keyID)]),
               ]
-            }, footer: page.footer)))
+            }, footer: page.footer),
+        ])
     }
 
     private func actsPage(_ visit: ConsoleVisit) async throws -> Response {
@@ -83,7 +75,8 @@
             "The newest 500, newest first", ["Time", "Act", "By", "Details"],
             page.elements.map { act in
               [
-                CellView(act.time), CellView(act.act), CellView(act.actor, note: names[act.actor]),
+                CellView(ShownTime.full(act.time)), CellView(act.act),
+                CellView(act.actor, note: names[act.actor]),
                 CellView(act.details),
               ]
             }, empty: "No acts yet.", footer: page.footer)

@@ -21,17 +21,6 @@
     ]
 
     private func transactions(_ visit: ConsoleVisit) async throws -> Response {
-      struct Transactions {
-        let searchChoice: ChoiceView
-        let searched: String
-        let verdictChoice: ChoiceView
-        let environmentChoice: ChoiceView
-        let appChoice: ChoiceView?
-        let table: TableView
-        let nextPage: String?
-        let isFirstPage: Bool
-        let firstPage: String
-      }
       let app = try visit.chosenApp()
       var search = EntrySearch()
       search.limit = 50
@@ -61,27 +50,27 @@
       let path = "/console/transactions"
       return visit.page(
         "transactions", title: "Transactions",
-        Transactions(
-          searchChoice: ChoiceView(
+        [
+          "searchChoice": ChoiceView(
             name: "by", label: "Search by", options: Self.searches.map { ($0.name, $0.label) },
             chosen: by ?? ""),
-          searched: value ?? "",
-          verdictChoice: ChoiceView(
+          "searched": value ?? "",
+          "verdictChoice": ChoiceView(
             name: "verdict", label: "Verdict",
             options: [("", "any")] + RecordedVerdict.allCases.map { ($0.rawValue, $0.rawValue) },
             chosen: verdict ?? ""),
-          environmentChoice: ChoiceView(
+          "environmentChoice": ChoiceView(
             name: "environment", label: "Environment",
             options: [("", "any")] + ["Production", "Sandbox", "Xcode", "LocalTesting"].map { ($0, $0) },
             chosen: environment ?? ""),
-          appChoice: visit.appChoice(app, orAll: try visit.login.isForAllApps),
-          table: EntryTable.view("Entries of the audit trail, newest first", entries, app: app?.name),
-          nextPage: next.map { ConsoleURL.make(path, parameters + [("before", "\($0)")]) },
-          isFirstPage: search.before == UInt64(Int64.max), firstPage: ConsoleURL.make(path, parameters)))
+          "appChoice": visit.appChoice(app, orAll: try visit.login.isForAllApps),
+          "table": EntryTable.view("Entries of the audit trail, newest first", entries, app: app?.name),
+          "nextPage": next.map { ConsoleURL.make(path, parameters + [("before", "\($0)")]) },
+          "isFirstPage": search.before == UInt64(Int64.max), "firstPage": ConsoleURL.make(path, parameters),
+        ])
     }
   }
 
-  /// Shows entries of the trail as a table.
   enum EntryTable {
     static func view(
       _ caption: String, _ entries: [RecordedEntry], app: String?, footer: ListFooter? = nil

@@ -8,7 +8,6 @@
   internal import ReceiptInspection
   internal import ReceiptVerification
 
-  /// The page that verifies a receipt and shows what is in it.
   struct VerifyPage: ConsolePages {
     let entitlements: ServiceEntitlements
 
@@ -38,12 +37,6 @@
     private func verifyPage(
       _ visit: ConsoleVisit, receipt: [UInt8], result: VerdictResult?
     ) throws -> Response {
-      struct Form {
-        let appChoice: ChoiceView?
-        let policyChoice: ChoiceView?
-        let receiptText: String
-        let result: VerdictResult?
-      }
       let app = try visit.app()
       let policies = app.configuration.policies.keys.sorted()
       let isText = receipt.allSatisfy { 0x20..<0x7F ~= $0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
@@ -51,15 +44,16 @@
       let receiptText = isText ? String(decoding: receipt, as: UTF8.self) : Base64.encodeToString(receipt)
       return visit.page(
         "verify", title: "Verify a receipt",
-        Form(
-          appChoice: visit.appChoice(app),
+        [
+          "appChoice": visit.appChoice(app),
           // Policies are known only after an app is chosen.
-          policyChoice: policies.count < 2
+          "policyChoice": policies.count < 2
             ? nil
             : ChoiceView(
               name: "policy", label: "Policy", options: policies.map { ($0, $0) },
               chosen: visit.form["policy"] ?? AppConfiguration.defaultPolicy),
-          receiptText: receiptText, result: result))
+          "receiptText": receiptText, "result": result,
+        ])
     }
   }
 
@@ -67,17 +61,12 @@
   private struct VerdictResult {
     let verdict: VerdictView
     let verdictFacts: [FactView]
-    let sections: [SectionView]
+    let sections: [[String: Any]]
     let chains: [ChainPicture]
     let fieldTable: TableView?
     /// The form's buttons for other pages of fields.
-    let fieldPages: [FieldPageView]
+    let fieldPages: [[String: Any]]
     let unreadable: String?
-
-    struct FieldPageView {
-      let fieldStart: Int
-      let fieldPageText: String
-    }
 
     /// The maximum number of fields on a page.
     ///
@@ -86,22 +75,12 @@
     /// The maximum number of facts in a section, of sections, and of chains.
     private static let maximumSummaryCount = 50
 
-    struct SectionView {
-      let sectionTitle: String
-      let facts: [FactView]
-    }
-
     init(
       _ outcome: Verification.Outcome, receipt: [UInt8], recordsVerdicts: Bool, canRead: Bool,
       firstField: Int, at now: Timestamp
     ) {
       let (verdict, acknowledgement) = outcome
-      let view =
-        switch verdict {
-        case .valid: VerdictView("valid")
-        case .invalid: VerdictView("invalid")
-        case .undetermined: VerdictView("undetermined")
-        }
+      let view = VerdictView(verdict.word)
       self.verdict = view
       let reason = verdict.reason
       let entry = acknowledgement.map {
@@ -125,16 +104,18 @@
         let inspection = try Inspection(of: receipt)
         let summary = inspection.summary(at: now)
         sections = summary.sections.prefix(Self.maximumSummaryCount).map { section in
-          SectionView(
-            sectionTitle: section.title ?? "What it says",
-            facts: section.fields.prefix(Self.maximumSummaryCount).reduce(into: []) { facts, field in
+          [
+            "sectionTitle": section.title ?? "What it says",
+            "facts": section.fields.prefix(Self.maximumSummaryCount).reduce(into: [FactView]()) {
+              facts, field in
               // A field without a name continues the previous field.
               if field.name.isEmpty, let last = facts.popLast() {
                 facts += [FactView(last.term, "\(last.fact); \(field.value)")].compactMap { $0 }
               } else {
                 facts += [FactView(field.name, field.value)].compactMap { $0 }
               }
-            })
+            },
+          ]
         }
         chains = summary.signers.lazy.filter { !$0.isRepeated }.prefix(Self.maximumSummaryCount).map {
           ChainPicture($0)
@@ -151,7 +132,7 @@
           ["Field", "Value", "Meaning"], rows.rows)
         let pages = [(start - limit, "Show the fields before"), (end, "Show further fields")]
         fieldPages = pages.filter { 0..<count ~= $0.0 }.map {
-          FieldPageView(fieldStart: $0.0, fieldPageText: $0.1)
+          ["fieldStart": $0.0, "fieldPageText": $0.1]
         }
         unreadable = nil
       } catch {
@@ -170,9 +151,7 @@
     }
   }
 
-  /// The table rows for a range of a receipt's fields.
-  ///
-  /// Nested fields follow the field that contains them.
+  /// The table rows for a range of a receipt's fields; nested ones follow the field that contains them.
   private struct FieldRows {
     let range: Range<Int>
     private(set) var rows: [[CellView]] = []

@@ -5,7 +5,6 @@
   internal import Hummingbird
   internal import ReceiptHTTP
 
-  /// The page of webhooks and their dead letters.
   struct WebhookPages: ConsolePages {
     let webhooks: WebhookController
 
@@ -22,18 +21,12 @@
     }
 
     private func webhooksPage(_ visit: ConsoleVisit) async throws -> Response {
-      struct Webhooks {
-        let appChoice: ChoiceView?
-        let table: TableView
-        let letters: [TableView]
-      }
       let app = try visit.app()
       let counts = try await webhooks.queue.counts(app: app.name)
       func replay(_ endpoint: String, _ summary: String, _ button: String, _ id: String?) -> CellView {
         CellView(
-          form: ButtonFormView(
-            action: "/console/webhooks/replay", summary: summary, button: button, subject: id ?? endpoint,
-            [("app", app.name), ("endpoint", endpoint)] + (id.map { [("id", $0)] } ?? [])))
+          form: "/console/webhooks/replay", summary, button: button, subject: id ?? endpoint,
+          [("app", app.name), ("endpoint", endpoint)] + (id.map { [("id", $0)] } ?? []))
       }
       var letters: [TableView] = []
       for endpoint in app.configuration.webhooks where counts[endpoint.name]?.dead ?? 0 > 0 {
@@ -55,9 +48,9 @@
       }
       return visit.page(
         "webhooks", title: "Webhooks",
-        Webhooks(
-          appChoice: visit.appChoice(app),
-          table: TableView(
+        [
+          "appChoice": visit.appChoice(app),
+          "table": TableView(
             "Endpoints", ["Endpoint", "Address", "Waiting", "Dead letters", "Replay"],
             app.configuration.webhooks.map { endpoint in
               let (waiting, dead) = counts[endpoint.name] ?? (0, 0)
@@ -69,7 +62,8 @@
                   ? CellView(nil as String?)
                   : replay(endpoint.name, "Replay all…", "Deliver all \(dead) again", nil),
               ]
-            }, empty: "This app has no webhooks in the configuration."), letters: letters))
+            }, empty: "This app has no webhooks in the configuration."), "letters": letters,
+        ])
     }
   }
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  internal import Foundation
   internal import HTTPTypes
   internal import Hummingbird
   internal import NIOCore
@@ -20,7 +21,6 @@
       guard length <= maximumByteCount else { throw tooLarge }
     }
 
-    /// The body of a request.
     func bytes(of request: Request) async throws -> [UInt8] {
       try requireLength(request)
       do {
@@ -39,7 +39,6 @@
       return body
     }
 
-    /// The body of a request that must be a JSON object.
     func object(of request: Request) async throws -> JSONValue {
       let bytes = try await content(of: request)
       do throws(MalformedReceipt) {
@@ -51,6 +50,46 @@
       } catch {
         throw Problem.invalid("body", "The body is no JSON object: \(error)")
       }
+    }
+  }
+
+  extension Request {
+    /// A parameter of the query; `nil` if it is absent or empty.
+    func queryParameter(_ name: String) throws -> String? {
+      guard uri.query != nil else { return nil }
+      let values = uri.queryParameters.filter { $0.key == name[...] }
+      guard values.count < 2 else { throw Problem.invalid(name, "The parameter is there more than once.") }
+      guard let value = values.first?.value, !value.isEmpty else { return nil }
+      return String(value)
+    }
+
+    /// The maximum number of elements of the answer.
+    var limit: Int { get throws { Int(try integerParameter("limit", 1...1000, default: 100)) } }
+
+    func integerParameter(
+      _ name: String, _ range: ClosedRange<Int64>, default fallback: Int64
+    ) throws -> Int64 {
+      guard let text = try queryParameter(name) else { return fallback }
+      guard let number = Int64(text), range ~= number else {
+        throw Problem.invalid(name, "It takes a number from \(range.lowerBound) to \(range.upperBound).")
+      }
+      return number
+    }
+  }
+
+  extension ServiceContext {
+    /// A parameter of the path, percent-decoded.
+    func pathParameter(_ name: String) throws -> String {
+      guard let value = parameters.get(name), let text = value.removingPercentEncoding, !text.isEmpty,
+        text.utf8.count <= 4096
+      else { throw Problem.invalid(name, "It is empty, too long, or not percent-encoded UTF-8.") }
+      return text
+    }
+
+    /// A parameter of the path that is the index of something; anything but an index names nothing.
+    func indexParameter(_ name: String) throws -> UInt64 {
+      guard let index = parameters.get(name).flatMap({ UInt64($0) }) else { throw Problem.notFound }
+      return index
     }
   }
 #endif
