@@ -65,7 +65,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   /// The store's clock, if it can be advanced.
   public let clock: EmulatorClock?
   /// Sends notifications; `nil` if none are sent.
-  package private(set) var sender: NotificationSender?
+  private(set) var sender: NotificationSender?
   /// The fault script.
   public let faults = FaultScript()
   /// The counts of requests.

@@ -126,7 +126,7 @@ public struct EmulatedPlay: Sendable {
 
   private func keyResponse(_ body: () throws(CryptoError) -> RemoteResponse) -> RemoteResponse {
     do throws(CryptoError) { return try body() } catch {
-      return PlayError(500, "INTERNAL", "backendError", "\(error)", domain: "global").response
+      return PlayError.internal("\(error)").response
     }
   }
 }

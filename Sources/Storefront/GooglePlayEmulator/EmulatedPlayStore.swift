@@ -164,7 +164,7 @@ public final class EmulatedPlayStore: Sendable {
     } catch let error as LocalStoreError {
       return PlayError(error).response
     } catch {
-      return PlayError(500, "INTERNAL", "backendError", "\(error)", domain: "global").response
+      return PlayError.internal("\(error)").response
     }
   }
 
@@ -172,7 +172,7 @@ public final class EmulatedPlayStore: Sendable {
   func setPending(_ isPending: Bool, _ account: String) { pending.set(isPending, account) }
 
   /// A purchase as the app receives it: the JSON, its signature, and the app's public key.
-  func signedPurchase(_ view: PlayView) async throws -> [(name: String, value: JSONValue?)] {
+  func signedPurchase(_ view: PlayView) async throws -> JSONMembers {
     try signer.sign(view, packageName: packageName, pem: try await appKey())
   }
 
@@ -215,7 +215,7 @@ extension EmulatedPlayStore: ClockFollower {
   private func performDeadline(of token: String) async throws {
     guard var purchase = try await ledger.purchase(token: token) else { return }
     if let pause = purchase.pauseDate, !purchase.isPaused, purchase.deadline == pause {
-      purchase.beginPause()
+      purchase.hasPaused = true
       guard try await PlayView(purchase, in: ledger.store).subscriptionState == "PAUSED" else {
         purchase.endPause()
         return try await ledger.put(purchase)
@@ -238,21 +238,6 @@ extension EmulatedPlayStore: ClockFollower {
       try? await performDue()
       try? await Task.sleep(for: .milliseconds(50))
     }
-  }
-}
-
-/// Runs operations one after the other.
-private actor Gate {
-  private var last: Task<Void, Never>?
-
-  func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    let before = last
-    let task = Task {
-      await before?.value
-      return try await body()
-    }
-    last = Task { _ = try? await task.value }
-    return try await task.value
   }
 }
 

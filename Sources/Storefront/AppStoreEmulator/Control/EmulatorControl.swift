@@ -47,9 +47,9 @@ package struct EmulatorControl: Sendable {
   package func respond(to request: EmulatorRequest) async -> RemoteResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do {
-      return try await answer(request) ?? .json(.object([]))
+      return try await answer(request) ?? .json([:])
     } catch {
-      return .json(status: 400, ("error", .string("\(error)")))
+      return .json(["error": "\(error)"], status: 400)
     }
   }
 
@@ -90,13 +90,12 @@ package struct EmulatorControl: Sendable {
   private static func echo(_ request: EmulatorRequest) -> RemoteResponse {
     let headers = request.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
     var seen: Set<String> = []
-    return .json(
-      ("method", .string(request.method)), ("path", .strings(request.path)),
-      (
-        "query",
-        .array(request.query.map { .members(("name", .string($0.name)), ("value", .string($0.value))) })
-      ), ("headers", .object(headers.filter { seen.insert($0.name).inserted })),
-      ("body", .string(Base64.encodeToString(request.body))))
+    return .json([
+      "method": request.method, "path": request.path,
+      "query": request.query.map { ["name": $0.name, "value": $0.value] as JSONMembers },
+      "headers": JSONMembers(headers.filter { seen.insert($0.name).inserted }),
+      "body": Base64.encodeToString(request.body),
+    ])
   }
 
   /// Returns `true` if the query is `append=true`: the new rules are added to the existing ones.

@@ -72,17 +72,15 @@ package final class EmulatorStatistics: Sendable {
     state.withLock { $0.counts.ocspRequests[serialNumber, default: 0] += 1 }
   }
 
-  var json: JSONValue {
+  var json: JSONMembers {
     let counts = counts
-    func object(_ counts: [String: Int]) -> JSONValue {
-      .object(
-        counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) })
+    func sorted(_ counts: [String: Int]) -> JSONMembers {
+      JSONMembers(counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: $0.value.json) })
     }
-    return .members(
-      ("requests", object(counts.requests)), ("totalRequests", .integer(Int64(counts.totalRequests))),
-      ("distinctTokens", .integer(Int64(counts.distinctTokens))),
-      ("ocspRequests", object(counts.ocspRequests)),
-      ("openConnections", .integer(Int64(counts.openConnections))),
-      ("connections", .integer(Int64(counts.connections))))
+    return [
+      "requests": sorted(counts.requests), "totalRequests": counts.totalRequests,
+      "distinctTokens": counts.distinctTokens, "ocspRequests": sorted(counts.ocspRequests),
+      "openConnections": counts.openConnections, "connections": counts.connections,
+    ]
   }
 }

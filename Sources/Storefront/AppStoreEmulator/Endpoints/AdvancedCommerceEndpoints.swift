@@ -33,7 +33,7 @@ enum AdvancedCommerceEndpoints {
     else { throw Refusal.generalBadRequest }
     call.store.state.withState {
       $0.advancedCommerceRequests.append(
-        .members(("call", .string(name)), ("transactionId", .string(call.parameter())), ("body", body)))
+        ["call": name, "transactionId": call.parameter(), "body": body])
     }
     let original = sale.originalIdentifier
     let before = try await call.purchases.subscriptionState(original)
@@ -62,8 +62,9 @@ enum AdvancedCommerceEndpoints {
     let current = try await call.purchases.currentSale(identifier)
     let after = try await call.purchases.subscriptionState(original)
     let transaction = after?.subscription.transaction ?? current?.transaction ?? sale.transaction
-    return .json(
-      ("signedTransactionInfo", call.sign(transaction)),
-      ("signedRenewalInfo", after.map { call.sign($0.renewalInfo) }))
+    return .json([
+      "signedTransactionInfo": call.sign(transaction),
+      "signedRenewalInfo": after.map { call.sign($0.renewalInfo) },
+    ])
   }
 }

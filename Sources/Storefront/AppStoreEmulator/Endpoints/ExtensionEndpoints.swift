@@ -24,10 +24,10 @@ enum ExtensionEndpoints {
       throw Refusal.invalidRequestIdentifier
     }
     let transaction = try await extend(identifier, by: days, call)
-    return .json(
-      ("originalTransactionId", .string(identifier)),
-      ("webOrderLineItemId", transaction.webOrderLineItemId.map { .string($0) }), ("success", .bool(true)),
-      ("effectiveDate", transaction.expiresDate.map { .date($0) }))
+    return .json([
+      "originalTransactionId": identifier, "webOrderLineItemId": transaction.webOrderLineItemId,
+      "success": true, "effectiveDate": transaction.expiresDate,
+    ])
   }
 
   @Sendable static func extendMany(_ call: EndpointCall) async throws -> RemoteResponse {
@@ -72,7 +72,7 @@ enum ExtensionEndpoints {
       }
       try await call.purchases.post(summary)
     }
-    return .json(("requestIdentifier", body["requestIdentifier"]))
+    return .json(["requestIdentifier": body["requestIdentifier"]])
   }
 
   @Sendable static func status(_ call: EndpointCall) throws -> RemoteResponse {
@@ -84,11 +84,11 @@ enum ExtensionEndpoints {
       }
       let isComplete = found.pendingAnswers == 0
       if !isComplete { state.massExtensions[key]?.pendingAnswers -= 1 }
-      return .json(
-        ("requestIdentifier", .string(call.parameter(1))), ("complete", .bool(isComplete)),
-        ("completeDate", isComplete ? .date(found.completed) : nil),
-        ("succeededCount", isComplete ? .integer(found.succeeded) : nil),
-        ("failedCount", isComplete ? .integer(found.failed) : nil))
+      return .json([
+        "requestIdentifier": call.parameter(1), "complete": isComplete,
+        "completeDate": isComplete ? found.completed : nil,
+        "succeededCount": isComplete ? found.succeeded : nil, "failedCount": isComplete ? found.failed : nil,
+      ])
     }
   }
 

@@ -33,7 +33,7 @@ enum NotificationEndpoints {
     call.store.state.withState {
       $0.testNotifications[token] = .init(number: posted.number, pendingAnswers: $0.pendingAnswers)
     }
-    return .json(("testNotificationToken", .string(token)))
+    return .json(["testNotificationToken": token])
   }
 
   @Sendable static func testStatus(_ call: EndpointCall) async throws -> RemoteResponse {
@@ -79,16 +79,18 @@ enum NotificationEndpoints {
     let token = page.items.last.flatMap {
       page.hasMore ? PageToken(position: $0.notification.number, issued: call.now).text(query: query) : nil
     }
-    return .json(
-      ("paginationToken", token.map { .string($0) }), ("hasMore", .bool(page.hasMore)),
-      ("notificationHistory", .array(page.items.map { item($0.notification, $0.delivery) })))
+    return .json([
+      "paginationToken": token, "hasMore": page.hasMore,
+      "notificationHistory": page.items.map { item($0.notification, $0.delivery) },
+    ])
   }
 
-  private static func item(_ notification: SignedNotification, _ delivery: DeliveryRecord) -> JSONValue {
-    // There are never more than six attempts.
-    .members(
-      ("signedPayload", .string(notification.signedPayload)),
-      ("sendAttempts", .sendAttempts(delivery.attempts.suffix(6))))
+  private static func item(_ notification: SignedNotification, _ delivery: DeliveryRecord) -> JSONMembers {
+    [
+      "signedPayload": notification.signedPayload,
+      // There are never more than six attempts.
+      "sendAttempts": delivery.attempts.suffix(6).map { JSONMembers($0) },
+    ]
   }
 }
 

@@ -17,12 +17,12 @@ extension EmulatorFault {
         .retryingAfter(.milliseconds, seconds: seconds, now: now)
     case .redirect(let target): return Self.redirect(target, from: request)
     case .wrongJSON:
-      return .json(
-        ("signedTransactionInfo", .integer(1)), ("signedTransactions", .string("none")),
-        ("data", .bool(true)), ("status", .array([])))
-    case .otherEndpoint: return .json(("testNotificationToken", .string("of-another-endpoint")))
+      return .json([
+        "signedTransactionInfo": 1, "signedTransactions": "none", "data": true, "status": [JSONValue](),
+      ])
+    case .otherEndpoint: return .json(["testNotificationToken": "of-another-endpoint"])
     case .receiptStatus(let status, let isRetryable):
-      return .json(("status", .integer(Int64(status))), ("is-retryable", isRetryable.map { .bool($0) }))
+      return .json(["status": status, "is-retryable": isRetryable])
     default: return nil
     }
   }

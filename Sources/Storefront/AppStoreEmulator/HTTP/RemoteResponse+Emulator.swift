@@ -13,16 +13,9 @@ extension RemoteResponse {
     RemoteResponse("application/json", value.encoded(), status: status)
   }
 
-  /// A response whose body is an object of the members that have a value.
-  package static func json(
-    status: Int = 200, _ members: (name: String, value: JSONValue?)...
-  ) -> RemoteResponse {
-    .json(.members(members), status: status)
-  }
-
   /// A response whose body is an object.
-  static func json(_ object: some JSONObject) -> RemoteResponse {
-    RemoteResponse("application/json", object.encodedJSON())
+  package static func json(_ members: JSONMembers, status: Int = 200) -> RemoteResponse {
+    .json(members.json, status: status)
   }
 
   /// A response without a body.

@@ -69,3 +69,16 @@ struct SignedPayloadFaults {
       members.map { JSONMember(name: $0.name, value: change($0) ?? changing($0.value, change)) })
   }
 }
+
+extension JSONValue {
+  /// The value with every string in it transformed, at any depth.
+  fileprivate func mappingStrings(_ change: (String) -> String) -> JSONValue {
+    switch self {
+    case .string(let text): .string(change(text))
+    case .array(let elements): .array(elements.map { $0.mappingStrings(change) })
+    case .object(let members):
+      .object(members.map { JSONMember(name: $0.name, value: $0.value.mappingStrings(change)) })
+    default: self
+    }
+  }
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AppStoreServer
-package import ReceiptCodec
+internal import ReceiptCodec
 internal import Synchronization
 
 /// The state of an emulated App Store besides purchases, customers and notifications.
@@ -24,7 +24,7 @@ package struct EmulatorState: Sendable {
   /// The received reports, by identifier in lower case.
   var externalPurchaseReports: [String: ExternalPurchaseReport] = [:]
   /// The developer's requests to the Advanced Commerce API, as JSON.
-  package internal(set) var advancedCommerceRequests: [JSONValue] = []
+  package internal(set) var advancedCommerceRequests: [JSONMembers] = []
 
   /// The initial notification URL, which a reset restores.
   let defaultNotificationURL: String?

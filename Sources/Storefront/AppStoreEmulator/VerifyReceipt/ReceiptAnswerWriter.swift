@@ -6,84 +6,75 @@ internal import ReceiptCodec
 struct ReceiptAnswerWriter {
   let now: Timestamp
 
-  func receipt(_ payload: AppReceiptPayload) -> JSONValue {
-    var members: [JSONMember] = []
-    func add(_ name: String, _ value: JSONValue?) {
-      if let value { members.append(JSONMember(name: name, value: value)) }
-    }
-    add("receipt_type", payload.environment.map { .string($0.rawValue) })
-    add("adam_id", .integer(payload.appAppleId ?? 0))
-    add("app_item_id", .integer(payload.appAppleId ?? 0))
-    add("bundle_id", payload.bundleId.map { .string($0) })
-    add("application_version", payload.applicationVersion.map { .string($0) })
-    add("download_id", payload.downloadId.map { .integer($0) })
-    add("version_external_identifier", .integer(0))
-    members += Self.date("receipt_creation_date", payload.receiptCreationDate)
-    members += Self.date("request_date", now)
-    members += Self.date("original_purchase_date", payload.originalPurchaseDate)
-    members += Self.date("expiration_date", payload.expirationDate)
-    add("original_application_version", payload.originalApplicationVersion.map { .string($0) })
-    add("in_app", .array(payload.inAppPurchases.map { purchase($0, details: [:]) }))
-    return .object(members)
+  func receipt(_ payload: AppReceiptPayload) -> JSONMembers {
+    var answer: JSONMembers = [
+      "receipt_type": payload.environment?.rawValue, "adam_id": payload.appAppleId ?? 0,
+      "app_item_id": payload.appAppleId ?? 0, "bundle_id": payload.bundleId,
+      "application_version": payload.applicationVersion, "download_id": payload.downloadId,
+      "version_external_identifier": 0,
+    ]
+    answer += Self.date("receipt_creation_date", payload.receiptCreationDate)
+    answer += Self.date("request_date", now)
+    answer += Self.date("original_purchase_date", payload.originalPurchaseDate)
+    answer += Self.date("expiration_date", payload.expirationDate)
+    answer += [
+      "original_application_version": payload.originalApplicationVersion,
+      "in_app": payload.inAppPurchases.map { purchase($0, details: [:]) },
+    ]
+    return answer
   }
 
   /// The JSON of one purchase. `details` has, by transaction identifier, the information that a receipt does not
   /// contain.
-  func purchase(_ purchase: InAppPurchase, details: [String: JWSTransaction]) -> JSONValue {
+  func purchase(_ purchase: InAppPurchase, details: [String: JWSTransaction]) -> JSONMembers {
     let detail = purchase.transactionId.flatMap { details[$0] }
-    var members: [JSONMember] = []
-    func add(_ name: String, _ value: String?) {
-      if let value { members.append(JSONMember(name: name, value: .string(value))) }
-    }
-    add("quantity", String(purchase.quantity ?? 1))
-    add("product_id", purchase.productId)
-    add("transaction_id", purchase.transactionId)
-    add("original_transaction_id", purchase.originalTransactionId)
-    members += Self.date("purchase_date", purchase.purchaseDate)
-    members += Self.date("original_purchase_date", purchase.originalPurchaseDate)
-    members += Self.date("expires_date", purchase.expiresDate)
-    members += Self.date("cancellation_date", purchase.cancellationDate)
+    var answer: JSONMembers = [
+      "quantity": String(purchase.quantity ?? 1), "product_id": purchase.productId,
+      "transaction_id": purchase.transactionId, "original_transaction_id": purchase.originalTransactionId,
+    ]
+    answer += Self.date("purchase_date", purchase.purchaseDate)
+    answer += Self.date("original_purchase_date", purchase.originalPurchaseDate)
+    answer += Self.date("expires_date", purchase.expiresDate)
+    answer += Self.date("cancellation_date", purchase.cancellationDate)
     if purchase.cancellationDate != nil {
-      add("cancellation_reason", detail?.revocationReason == .issue ? "1" : "0")
+      answer += ["cancellation_reason": detail?.revocationReason == .issue ? "1" : "0"]
     }
     if let identifier = purchase.webOrderLineItemId, identifier != 0 {
-      add("web_order_line_item_id", String(identifier))
+      answer += ["web_order_line_item_id": String(identifier)]
     }
     if purchase.isSubscription {
-      add("is_trial_period", purchase.isTrialPeriod == true ? "true" : "false")
-      add("is_in_intro_offer_period", purchase.isInIntroOfferPeriod == true ? "true" : "false")
+      answer += [
+        "is_trial_period": purchase.isTrialPeriod == true ? "true" : "false",
+        "is_in_intro_offer_period": purchase.isInIntroOfferPeriod == true ? "true" : "false",
+      ]
     }
-    add("is_upgraded", detail?.isUpgraded == true ? "true" : nil)
-    add("promotional_offer_id", purchase.promotionalOfferId)
-    add("subscription_group_identifier", detail?.subscriptionGroupIdentifier)
-    add("app_account_token", detail?.appAccountToken?.rawValue)
-    add("in_app_ownership_type", (detail?.inAppOwnershipType ?? .purchased).rawValue)
-    return .object(members)
+    answer += [
+      "is_upgraded": detail?.isUpgraded == true ? "true" : nil,
+      "promotional_offer_id": purchase.promotionalOfferId,
+      "subscription_group_identifier": detail?.subscriptionGroupIdentifier,
+      "app_account_token": detail?.appAccountToken?.rawValue,
+      "in_app_ownership_type": (detail?.inAppOwnershipType ?? .purchased).rawValue,
+    ]
+    return answer
   }
 
-  func renewal(_ renewal: JWSRenewalInfo) -> JSONValue {
-    var members: [JSONMember] = []
-    func add(_ name: String, _ value: String?) {
-      if let value { members.append(JSONMember(name: name, value: .string(value))) }
-    }
-    add("product_id", renewal.productId)
-    add("auto_renew_product_id", renewal.autoRenewProductId)
-    add("original_transaction_id", renewal.originalTransactionId)
-    add("auto_renew_status", renewal.autoRenewStatus == .on ? "1" : "0")
-    add("expiration_intent", renewal.expirationIntent.map { String($0.rawValue) })
-    add("is_in_billing_retry_period", renewal.isInBillingRetryPeriod.map { $0 ? "1" : "0" })
-    add("price_increase_status", renewal.priceIncreaseStatus.map { String($0.rawValue) })
-    members += Self.date("grace_period_expires_date", renewal.gracePeriodExpiresDate)
-    return .object(members)
+  func renewal(_ renewal: JWSRenewalInfo) -> JSONMembers {
+    [
+      "product_id": renewal.productId, "auto_renew_product_id": renewal.autoRenewProductId,
+      "original_transaction_id": renewal.originalTransactionId,
+      "auto_renew_status": renewal.autoRenewStatus == .on ? "1" : "0",
+      "expiration_intent": renewal.expirationIntent.map { String($0.rawValue) },
+      "is_in_billing_retry_period": renewal.isInBillingRetryPeriod.map { $0 ? "1" : "0" },
+      "price_increase_status": renewal.priceIncreaseStatus.map { String($0.rawValue) },
+    ] + Self.date("grace_period_expires_date", renewal.gracePeriodExpiresDate)
   }
 
   /// A date in UTC, in milliseconds as a string, and in Pacific time.
-  static func date(_ name: String, _ instant: Timestamp?) -> [JSONMember] {
-    guard let instant else { return [] }
+  private static func date(_ name: String, _ instant: Timestamp?) -> JSONMembers {
+    guard let instant else { return [:] }
     return [
-      JSONMember(name: name, value: .string(PurchaseInfoDate.greenwich(instant))),
-      JSONMember(name: "\(name)_ms", value: .string(String(instant.wholeMilliseconds))),
-      JSONMember(name: "\(name)_pst", value: .string(PurchaseInfoDate.losAngeles(instant))),
+      name: PurchaseInfoDate.greenwich(instant), "\(name)_ms": String(instant.wholeMilliseconds),
+      "\(name)_pst": PurchaseInfoDate.losAngeles(instant),
     ]
   }
 }

@@ -9,44 +9,43 @@ internal import Storefront
 /// The answer of `verifyReceipt` to one app receipt.
 struct ReceiptVerification {
   /// The documented values of `status`.
-  private enum Status {
-    static let unreadableRequest: Int64 = 21_000
-    static let malformedReceipt: Int64 = 21_002
-    static let notAuthenticated: Int64 = 21_003
-    static let wrongSharedSecret: Int64 = 21_004
-    static let sandboxReceipt: Int64 = 21_007
-    static let productionReceipt: Int64 = 21_008
+  private enum Status: Int64 {
+    case unreadableRequest = 21_000
+    case malformedReceipt = 21_002
+    case notAuthenticated = 21_003
+    case wrongSharedSecret = 21_004
+    case sandboxReceipt = 21_007
+    case productionReceipt = 21_008
   }
 
   private let call: EndpointCall
 
   init(_ call: EndpointCall) { self.call = call }
 
-  func answer() async -> JSONValue {
-    guard let request = try? call.body() else { return status(Status.unreadableRequest) }
+  func answer() async -> JSONMembers {
+    guard let request = try? call.body() else { return status(.unreadableRequest) }
     guard let text = request["receipt-data"]?.string,
       let bytes = try? Base64.decode(Array(text.utf8), allowingWhitespace: true),
       let unverified = try? UnverifiedAppReceipt(parsing: bytes),
       let payload = try? unverified.decodePayload()
-    else { return status(Status.malformedReceipt) }
-    guard isAuthentic(bytes) else { return status(Status.notAuthenticated) }
+    else { return status(.malformedReceipt) }
+    guard isAuthentic(bytes) else { return status(.notAuthenticated) }
     let isSandbox = payload.environment?.category == .sandbox
     let isProductionHere = call.configuration.environment == .production
-    if isSandbox, isProductionHere { return status(Status.sandboxReceipt) }
-    if !isSandbox, !isProductionHere { return status(Status.productionReceipt) }
+    if isSandbox, isProductionHere { return status(.sandboxReceipt) }
+    if !isSandbox, !isProductionHere { return status(.productionReceipt) }
     let hasSubscription = payload.inAppPurchases.contains(where: \.isSubscription)
     let password = request["password"]?.string
     if let secret = call.configuration.sharedSecret, hasSubscription || password != nil, password != secret {
-      return status(Status.wrongSharedSecret)
+      return status(.wrongSharedSecret)
     }
     return await accepted(
       payload, bytes: bytes, excludesOld: request["exclude-old-transactions"]?.flag ?? false,
       hasSubscription: hasSubscription)
   }
 
-  private func status(_ status: Int64) -> JSONValue {
-    .members(
-      ("environment", .string(call.configuration.environment.rawValue)), ("status", .integer(status)))
+  private func status(_ status: Status) -> JSONMembers {
+    ["environment": call.configuration.environment.rawValue, "status": status.rawValue] as JSONMembers
   }
 
   private func isAuthentic(_ bytes: [UInt8]) -> Bool {
@@ -62,25 +61,24 @@ struct ReceiptVerification {
 
   private func accepted(
     _ payload: AppReceiptPayload, bytes: [UInt8], excludesOld: Bool, hasSubscription: Bool
-  ) async -> JSONValue {
+  ) async -> JSONMembers {
     let writer = ReceiptAnswerWriter(now: call.now)
-    let members: [(name: String, value: JSONValue?)] = [
-      ("status", .integer(0)), ("environment", .string(call.configuration.environment.rawValue)),
-      ("receipt", writer.receipt(payload)),
+    let answer: JSONMembers = [
+      "status": 0, "environment": call.configuration.environment.rawValue,
+      "receipt": writer.receipt(payload),
     ]
-    guard hasSubscription else { return .members(members) }
+    guard hasSubscription else { return answer }
     let latest = await latest(for: payload)
     let shown = excludesOld ? Self.newestOfEachSubscription(latest.purchases) : latest.purchases
     var renewed = payload
     renewed.inAppPurchases = latest.purchases
     renewed.receiptCreationDate = call.now
     let receipt = (try? call.store.signing.appReceipts.sign(renewed)) ?? bytes
-    return .members(
-      members + [
-        ("latest_receipt", .string(Base64.encodeToString(receipt))),
-        ("latest_receipt_info", .array(shown.map { writer.purchase($0, details: latest.details) })),
-        ("pending_renewal_info", .array(latest.renewals.map(writer.renewal))),
-      ])
+    return answer + [
+      "latest_receipt": Base64.encodeToString(receipt),
+      "latest_receipt_info": shown.map { writer.purchase($0, details: latest.details) },
+      "pending_renewal_info": latest.renewals.map(writer.renewal),
+    ]
   }
 
   private struct Latest: Sendable {
@@ -137,9 +135,9 @@ extension InAppPurchase {
 
 /// The endpoint `verifyReceipt`, which needs no token.
 enum ReceiptEndpoints {
-  static let routes = [Route("POST", "/verifyReceipt", needsToken: false, verifyReceipt)]
-
-  @Sendable static func verifyReceipt(_ call: EndpointCall) async throws -> RemoteResponse {
-    .json(await ReceiptVerification(call).answer())
-  }
+  static let routes = [
+    Route("POST", "/verifyReceipt", needsToken: false) { call in
+      .json(await ReceiptVerification(call).answer())
+    }
+  ]
 }

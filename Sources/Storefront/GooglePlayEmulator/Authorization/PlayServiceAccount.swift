@@ -42,12 +42,12 @@ public struct PlayServiceAccount: Sendable, Hashable {
     let account = PlayServiceAccount(
       email: "play-emulator@receiptkit-emulator.iam.gserviceaccount.com",
       keyId: Hexadecimal.encode(Random.bytes(20)), publicKey: key.publicKey)
-    let file = JSONValue.members(
-      ("type", .string("service_account")), ("project_id", .string("receiptkit-emulator")),
-      ("private_key_id", .string(account.keyId)), ("private_key", .string(try key.pkcs8PEM())),
-      ("client_email", .string(account.email)), ("client_id", .string("100000000000000000001")),
-      ("auth_uri", .string("https://accounts.google.com/o/oauth2/auth")), ("token_uri", .string(tokenURI)),
-      ("universe_domain", .string("googleapis.com")))
+    let file: JSONMembers = [
+      "type": "service_account", "project_id": "receiptkit-emulator", "private_key_id": account.keyId,
+      "private_key": try key.pkcs8PEM(), "client_email": account.email,
+      "client_id": "100000000000000000001", "auth_uri": "https://accounts.google.com/o/oauth2/auth",
+      "token_uri": tokenURI, "universe_domain": "googleapis.com",
+    ]
     return (account, file.encoded())
   }
 }

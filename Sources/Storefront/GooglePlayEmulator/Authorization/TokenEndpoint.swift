@@ -66,12 +66,12 @@ final class TokenEndpoint: Sendable {
       guard let assertion = value("assertion"), !assertion.isEmpty else {
         throw Refusal("invalid_request", "Missing required parameter: assertion")
       }
-      return .json(
-        ("access_token", .string(try issue(assertion, host: request.header("Host")))),
-        ("expires_in", .integer(Int64(Self.lifetime))), ("token_type", .string("Bearer")))
+      return .json([
+        "access_token": try issue(assertion, host: request.header("Host")), "expires_in": Int(Self.lifetime),
+        "token_type": "Bearer",
+      ])
     } catch {
-      return .json(
-        status: 400, ("error", .string(error.error)), ("error_description", .string(error.description)))
+      return .json(["error": error.error, "error_description": error.description], status: 400)
     }
   }
 

@@ -7,6 +7,7 @@ internal import Storefront
 /// The records of Google Play's own data, in the engine's storage.
 struct PlayLedger: Sendable {
   let store: LocalStore
+  private static let headerKey = "play"
 
   /// An additional key for looking up a purchase, besides its token.
   enum Name {
@@ -69,7 +70,7 @@ struct PlayLedger: Sendable {
   // MARK: - Reading
 
   func header() async throws(LocalStoreError) -> PlayHeader {
-    guard let bytes = try await store.value(of: PlayHeader.key, in: .playHeader) else { return PlayHeader() }
+    guard let bytes = try await store.value(of: Self.headerKey, in: .playHeader) else { return PlayHeader() }
     return try Self.decode(bytes, at: "play-header")
   }
 
@@ -154,7 +155,7 @@ struct PlayLedger: Sendable {
       }
       records.append(.put(.playPurchases, key: purchase.token, value: purchase.encodedJSON()))
     }
-    records.append(.put(.playHeader, key: PlayHeader.key, value: change.header.encodedJSON()))
+    records.append(.put(.playHeader, key: Self.headerKey, value: change.header.encodedJSON()))
     try await store.commit(records)
   }
 
