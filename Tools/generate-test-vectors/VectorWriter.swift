@@ -75,9 +75,11 @@ struct VectorWriter {
         receipt.signedAt == facts.signedAt, receipt.signer.algorithm == facts.algorithm
       else { throw Disagreement(description: "\(vector.path): the verdict reports other facts") }
       members += Self.members(of: facts)
-    case (.invalid(let code), .invalid(let receipt)) where receipt.reason.code == code:
+    case (.failure(let code?), .invalid(let receipt))
+    where receipt.reason.code == code && !Self.undetermined.contains(code):
       members += Self.members(verdict: "invalid", receipt.reason)
-    case (.undetermined(let code), .undetermined(let receipt)) where receipt.reason.code == code:
+    case (.failure(let code?), .undetermined(let receipt))
+    where receipt.reason.code == code && Self.undetermined.contains(code):
       members += Self.members(verdict: "undetermined", receipt.reason)
     default:
       throw Disagreement(
@@ -86,6 +88,11 @@ struct VectorWriter {
     }
     return .object(members)
   }
+
+  /// The codes of verdicts that are not known to be invalid.
+  private static let undetermined: Set<ReasonCode> = [
+    .environmentUnproven, .signingTimeMissing, .issuerMissing, .keyMissing,
+  ]
 
   private static func members(verdict: String, _ reason: Reason) -> [JSONMember] {
     var inner = [JSONMember(name: "code", value: .string(reason.code.rawValue))]
