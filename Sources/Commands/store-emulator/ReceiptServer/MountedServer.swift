@@ -73,13 +73,10 @@
       listening = (port, source)
       let server = Application(
         router: router,
-        server: .http1(
-          configuration: .init(
-            additionalChannelHandlers: api.connectionHandlers())),
+        server: .http1(configuration: .init(additionalChannelHandlers: api.connectionHandlers())),
         configuration: ApplicationConfiguration(address: address, serverName: nil),
         onServerRunning: { source.yield($0.localAddress?.port ?? 0) }, logger: logger)
-      group = ServiceGroup(
-        services: api.services + [server], logger: logger)
+      group = ServiceGroup(services: api.services + [server], logger: logger)
       intake.connect(api)
     }
 
@@ -104,10 +101,8 @@
     /// - Throws: `ExitCode` if the port cannot be opened.
     func run() async throws {
       defer { listening.source.finish() }
-      do {
+      try await ToolFailure.exiting(ToolFailure.unavailable, "the server cannot listen: ") {
         try await group.run()
-      } catch {
-        throw ToolFailure.exit(ToolFailure.unavailable, "the server cannot listen: \(error)")
       }
     }
 
