@@ -25,7 +25,6 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   public struct Configuration: Sendable {
     /// `production` or `sandbox`.
     package var environment: ReceiptEnvironment
-    /// The app's bundle identifier.
     package var bundleId: String
     /// The app's identifier in the App Store.
     package var appAppleId: Int64
@@ -51,14 +50,12 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     }
   }
 
-  /// The app and the accepted credentials.
   package let configuration: Configuration
-  /// The signing identities.
   package let signing: EmulatorSigning
   /// Products, purchases, customers and notifications.
   public let purchases: LocalStore
   /// The state besides purchases: retention messages, groups and so on.
-  package let state = EmulatorStore()
+  package let state = Shared(EmulatorState())
   /// The clients' time. It determines whether tokens and certificates are valid, even if the store's time was
   /// advanced.
   package let clientClock: @Sendable () -> Timestamp
@@ -68,7 +65,6 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   private(set) var sender: NotificationSender?
   /// The fault script.
   public let faults = FaultScript()
-  /// The counts of requests.
   package let statistics = EmulatorStatistics()
 
   /// Creates a store.
@@ -135,9 +131,6 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     return [event, attempt].compactMap(\.self).min()
   }
 
-  /// Performs everything that is due now.
-  ///
-  /// - Throws: `LocalStoreError`.
   package func performDue() async throws {
     try await purchases.advance(to: configuration.clock())
     try await sender?.sendDue()

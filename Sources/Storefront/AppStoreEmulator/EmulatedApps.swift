@@ -17,7 +17,6 @@ package struct EmulatedApps: Sendable {
     self.init(stores, beside: nil, shutdown: shutdown)
   }
 
-  /// Serves apps beside another store.
   package init(
     _ stores: [EmulatedAppStore], beside other: (any OtherStore)?, shutdown: @escaping @Sendable () -> Void
   ) {

@@ -34,7 +34,6 @@ public final class EmulatorClock: Sendable {
   /// The time now.
   public var now: Timestamp { state.withLock { $0.now() } }
 
-  /// The number of its seconds that pass in one second.
   package var rate: Double {
     get { state.withLock { $0.rate } }
     set {
@@ -77,6 +76,5 @@ public final class EmulatorClock: Sendable {
 package protocol ClockFollower: Sendable {
   /// The date on which the next work becomes due; `nil` without such work.
   func nextDueDate() async throws -> Timestamp?
-  /// Performs everything that is due now.
   func performDue() async throws
 }

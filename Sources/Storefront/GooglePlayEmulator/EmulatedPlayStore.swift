@@ -17,7 +17,6 @@ public final class EmulatedPlayStore: Sendable {
   /// The number of days for which an expired subscription can be requested.
   package static let rememberedDays: Double = 60
 
-  /// The app's package name.
   package let packageName: String
   /// `true` if purchases are those of licence testers by default.
   let isTest: Bool
@@ -27,9 +26,9 @@ public final class EmulatedPlayStore: Sendable {
   let quotas = PlayQuotas()
   private let gate = Gate()
   private let signer = PurchaseSigner()
-  private let settings: Mutex<Settings>
+  private let settings = Shared(Settings())
   /// The customers whose next payment stays pending.
-  private let pending: PendingAccounts
+  private let pending: Shared<Set<String>>
   private let sender = Mutex<PushSender?>(nil)
 
   struct Settings: Sendable {
@@ -55,32 +54,31 @@ public final class EmulatedPlayStore: Sendable {
     storage: any RecordStorage = MemoryRecordStorage(),
     options: LocalStore.Options = LocalStore.Options(bundleIdentifier: "")
   ) throws(LocalStoreError) {
-    let pending = PendingAccounts(otherwise: options.authorization)
+    let pending = Shared<Set<String>>([])
+    let otherwise = options.authorization
     var options = options
-    options.authorize = { _, account in pending.policy(for: account) }
+    options.authorize = { _, account in
+      pending.withState { $0.contains(account) } ? .ask : otherwise
+    }
     var configuration = EmulatedAppStore.Configuration(bundleId: packageName)
     configuration.environment = isTest ? .sandbox : .production
     configuration.clock = clientClock
     self.packageName = packageName
     self.isTest = isTest
     self.pending = pending
-    settings = Mutex(Settings())
     host = try EmulatedAppStore(
       configuration, signing: signing, clock: clock, catalog: catalog, storage: storage, options: options)
     ledger = PlayLedger(store: host.purchases)
     clock.add(self)
   }
 
-  /// The time of the last event.
-  ///
-  /// - Throws: `LocalStoreError`.
   package func lastEventDate() async throws -> Timestamp { try await ledger.store.lastEventDate() }
 
   var now: Timestamp { host.configuration.clock() }
 
   /// Reads or changes the settings: the push endpoint, and the permissions in the console.
   func withSettings<Value: Sendable>(_ body: (inout Settings) -> Value) -> Value {
-    settings.withLock { body(&$0) }
+    settings.withState { body(&$0) }
   }
 
   /// Pushes messages from now on, if there is a push endpoint.
@@ -169,7 +167,11 @@ public final class EmulatedPlayStore: Sendable {
   }
 
   /// Sets whether the next payments of a customer stay pending.
-  func setPending(_ isPending: Bool, _ account: String) { pending.set(isPending, account) }
+  func setPending(_ isPending: Bool, _ account: String) {
+    pending.withState { accounts in
+      if isPending { accounts.insert(account) } else { accounts.remove(account) }
+    }
+  }
 
   /// A purchase as the app receives it: the JSON, its signature, and the app's public key.
   func signedPurchase(_ view: PlayView) async throws -> JSONMembers {
@@ -237,24 +239,6 @@ extension EmulatedPlayStore: ClockFollower {
       // If the storage fails now, it may work later. Requests report the failure.
       try? await performDue()
       try? await Task.sleep(for: .milliseconds(50))
-    }
-  }
-}
-
-/// The customers whose payments stay pending.
-private final class PendingAccounts: Sendable {
-  private let accounts = Mutex<Set<String>>([])
-  private let otherwise: LocalStore.AuthorizationPolicy
-
-  init(otherwise: LocalStore.AuthorizationPolicy) { self.otherwise = otherwise }
-
-  func policy(for account: String) -> LocalStore.AuthorizationPolicy {
-    accounts.withLock { $0.contains(account) } ? .ask : otherwise
-  }
-
-  func set(_ isPending: Bool, _ account: String) {
-    accounts.withLock { accounts in
-      if isPending { accounts.insert(account) } else { accounts.remove(account) }
     }
   }
 }

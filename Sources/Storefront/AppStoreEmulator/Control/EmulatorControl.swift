@@ -27,7 +27,6 @@ internal import ReceiptCodec
 package struct EmulatorControl: Sendable {
   /// An error in a control request.
   package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The description of the error.
     package let description: String
 
     package init(_ description: String) { self.description = description }
@@ -36,7 +35,6 @@ package struct EmulatorControl: Sendable {
   private let store: EmulatedAppStore
   private let shutdown: @Sendable () -> Void
 
-  /// Creates the controls of a store; `shutdown` ends the server.
   package init(_ store: EmulatedAppStore, shutdown: @escaping @Sendable () -> Void = {}) {
     self.store = store
     self.shutdown = shutdown

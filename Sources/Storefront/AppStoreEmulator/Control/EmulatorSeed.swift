@@ -32,9 +32,6 @@ package struct EmulatorSeed: Sendable {
   private let setsNotificationURL: Bool
   private let configuration: EmulatedAppStore.Configuration
 
-  /// Reads a seed.
-  ///
-  /// - Throws: ``EmulatorControl/Failure``.
   package init(
     json: JSONValue, configuration: EmulatedAppStore.Configuration
   ) throws(EmulatorControl.Failure) {
@@ -48,9 +45,6 @@ package struct EmulatorSeed: Sendable {
     self.configuration = configuration
   }
 
-  /// Imports the seed into a store.
-  ///
-  /// - Throws: ``EmulatorControl/Failure`` that names the purchase or setting that cannot be imported.
   package func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
     do {
       try await set(store)

@@ -11,7 +11,6 @@ struct PageToken: Hashable {
 
   /// The position of the last element that was read. Each list defines its meaning.
   var position: Int64
-  /// The date of issue.
   var issued: Timestamp
 
   /// The token as text. `query` is the endpoint with its filters. The token is valid only for the same query.

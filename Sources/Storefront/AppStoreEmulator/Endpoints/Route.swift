@@ -163,7 +163,6 @@ struct EndpointCall {
     1...64 ~= text.utf8.count && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }
 
-  /// The transaction identifier in the path.
   func transactionIdentifier() throws -> String {
     guard Self.isTransactionIdentifier(parameter()) else { throw Refusal.invalidTransactionId }
     return parameter()

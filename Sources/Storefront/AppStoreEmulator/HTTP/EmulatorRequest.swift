@@ -2,29 +2,22 @@
 
 /// A request to the emulator, from a server or directly from a test.
 package struct EmulatorRequest: Sendable, Hashable {
-  /// A query item, decoded.
   package struct QueryItem: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The value.
     package var value: String
 
-    /// Creates an item.
     package init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The method in upper case.
   package var method: String
   /// The path and query as received. For a URL, the part after its authority.
   package var target: String
   /// The segments of the path, percent-decoded.
   package var path: [String]
-  /// The query items, in order; names may repeat.
   package var query: [QueryItem]
-  /// The headers.
   package var headers: [HTTPHeader]
   /// The body, which may be empty.
   package var body: [UInt8]

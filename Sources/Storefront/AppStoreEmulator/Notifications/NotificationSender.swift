@@ -39,8 +39,6 @@ struct NotificationSender: Sendable {
   }
 
   /// Makes all attempts that are due, in the order of their dates and then of the notifications.
-  ///
-  /// - Throws: `LocalStoreError` if the store cannot be read, or an attempt cannot be recorded.
   func sendDue() async throws {
     try await gate.run {
       while let text = url(), let due = try await store.dueNotification(at: now()) {
@@ -61,8 +59,6 @@ struct NotificationSender: Sendable {
   }
 
   /// Asks the developer's server for a retention message, as the App Store does when a customer is about to cancel.
-  ///
-  /// - Throws: `HTTPTransportError`, with the code `unusable` if the URL is invalid.
   func ask(_ body: [UInt8], at url: String) async throws(HTTPTransportError) -> RemoteResponse {
     let place: RemoteURL
     do throws(RemoteURL.Failure) { place = try RemoteURL(url, allowsPlainHTTP: true) } catch {

@@ -5,11 +5,9 @@ public import ReceiptCrypto
 
 /// The public part of an App Store Connect key.
 public struct DeveloperKey: Sendable, Hashable {
-  /// The key's identifier.
   package var keyId: String
   /// The issuer's identifier, a UUID.
   package var issuerId: String
-  /// The public key, on P-256.
   package var publicKey: PublicKey
 
   /// Creates a key.

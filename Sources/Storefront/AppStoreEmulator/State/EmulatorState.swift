@@ -73,16 +73,14 @@ package struct EmulatorState: Sendable {
   }
 }
 
-/// Holds the state of the endpoints besides purchases. Changes are atomic and do not overlap.
-package final class EmulatorStore: Sendable {
-  private let state = Mutex(EmulatorState())
+/// A value that several tasks read and change. Changes are atomic and do not overlap.
+package final class Shared<State: Sendable>: Sendable {
+  private let state: Mutex<State>
 
-  /// Creates an empty store.
-  package init() {}
+  package init(_ state: State) { self.state = Mutex(state) }
 
   /// Reads or changes the state. If the closure throws, its earlier changes are kept.
-  package func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result
-  {
+  package func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
     try state.withLock { state in try body(&state) }
   }
 }

@@ -12,10 +12,8 @@ public struct PlayServiceAccount: Sendable, Hashable {
   package var email: String
   /// The key's identifier, which assertions may contain as `kid`.
   package var keyId: String
-  /// The public key, which is RSA.
   package var publicKey: PublicKey
 
-  /// Creates an account.
   package init(email: String, keyId: String, publicKey: PublicKey) {
     self.email = email
     self.keyId = keyId

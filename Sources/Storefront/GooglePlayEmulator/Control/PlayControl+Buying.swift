@@ -89,7 +89,6 @@ extension PlayControl {
     }
   }
 
-  /// Approves or declines a pending payment.
   func decide(_ token: String, isApproved: Bool) async throws {
     try await store.exclusively { [store] in
       guard var purchase = try await store.ledger.purchase(token: token), purchase.state == .pending,

@@ -55,7 +55,6 @@ struct PlayControl {
     JSONMembers((try JSONValue(parsing: body).object ?? []).filter { $0.name != name })
   }
 
-  /// Forwards a control to the engine.
   private func forward(
     _ request: EmulatorRequest, _ name: String, _ body: [UInt8]
   ) async throws(Failure) -> RemoteResponse {

@@ -25,7 +25,6 @@ struct PlayError: Error {
     self.domain = domain
   }
 
-  /// The error for an error of the engine.
   init(_ error: LocalStoreError) {
     switch error.code {
     case .notFound: self = .tokenNotFound

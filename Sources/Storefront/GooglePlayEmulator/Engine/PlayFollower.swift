@@ -21,7 +21,6 @@ struct PlayFollower {
   /// The accounts whose purchase was begun. Other changes by the same payment belong to that purchase.
   var begun: Set<String> = []
 
-  /// Processes all events up to now.
   mutating func follow() async throws {
     while true {
       let header = try await ledger.header()
@@ -66,9 +65,7 @@ struct PlayFollower {
     let current = try await ledger.purchase(.current(original))
     guard var purchase = current, event.type != .subscribed else {
       guard event.type == .subscribed || event.type == .didRenew else { return }
-      var link: String?
-      if let current { link = try await supersede(current, at: date, &change) }
-      return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+      return try await replace(current, transaction, event, at: date, &change)
     }
     let wasSuspended = purchase.isPaused || purchase.lastNotification == 5
     if [.didRenew, .didFailToRenew, .expired].contains(event.type) { purchase.endPause() }
@@ -81,13 +78,11 @@ struct PlayFollower {
     case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?),
       (.didChangeRenewalPref, .downgrade?), (.offerRedeemed, .downgrade?):
       guard !begun.contains(event.account) else { break }
-      let link = try await supersede(purchase, at: date, &change)
-      post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+      try await replace(purchase, transaction, event, at: date, &change)
     case (.didChangeRenewalStatus, .autoRenewEnabled?):
       // A subscription from the app begins another purchase; one that the customer resumes in the Play Store does not.
       guard requested[event.account] == nil else {
-        let link = try await supersede(purchase, at: date, &change)
-        return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+        return try await replace(purchase, transaction, event, at: date, &change)
       }
       purchase.cancel(by: nil, at: nil)
       post(7, of: purchase, at: date, &change)
@@ -117,6 +112,16 @@ struct PlayFollower {
       post(isPlanned ? 11 : 9, of: purchase, at: date, &change)
     default: break
     }
+  }
+
+  /// Begins another purchase of a subscription, in place of the present one if there is one.
+  private mutating func replace(
+    _ current: PlayPurchase?, _ transaction: JWSTransaction, _ event: SignedNotification, at date: Timestamp,
+    _ change: inout PlayLedger.Change
+  ) async throws {
+    var link: String?
+    if let current { link = try await supersede(current, at: date, &change) }
+    post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
   }
 
   /// Begins the purchase of a transaction. The purchase has an uncharged order if the transaction belongs to another
@@ -245,7 +250,6 @@ struct PlayFollower {
       at: date, &change)
   }
 
-  /// Publishes a message to the topic.
   func publish(
     _ member: String, _ content: JSONMembers, at date: Timestamp, _ change: inout PlayLedger.Change
   ) {

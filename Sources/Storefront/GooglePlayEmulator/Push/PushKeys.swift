@@ -28,7 +28,6 @@ final class PushKeys: Sendable {
 
   private let state = Mutex(State())
 
-  /// The signing key.
   func current() throws(CryptoError) -> Key {
     if let key = state.withLock({ $0.keys.first }) { return key }
     let made = try Key.make()
@@ -48,9 +47,6 @@ final class PushKeys: Sendable {
   }
 
   /// Signs with a new key from now on.
-  ///
-  /// - Parameter keepsOld: `true` to keep the earlier keys published, because tokens that they signed are still valid.
-  /// - Throws: `CryptoError`.
   func rotate(keepsOld: Bool) throws(CryptoError) {
     _ = try current()
     let made = try Key.make()

@@ -27,7 +27,6 @@ struct PlayLedger: Sendable {
     }
   }
 
-  /// Changes that are committed together.
   struct Change {
     var header: PlayHeader
     var records: [RecordChange] = []
@@ -159,14 +158,12 @@ struct PlayLedger: Sendable {
     try await store.commit(records)
   }
 
-  /// Stores a purchase.
   func put(_ purchase: PlayPurchase) async throws(LocalStoreError) {
     var change = Change(try await header())
     change.put(purchase)
     try await commit(change)
   }
 
-  /// Records an attempt to push a message.
   func record(
     _ attempt: PlayMessage.Attempt, of message: PlayMessage, due date: Timestamp, next: Timestamp?
   ) async throws(LocalStoreError) {

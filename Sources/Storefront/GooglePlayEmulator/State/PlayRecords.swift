@@ -5,15 +5,12 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 
 extension PlayPurchase {
-  /// The state of the payment.
   enum State: String {
     /// The customer was asked, and the outcome is not known yet.
     case requested
-    /// The payment is outstanding.
     case pending
     /// The outstanding payment was cancelled.
     case canceled
-    /// It was paid for.
     case purchased
   }
 
