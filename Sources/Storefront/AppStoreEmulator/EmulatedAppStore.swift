@@ -140,19 +140,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   ///
   /// - Parameter report: Receives the error if the storage fails. A repeated error is reported once, until the storage
   ///   works again. Failed work is retried all the time, because a full disk may have space later.
-  public func run(report: @Sendable (any Error) -> Void) async {
-    var reported: String?
-    while !Task.isCancelled {
-      do {
-        try await performDue()
-        reported = nil
-      } catch {
-        if reported != "\(error)" { report(error) }
-        reported = "\(error)"
-      }
-      try? await Task.sleep(for: .milliseconds(50))
-    }
-  }
+  public func run(report: @Sendable (any Error) -> Void) async { await performWhenDue(report) }
 
   /// Answers a request without applying faults.
   package func respond(to request: EmulatorRequest) async -> RemoteResponse {
@@ -189,16 +177,11 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
       method: request.method, path: path, headers: request.headers, body: request.body)
   }
 
-  /// Answers a request, applying the next fault of the script.
-  package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    await deliver(request, respond(to:))
-  }
-
-  /// Delivers the answer of another handler, applying the next fault of the script.
+  /// Answers a request by the store or another handler, applying the next fault of the script.
   package func deliver(
-    _ request: EmulatorRequest, _ answer: (EmulatorRequest) async -> RemoteResponse
+    _ request: EmulatorRequest, _ answer: ((EmulatorRequest) async -> RemoteResponse)? = nil
   ) async -> EmulatorDelivery {
-    let (response, fault) = await faultyResponse(to: request, answer)
+    let (response, fault) = await faultyResponse(to: request, answer ?? respond(to:))
     return EmulatorDelivery(response, fault)
   }
 

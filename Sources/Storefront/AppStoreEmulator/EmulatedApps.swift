@@ -12,13 +12,10 @@ package struct EmulatedApps: Sendable {
   private let other: (any OtherStore)?
   private let shutdown: @Sendable () -> Void
 
-  /// Serves apps; `shutdown` ends the server.
-  package init(_ stores: [EmulatedAppStore], shutdown: @escaping @Sendable () -> Void = {}) {
-    self.init(stores, beside: nil, shutdown: shutdown)
-  }
-
+  /// Serves apps, beside another store if there is one; `shutdown` ends the server.
   package init(
-    _ stores: [EmulatedAppStore], beside other: (any OtherStore)?, shutdown: @escaping @Sendable () -> Void
+    _ stores: [EmulatedAppStore], beside other: (any OtherStore)? = nil,
+    shutdown: @escaping @Sendable () -> Void = {}
   ) {
     precondition(!stores.isEmpty, "a server has an app")
     self.stores = stores

@@ -78,3 +78,20 @@ package protocol ClockFollower: Sendable {
   func nextDueDate() async throws -> Timestamp?
   func performDue() async throws
 }
+
+extension ClockFollower {
+  /// Performs everything as it becomes due, until the task is cancelled. A repeated error is reported once.
+  package func performWhenDue(_ report: (any Error) -> Void = { _ in }) async {
+    var reported: String?
+    while !Task.isCancelled {
+      do {
+        try await performDue()
+        reported = nil
+      } catch {
+        if reported != "\(error)" { report(error) }
+        reported = "\(error)"
+      }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+  }
+}

@@ -235,10 +235,7 @@ extension EmulatedPlayStore: ClockFollower {
 
   /// Performs everything as it becomes due, until the task is cancelled.
   public func run() async {
-    while !Task.isCancelled {
-      // If the storage fails now, it may work later. Requests report the failure.
-      try? await performDue()
-      try? await Task.sleep(for: .milliseconds(50))
-    }
+    // If the storage fails now, it may work later. Requests report the failure.
+    await performWhenDue()
   }
 }

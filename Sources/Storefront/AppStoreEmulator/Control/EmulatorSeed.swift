@@ -120,10 +120,11 @@ package struct EmulatorSeed: Sendable {
         of: completed(history.transaction), count: history.count, customer: history.customer)
     }
     for item in document.appTransactions {
-      var appTransaction = item.appTransaction
-      appTransaction.bundleId = appTransaction.bundleId ?? configuration.bundleId
-      appTransaction.receiptType = appTransaction.receiptType ?? configuration.environment
-      appTransaction.appAppleId = appTransaction.appAppleId ?? configuration.appAppleId
+      let appTransaction = item.appTransaction.with {
+        $0.bundleId = $0.bundleId ?? configuration.bundleId
+        $0.receiptType = $0.receiptType ?? configuration.environment
+        $0.appAppleId = $0.appAppleId ?? configuration.appAppleId
+      }
       try await store.add(appTransaction, customer: item.customer)
     }
     for refund in document.refunds {

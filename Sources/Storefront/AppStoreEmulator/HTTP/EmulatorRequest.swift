@@ -5,11 +5,6 @@ package struct EmulatorRequest: Sendable, Hashable {
   package struct QueryItem: Sendable, Hashable {
     package var name: String
     package var value: String
-
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
   }
 
   package var method: String

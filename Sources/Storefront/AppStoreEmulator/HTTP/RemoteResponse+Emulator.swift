@@ -27,8 +27,6 @@ extension RemoteResponse {
 
   /// The response in HTTP/1.1 format (RFC 9112).
   ///
-  ///   - contentLength: The value of `Content-Length`; the true length by default.
-  ///   - isLast: `true` to close the connection after the response.
   /// - Returns: Status line, headers and body.
   package func serialized(contentLength: Int? = nil, isLast: Bool = false) -> [UInt8] {
     var head = statusLine

@@ -24,19 +24,7 @@ struct NotificationSender: Sendable {
   /// The URL that receives the notifications. While it is `nil`, nothing is sent.
   let url: @Sendable () -> String?
   /// One run at a time, which keeps the order.
-  private let gate = Gate()
-
-  init(
-    store: LocalStore, transport: any HTTPTransport, timeout: Duration, retries: Bool,
-    now: @escaping @Sendable () -> Timestamp, url: @escaping @Sendable () -> String?
-  ) {
-    self.store = store
-    self.transport = transport
-    self.timeout = timeout
-    self.retries = retries
-    self.now = now
-    self.url = url
-  }
+  let gate = Gate()
 
   /// Makes all attempts that are due, in the order of their dates and then of the notifications.
   func sendDue() async throws {
