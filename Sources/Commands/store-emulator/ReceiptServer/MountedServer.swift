@@ -29,15 +29,6 @@
     private let listening: (port: AsyncStream<Int>, source: AsyncStream<Int>.Continuation)
 
     /// Opens the database, and prepares to serve.
-    ///
-    /// - Parameters:
-    ///   - files: The directory of the database and of the key.
-    ///   - keepsDatabase: `true` if the stores keep their purchases. Otherwise, the database begins empty as they do.
-    ///   - address: The address and the port to listen at.
-    ///   - stores: The emulated App Stores, of different apps.
-    ///   - play: The emulated Google Play, with the same apps in the same order.
-    ///   - intake: The transport of the stores' notifications, which are passed to this server from now on.
-    /// - Throws: An error of the database or of a file.
     init(
       _ files: StateDirectory, keepsDatabase: Bool, at address: BindAddress, _ stores: [EmulatedAppStore],
       _ play: EmulatedPlay, _ intake: IntakeTransport
@@ -97,8 +88,6 @@
     }
 
     /// Serves until ``shutDown()``.
-    ///
-    /// - Throws: `ExitCode` if the port cannot be opened.
     func run() async throws {
       defer { listening.source.finish() }
       try await ToolFailure.exiting(ToolFailure.unavailable, "the server cannot listen: ") {
@@ -108,7 +97,6 @@
 
     /// Waits until the port is open.
     ///
-    /// - Parameter options: The host name or address by which clients reach the process.
     /// - Returns: The URL of the server, and the key; `nil` if ``run()`` ended first.
     func address(_ options: ServingOptions) async -> (url: String, key: String)? {
       await listening.port.first { _ in true }.map { (options.url(port: $0), key) }
@@ -128,7 +116,6 @@
     private let keyFile: [UInt8]
     private let api = Mutex<ReceiptAPI?>(nil)
 
-    /// - Throws: `CryptoError` if no key for the service account can be made.
     init() throws(CryptoError) {
       (account, keyFile) = try PlayServiceAccount.make(tokenURI: "http://localhost/token")
     }

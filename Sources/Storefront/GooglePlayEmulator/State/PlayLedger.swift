@@ -93,24 +93,22 @@ struct PlayLedger: Sendable {
     }
   }
 
-  func voided(after key: String?, limit: Int) async throws(LocalStoreError) -> [(
-    key: String, voided: PlayVoidedPurchase
-  )] {
-    var found: [(String, PlayVoidedPurchase)] = []
-    for record in try await store.records(in: .playVoided, after: key, limit: limit) {
-      found.append((record.key, try Self.decode(record.value, at: "play-voided/\(record.key)")))
-    }
-    return found
+  func voided(
+    after key: String?, limit: Int
+  ) async throws(LocalStoreError) -> [(key: String, record: PlayVoidedPurchase)] {
+    try await list(.playVoided, "play-voided", after: key, limit: limit)
   }
 
   func messages(after number: Int64, limit: Int) async throws(LocalStoreError) -> [PlayMessage] {
-    var found: [PlayMessage] = []
-    for record in try await store.records(
-      in: .playMessages, after: StoreKey.number(number), limit: limit)
-    {
-      found.append(try Self.decode(record.value, at: "play-messages/\(record.key)"))
+    try await list(.playMessages, "play-messages", after: StoreKey.number(number), limit: limit).map(\.record)
+  }
+
+  private func list<Record: JSONObject>(
+    _ collection: RecordCollection, _ place: String, after key: String?, limit: Int
+  ) async throws(LocalStoreError) -> [(key: String, record: Record)] {
+    try await store.records(in: collection, after: key, limit: limit).map { record throws(LocalStoreError) in
+      (record.key, try Self.decode(record.value, at: "\(place)/\(record.key)"))
     }
-    return found
   }
 
   /// The message to push next, and its due date.
