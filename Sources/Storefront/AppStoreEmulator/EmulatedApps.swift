@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
-
 /// The apps that one server serves, each with its own store.
 ///
 /// A request whose path begins with `/apps/BUNDLE` goes to that app, controls included. Any other request goes to the
@@ -36,21 +34,14 @@ package struct EmulatedApps: Sendable {
       store = named
       request.path.removeFirst(2)
     } else {
-      let name = Self.bundleId(of: request)
+      // The token is verified later.
+      let name = request.bearerToken.flatMap(PresentedToken.init)?.text("bid")
       store = stores.first { $0.configuration.bundleId == name } ?? stores[0]
     }
     if let response = await EmulatorControl(store, shutdown: shutdown).respond(to: request) {
       return EmulatorDelivery(response)
     }
     return await store.deliver(request)
-  }
-
-  /// The app that a bearer token names. The token has not been verified yet.
-  private static func bundleId(of request: EmulatorRequest) -> String? {
-    guard let token = request.bearerToken, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)) else {
-      return nil
-    }
-    return (try? JSONValue(parsing: jws.payload))?["bid"]?.string
   }
 }
 
