@@ -38,7 +38,7 @@ package struct EmulatorSeed: Sendable {
     do throws(MalformedReceipt) { document = try SeedDocument(control: json.encoded()) } catch {
       throw EmulatorControl.Failure(error.description)
     }
-    for (index, history) in document.histories.enumerated() where !(1...1_000_000 ~= history.count) {
+    if let index = document.histories.firstIndex(where: { !(1...1_000_000 ~= $0.count) }) {
       throw EmulatorControl.Failure("\"histories[\(index)].count\" is 1 to 1000000.")
     }
     setsNotificationURL = json["notificationURL"] != nil

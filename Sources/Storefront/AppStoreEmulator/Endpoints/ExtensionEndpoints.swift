@@ -126,13 +126,10 @@ enum ExtensionEndpoints {
     guard let value = body["storefrontCountryCodes"] else { return nil }
     guard let codes = value.array else { throw Refusal.invalidStorefrontCountryCode }
     guard !codes.isEmpty else { throw Refusal.emptyStorefrontCountryCodeList }
-    var set: Set<String> = []
-    for code in codes {
-      guard let text = code.string, text.utf8.count == 3, text.utf8.allSatisfy({ 0x41...0x5A ~= $0 }) else {
-        throw Refusal.invalidStorefrontCountryCode
-      }
-      set.insert(text)
+    let texts = codes.map { $0.string ?? "" }
+    guard texts.allSatisfy({ $0.utf8.count == 3 && $0.utf8.allSatisfy { 0x41...0x5A ~= $0 } }) else {
+      throw Refusal.invalidStorefrontCountryCode
     }
-    return set
+    return Set(texts)
   }
 }

@@ -20,9 +20,7 @@ enum GroupEndpoints {
     let member = app?.appTransactionId ?? identifier
     let groups = call.state.groups.filter { $0.value.members.contains(member) }.sorted { $0.key < $1.key }
       .map { id, group in
-        let roles = group.roles.map { role in
-          ["productId": role.productId, "role": role.role] as JSONMembers
-        }
+        let roles = group.roles.map { ["productId": $0.productId, "role": $0.role] as JSONMembers }
         return ["groupId": id, "groupType": group.groupType, "roles": roles] as JSONMembers
       }
     return .json(["groups": groups])

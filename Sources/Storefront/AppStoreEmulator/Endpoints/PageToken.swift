@@ -17,9 +17,7 @@ struct PageToken: Hashable {
   func text(query: [String]) -> String {
     var bytes = Self.digest(query)
     for number in [position, Int64(issued.wholeMilliseconds / 1000)] {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-      }
+      bytes += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }
     return Base64URL.encodeToString(bytes)
   }

@@ -83,19 +83,19 @@ struct PlayCall {
   func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
 
   func integer(_ name: String, in range: ClosedRange<Int64>) throws(PlayError) -> Int64? {
-    guard let text = value(name) else { return nil }
-    guard let number = Int64(text), range ~= number else {
-      throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
-    }
-    return number
+    try parsed(name) { Int64($0).flatMap { range ~= $0 ? $0 : nil } }
   }
 
-  func flag(_ name: String) throws(PlayError) -> Bool {
-    switch value(name) {
-    case nil, "false": return false
-    case "true": return true
-    case let text?: throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
+  func flag(_ name: String) throws(PlayError) -> Bool { try parsed(name) { Bool($0) } ?? false }
+
+  private func parsed<Value>(
+    _ name: String, _ parse: (String) -> Value?
+  ) throws(PlayError) -> Value? {
+    guard let text = value(name) else { return nil }
+    guard let value = parse(text) else {
+      throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
     }
+    return value
   }
 
   /// The body. An empty body counts as an empty object.

@@ -132,7 +132,7 @@ struct PlayLedger: Sendable {
 
   // MARK: - Writing
 
-  static func deadlineKey(_ date: Timestamp, _ token: String) -> String {
+  private static func deadlineKey(_ date: Timestamp, _ token: String) -> String {
     StoreKey.joined(StoreKey.number(Int64(date.wholeMilliseconds)), token)
   }
 
@@ -141,14 +141,14 @@ struct PlayLedger: Sendable {
     var records = change.records
     for purchase in change.purchases.values.sorted(by: { $0.token < $1.token }) {
       let before = try await self.purchase(token: purchase.token)?.deadline
-      let after = purchase.deadline
-      if let before, before != after {
-        records.append(.remove(.playDeadlines, key: Self.deadlineKey(before, purchase.token)))
-      }
-      if let after, before != after {
-        records.append(
-          .put(
-            .playDeadlines, key: Self.deadlineKey(after, purchase.token), value: Array(purchase.token.utf8)))
+      if before != purchase.deadline {
+        if let before {
+          records.append(.remove(.playDeadlines, key: Self.deadlineKey(before, purchase.token)))
+        }
+        if let after = purchase.deadline {
+          let key = Self.deadlineKey(after, purchase.token)
+          records.append(.put(.playDeadlines, key: key, value: Array(purchase.token.utf8)))
+        }
       }
       records.append(.put(.playPurchases, key: purchase.token, value: purchase.encodedJSON()))
     }
