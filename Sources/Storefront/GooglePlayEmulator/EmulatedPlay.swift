@@ -139,10 +139,9 @@ public struct EmulatedPlayTransport: HTTPTransport {
 
   /// Sends a request.
   public func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
-    let response = await play.respond(
-      to: EmulatorRequest(
-        request.method.rawValue, target: request.url.target,
-        headers: request.headers + [HTTPHeader("Host", request.url.authority)], body: request.body ?? []))
-    return RemoteResponse(status: response.status, headers: response.headers, body: response.body)
+    let authority = request.url.authority
+    var request = EmulatorRequest(request)
+    request.headers.append(HTTPHeader("Host", authority))
+    return await play.respond(to: request)
   }
 }

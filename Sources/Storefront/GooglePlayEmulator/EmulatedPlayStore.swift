@@ -84,10 +84,8 @@ public final class EmulatedPlayStore: Sendable {
   /// Pushes messages from now on, if there is a push endpoint.
   func pushMessages(over transport: any HTTPTransport, timeout: Duration, keys: PushKeys) {
     let sender = PushSender(
-      ledger: ledger, transport: transport, timeout: timeout, keys: keys,
-      now: { [host] in
-        host.configuration.clock()
-      }, clientClock: host.clientClock, subscription: { [self] in withSettings { $0.push } })
+      ledger: ledger, transport: transport, timeout: timeout, keys: keys, now: host.configuration.clock,
+      clientClock: host.clientClock, subscription: { [self] in withSettings { $0.push } })
     self.sender.withLock { $0 = sender }
   }
 
@@ -149,20 +147,17 @@ public final class EmulatedPlayStore: Sendable {
       guard withSettings({ $0.permissions.contains(route.permission) && $0.permissions.contains(.viewApp) })
       else { throw PlayError.permissionDenied }
       try quotas.count(route.bucket, at: host.clientClock())
-      let response = try await exclusively { [self] in
+      return try await exclusively { [self] in
         try await follow()
         let call = PlayCall(play: self, request: request, parameters: parameters, now: now)
         let response = try await route.answer(call)
         if route.method != "GET" { try await follow() }
         return response
       }
-      return response
-    } catch let error as PlayError {
-      return error.response
     } catch let error as LocalStoreError {
       return PlayError(error).response
     } catch {
-      return PlayError.internal("\(error)").response
+      return (error as? PlayError ?? .internal("\(error)")).response
     }
   }
 

@@ -37,6 +37,12 @@ package struct EmulatorRequest: Sendable, Hashable {
     self.body = body
   }
 
+  /// A request of a client in the same process.
+  package init(_ request: RemoteRequest) {
+    self.init(
+      request.method.rawValue, target: request.url.target, headers: request.headers, body: request.body ?? [])
+  }
+
   /// The value of the first header of this name, in any case.
   package func header(_ name: String) -> String? {
     let name = name.lowercased()

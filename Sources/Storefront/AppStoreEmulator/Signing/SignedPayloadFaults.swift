@@ -50,11 +50,7 @@ struct SignedPayloadFaults {
   }
 
   private static func ofOtherApp(_ member: JSONMember) -> JSONValue? {
-    switch member.name {
-    case "bundleId": .string("com.example.other")
-    case "appAppleId": .integer(1)
-    default: nil
-    }
+    ["bundleId": .string("com.example.other"), "appAppleId": .integer(1)][member.name]
   }
 
   private static func ofOtherEnvironment(_ member: JSONMember) -> JSONValue? {
