@@ -103,7 +103,7 @@
       }
       await withTaskGroup(of: Void.self) { group in
         for place in places {
-          let apps = EmulatedApps(place.stores, beside: place.play, shutdown: { end.fire() })
+          let apps = EmulatedApps(place.stores, beside: place.play.deliver, shutdown: { end.fire() })
           for port in ports where port.isProduction == (place.environment == .production) {
             group.addTask { [options] in try? await port.listener.serve(apps, options.serving) }
           }

@@ -5,14 +5,17 @@
 /// A request whose path begins with `/apps/BUNDLE` goes to that app, controls included. Any other request goes to the
 /// app that its bearer token names (`bid`), or to the first app if the token names no served app.
 package struct EmulatedApps: Sendable {
+  /// Answers a request of a store besides the App Store; `nil` for any other request.
+  package typealias OtherStore = @Sendable (EmulatorRequest) async -> EmulatorDelivery?
+
   /// The stores, of one environment and different apps; at least one.
   package let stores: [EmulatedAppStore]
-  private let other: (any OtherStore)?
+  private let other: OtherStore?
   private let shutdown: @Sendable () -> Void
 
   /// Serves apps, beside another store if there is one; `shutdown` ends the server.
   package init(
-    _ stores: [EmulatedAppStore], beside other: (any OtherStore)? = nil,
+    _ stores: [EmulatedAppStore], beside other: OtherStore? = nil,
     shutdown: @escaping @Sendable () -> Void = {}
   ) {
     precondition(!stores.isEmpty, "a server has an app")
@@ -23,7 +26,7 @@ package struct EmulatedApps: Sendable {
 
   /// Answers a request: a control, or a request to an app with the next fault of the app's script.
   package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    if let delivery = await other?.deliver(request) { return delivery }
+    if let delivery = await other?(request) { return delivery }
     var request = request
     let store: EmulatedAppStore
     if request.path.count > 1, request.path[0] == "apps" {
@@ -43,10 +46,4 @@ package struct EmulatedApps: Sendable {
     }
     return await store.deliver(request)
   }
-}
-
-/// A store besides the App Store that the same server serves.
-package protocol OtherStore: Sendable {
-  /// The answer to a request of this store; `nil` for any other request.
-  func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery?
 }

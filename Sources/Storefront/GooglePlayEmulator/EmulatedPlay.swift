@@ -119,9 +119,7 @@ public struct EmulatedPlay: Sendable {
   private func keyResponse(_ body: () throws -> RemoteResponse) -> RemoteResponse {
     do { return try body() } catch { return PlayError.internal("\(error)").response }
   }
-}
 
-extension EmulatedPlay: OtherStore {
   /// Answers a request of Google Play, applying the next fault of the app's script; `nil` for any other request.
   package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery? {
     guard let (faults, answer) = answer(to: request) else { return nil }

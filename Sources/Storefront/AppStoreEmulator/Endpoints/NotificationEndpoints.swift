@@ -31,7 +31,7 @@ enum NotificationEndpoints {
     let posted = try await call.purchases.post(test)
     let token = "\(posted.uuid.rawValue)_\(Int64(call.now.wholeMilliseconds / 1000))"
     call.store.state.withState {
-      $0.testNotifications[token] = .init(number: posted.number, pendingAnswers: $0.pendingAnswers)
+      $0.testNotifications[token] = (posted.number, $0.pendingAnswers)
     }
     return .json(["testNotificationToken": token])
   }

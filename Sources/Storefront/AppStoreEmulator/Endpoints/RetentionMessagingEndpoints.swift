@@ -72,7 +72,7 @@ enum RetentionMessagingEndpoints {
       guard state.messaging.images.count < EmulatorState.Messaging.greatestCount else {
         throw Refusal.tooManyImages
       }
-      state.messaging.images[identifier] = .init(state: state.stateOfUploads, size: size)
+      state.messaging.images[identifier] = (state.stateOfUploads, size)
     }
   }
 
@@ -105,8 +105,7 @@ enum RetentionMessagingEndpoints {
         guard let image = state.messaging.images[image] else { throw Refusal.imageNotFound }
         guard image.state == "APPROVED" else { throw Refusal.imageNotApproved }
       }
-      state.messaging.messages[identifier] = .init(
-        state: state.stateOfUploads, imageIdentifiers: imageIdentifiers)
+      state.messaging.messages[identifier] = (state.stateOfUploads, imageIdentifiers)
     }
   }
 

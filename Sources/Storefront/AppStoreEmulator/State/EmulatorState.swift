@@ -16,7 +16,7 @@ package struct EmulatorState: Sendable {
   package var stateOfUploads = "APPROVED"
   /// `true` if the developer's server passed a performance test, which production requires.
   package var hasPassedPerformanceTest = true
-  var testNotifications: [String: TestNotification] = [:]
+  var testNotifications: [String: (number: Int64, pendingAnswers: Int)] = [:]
   var massExtensions: [String: MassExtension] = [:]
   var messaging = Messaging()
   /// The groups of roles that customers have, by identifier.
@@ -35,12 +35,6 @@ package struct EmulatorState: Sendable {
     defaultNotificationURL = notificationURL
   }
 
-  /// A requested test notification.
-  struct TestNotification: Sendable {
-    var number: Int64
-    var pendingAnswers: Int
-  }
-
   struct MassExtension: Sendable {
     var productId: String
     var completed: Timestamp
@@ -51,20 +45,10 @@ package struct EmulatorState: Sendable {
 
   /// Retention messaging.
   struct Messaging: Sendable {
-    struct Image: Sendable {
-      var state: String
-      var size: String
-    }
-
-    struct Message: Sendable {
-      var state: String
-      var imageIdentifiers: [String]
-    }
-
     static let greatestCount = 2000
 
-    var images: [String: Image] = [:]
-    var messages: [String: Message] = [:]
+    var images: [String: (state: String, size: String)] = [:]
+    var messages: [String: (state: String, imageIdentifiers: [String])] = [:]
     /// The default messages, by product and locale.
     var defaults: [String: String] = [:]
     var realtimeURL: String?
