@@ -106,8 +106,8 @@ struct NotificationFilter {
   private static let day: Double = 86_400
 
   init(_ body: JSONValue, _ call: EndpointCall) throws {
-    let start = try Self.instant(body["startDate"], orElse: .invalidStartDate)
-    let end = try Self.instant(body["endDate"], orElse: .invalidEndDate)
+    let start = try EndpointCall.instant(body["startDate"]?.int64, orElse: .invalidStartDate)
+    let end = try EndpointCall.instant(body["endDate"]?.int64, orElse: .invalidEndDate)
     guard start < end else { throw Refusal.startDateAfterEndDate }
     let days: Double = call.configuration.environment == .production ? 180 : 30
     guard start >= call.now.addingSeconds(-days * Self.day) else { throw Refusal.startDateTooFarInPast }
@@ -135,13 +135,6 @@ struct NotificationFilter {
     }
     if onlyFailures, delivery.attempts.last?.sendAttemptResult == "SUCCESS" { return false }
     return true
-  }
-
-  private static func instant(
-    _ value: JSONValue?, orElse error: Refusal
-  ) throws -> Timestamp {
-    guard let milliseconds = value?.int64, 0..<1 << 53 ~= milliseconds else { throw error }
-    return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 
   /// Returns `true` if a text is spelled like Apple's enumerations: `DID_RENEW`.

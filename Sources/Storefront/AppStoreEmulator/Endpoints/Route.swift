@@ -110,8 +110,11 @@ struct EndpointCall {
   }
 
   func instant(_ name: String, orElse error: Refusal) throws -> Timestamp? {
-    guard let text = try value(name, orElse: error) else { return nil }
-    guard let milliseconds = Int64(text), milliseconds >= 0, milliseconds < 1 << 53 else { throw error }
+    try value(name, orElse: error).map { try Self.instant(Int64($0), orElse: error) }
+  }
+
+  static func instant(_ milliseconds: Int64?, orElse error: Refusal) throws -> Timestamp {
+    guard let milliseconds, 0..<1 << 53 ~= milliseconds else { throw error }
     return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 

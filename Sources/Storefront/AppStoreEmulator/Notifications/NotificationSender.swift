@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
@@ -55,32 +56,7 @@ struct NotificationSender: Sendable {
     return try await transport.post(body, to: place, timeout: timeout)
   }
 
-  /// The outcome of an attempt: Apple's `sendAttemptResult`.
-  private enum AttemptResult: String {
-    case success = "SUCCESS"
-    case timedOut = "TIMED_OUT"
-    case tlsIssue = "TLS_ISSUE"
-    case circularRedirect = "CIRCULAR_REDIRECT"
-    case socketIssue = "SOCKET_ISSUE"
-    case unsupportedCharset = "UNSUPPORTED_CHARSET"
-    case invalidResponse = "INVALID_RESPONSE"
-    case prematureClose = "PREMATURE_CLOSE"
-    case unsuccessfulStatus = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
-    case other = "OTHER"
-
-    init(_ error: HTTPTransportError) {
-      switch error.code {
-      case .timedOut: self = .timedOut
-      case .insecure: self = .tlsIssue
-      case .cannotConnect: self = .socketIssue
-      case .connectionLost: self = .prematureClose
-      case .tooLarge, .invalidResponse: self = .invalidResponse
-      case .cancelled, .unusable: self = .other
-      }
-    }
-  }
-
-  private func attempt(_ notification: SignedNotification, at text: String) async -> AttemptResult {
+  private func attempt(_ notification: SignedNotification, at text: String) async -> SendAttemptResult {
     let body: JSONMembers = ["signedPayload": notification.signedPayload]
     var visited: Set<String> = []
     var location = text
@@ -91,15 +67,15 @@ struct NotificationSender: Sendable {
       do throws(HTTPTransportError) {
         response = try await transport.post(body.encoded(), to: url, timeout: timeout)
       } catch {
-        return AttemptResult(error)
+        return SendAttemptResult(error.code)
       }
       switch response.status {
       case 200...206: return Self.hasKnownCharset(response) ? .success : .unsupportedCharset
       case 301, 302, 307, 308:
-        guard let target = response.header("Location") else { return .unsuccessfulStatus }
+        guard let target = response.header("Location") else { return .unsuccessfulHTTPResponseCode }
         location =
           target.hasPrefix("/") ? "\(url.isSecure ? "https" : "http")://\(url.authority)\(target)" : target
-      default: return .unsuccessfulStatus
+      default: return .unsuccessfulHTTPResponseCode
       }
     }
   }
@@ -110,6 +86,19 @@ struct NotificationSender: Sendable {
         .first(where: { $0.hasPrefix("charset=") })
     else { return true }
     return ["utf-8", "us-ascii", "iso-8859-1", "utf8"].contains(String(parameter.dropFirst("charset=".count)))
+  }
+}
+
+extension SendAttemptResult {
+  fileprivate init(_ error: HTTPTransportError.Code) {
+    switch error {
+    case .timedOut: self = .timedOut
+    case .insecure: self = .tlsIssue
+    case .cannotConnect: self = .socketIssue
+    case .connectionLost: self = .prematureClose
+    case .tooLarge, .invalidResponse: self = .invalidResponse
+    case .cancelled, .unusable: self = .other
+    }
   }
 }
 
