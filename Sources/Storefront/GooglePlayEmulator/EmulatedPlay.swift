@@ -61,7 +61,7 @@ public struct EmulatedPlay: Sendable {
   ) {
     for store in stores {
       let url = url(store)
-      store.withSettings { settings in
+      store.settings.withState { settings in
         settings.push.url = url
         settings.push.audience = audience
         if let email { settings.push.email = email }

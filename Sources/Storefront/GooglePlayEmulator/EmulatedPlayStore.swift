@@ -26,7 +26,7 @@ public final class EmulatedPlayStore: Sendable {
   let quotas = PlayQuotas()
   private let gate = Gate()
   private let signer = PurchaseSigner()
-  private let settings = Shared(Settings())
+  let settings = Shared(Settings())
   /// The customers whose next payment stays pending.
   private let pending: Shared<Set<String>>
   private let sender = Mutex<PushSender?>(nil)
@@ -76,16 +76,11 @@ public final class EmulatedPlayStore: Sendable {
 
   var now: Timestamp { host.configuration.clock() }
 
-  /// Reads or changes the settings: the push endpoint, and the permissions in the console.
-  func withSettings<Value: Sendable>(_ body: (inout Settings) -> Value) -> Value {
-    settings.withState { body(&$0) }
-  }
-
   /// Pushes messages from now on, if there is a push endpoint.
   func pushMessages(over transport: any HTTPTransport, timeout: Duration, keys: PushKeys) {
     let sender = PushSender(
       ledger: ledger, transport: transport, timeout: timeout, keys: keys, now: host.configuration.clock,
-      clientClock: host.clientClock, subscription: { [self] in withSettings { $0.push } })
+      clientClock: host.clientClock, subscription: { [self] in settings.withState { $0.push } })
     self.sender.withLock { $0 = sender }
   }
 
@@ -102,7 +97,7 @@ public final class EmulatedPlayStore: Sendable {
   func follower(_ requested: [String: PlayPurchase] = [:]) -> PlayFollower {
     PlayFollower(
       ledger: ledger, packageName: packageName, isTest: isTest,
-      pushes: withSettings { $0.push.url } != nil, now: now, requested: requested)
+      pushes: settings.withState { $0.push.url } != nil, now: now, requested: requested)
   }
 
   /// Processes the engine's new events.
@@ -144,7 +139,8 @@ public final class EmulatedPlayStore: Sendable {
     host.statistics.count(route.name, authorization: authorization)
     do {
       try tokens?.check(request)
-      guard withSettings({ $0.permissions.contains(route.permission) && $0.permissions.contains(.viewApp) })
+      guard
+        settings.withState({ $0.permissions.contains(route.permission) && $0.permissions.contains(.viewApp) })
       else { throw PlayError.permissionDenied }
       try quotas.count(route.bucket, at: host.clientClock())
       return try await exclusively { [self] in
@@ -193,7 +189,8 @@ extension EmulatedPlayStore: ClockFollower {
     let event = try await ledger.store.nextDueDate()
     let deadline = try await ledger.deadlines(limit: 1).first?.date
     let push =
-      withSettings({ $0.push.url }) != nil && pushSender != nil ? try await ledger.nextMessage()?.date : nil
+      settings.withState({ $0.push.url }) != nil && pushSender != nil
+      ? try await ledger.nextMessage()?.date : nil
     return [event, deadline, push].compactMap(\.self).min()
   }
 

@@ -81,16 +81,14 @@ struct ReceiptVerification {
     ]
   }
 
-  private struct Latest: Sendable {
-    var purchases: [InAppPurchase]
-    var details: [String: JWSTransaction]
-    var renewals: [JWSRenewalInfo]
-  }
+  private typealias Latest = (
+    purchases: [InAppPurchase], details: [String: JWSTransaction], renewals: [JWSRenewalInfo]
+  )
 
   /// The store's purchases of the receipt's customer. If the store has none, the purchases in the receipt.
   private func latest(for payload: AppReceiptPayload) async -> Latest {
     let store = call.store.purchases
-    var latest = Latest(purchases: payload.inAppPurchases, details: [:], renewals: [])
+    var latest: Latest = (payload.inAppPurchases, [:], [])
     for original in payload.inAppPurchases.compactMap(\.originalTransactionId) {
       guard let account = try? await store.account(of: original),
         let sales = try? await store.history(of: account).sales,

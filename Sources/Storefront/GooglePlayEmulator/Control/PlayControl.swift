@@ -162,7 +162,7 @@ struct PlayControl {
 
   private func setPush(_ control: PushControl) async throws {
     try require(control.duplicates, "duplicates", in: 0...100)
-    store.withSettings { settings in
+    store.settings.withState { settings in
       if let url = control.url { settings.push.url = url.isEmpty ? nil : url }
       if let audience = control.audience { settings.push.audience = audience.isEmpty ? nil : audience }
       if let email = control.email { settings.push.email = email }
@@ -181,7 +181,7 @@ struct PlayControl {
       (.viewFinancialData, control.viewFinancialData), (.manageOrders, control.manageOrders),
       (.viewApp, control.viewApp),
     ]
-    store.withSettings { settings in
+    store.settings.withState { settings in
       for case (let permission, let isGranted?) in changes {
         settings.permissions.remove(permission)
         if isGranted { settings.permissions.insert(permission) }
@@ -202,7 +202,7 @@ struct PlayControl {
 
   /// Pushes a test notification whose token has a fault, once.
   private func forge(_ control: ForgeControl) async throws -> JSONMembers {
-    guard let sender = store.pushSender, store.withSettings({ $0.push.url }) != nil else {
+    guard let sender = store.pushSender, store.settings.withState({ $0.push.url }) != nil else {
       throw Failure("There is no push endpoint. Set one with POST play/push.")
     }
     let message = PlayMessage("testNotification", ["version": "1.0"], of: store.packageName, at: store.now)
