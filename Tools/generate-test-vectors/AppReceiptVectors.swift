@@ -7,14 +7,16 @@ import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
 
-/// The vectors of app receipts.
+/// The vectors of app receipts, in Base64 on one line, as apps send them to servers.
 struct AppReceiptVectors {
-  private(set) var vectors: [Vector] = []
+  private(set) var list = VectorList(
+    .appReceipt, "b64", PolicyFlags(trust: ["certificates/rsa-root.pem"]))
   private let authority: TestAuthority
   private let signer: AppReceiptSigner
   private let payload = SampleReceipts.appReceipt
 
   init() throws {
+    list.made = "Created"
     authority = try TestAuthority.rsa()
     signer = try AppReceiptSigner(identity: authority.identity)
     try addValid()
@@ -22,24 +24,6 @@ struct AppReceiptVectors {
     try addChains()
     try addSignatures()
     try addPolicies()
-  }
-
-  /// Adds a vector in Base64 on one line, as apps send it to servers.
-  private mutating func add(
-    _ name: String, _ summary: String, _ receipt: [UInt8], policy: PolicyFlags = .rsa,
-    _ expectation: Vector.Expectation
-  ) {
-    addFile(name, "b64", summary, Base64.encode(receipt), policy: policy, expectation)
-  }
-
-  private mutating func addFile(
-    _ name: String, _ fileExtension: String, _ summary: String, _ contents: [UInt8],
-    policy: PolicyFlags = .rsa, _ expectation: Vector.Expectation
-  ) {
-    vectors.append(
-      Vector(
-        kind: .appReceipt, name: name, fileExtension: fileExtension, summary: summary, contents: contents,
-        policy: policy, expectation: expectation))
   }
 
   private func facts(
@@ -56,172 +40,125 @@ struct AppReceiptVectors {
     return copy
   }
 
+  /// Signs the payload with some members changed.
+  private func signed(_ change: (inout AppReceiptPayload) -> Void = { _ in }) throws -> [UInt8] {
+    Base64.encode(try signer.sign(changed(change)))
+  }
+
+  private mutating func acceptChanged(
+    _ name: String, _ summary: String, _ change: (inout AppReceiptPayload) -> Void
+  ) throws {
+    list.accept(name, summary, try signed(change), facts(changed(change)))
+  }
+
+  private static func makeProduction(_ payload: inout AppReceiptPayload) {
+    payload.environment = .production
+    payload.appAppleId = SampleReceipts.appAppleId
+  }
+
   private mutating func addValid() throws {
     let receipt = try signer.sign(payload)
-    add("valid", "All is well.", receipt, .valid(facts(payload)))
-    addFile("valid-binary", "der", "The same receipt in binary.", receipt, .valid(facts(payload)))
-    addFile(
-      "valid-line-breaks", "b64", "The same receipt, a line break after each 64 symbols.",
-      Base64.encode(receipt).brokenIntoLines(), .valid(facts(payload)))
-    add(
-      "valid-sha1", "Signed with SHA-1, as receipts before 2023.",
-      try signer.sign(content: payload.encoded(), digest: .sha1),
-      .valid(facts(payload, algorithm: .rsaSHA1)))
-    add(
+    list.accept("valid", "All is well.", Base64.encode(receipt), facts(payload))
+    list.accept("valid-binary", "The same receipt in binary.", as: "der", receipt, facts(payload))
+    list.accept(
+      "valid-line-breaks", "The same receipt, a line break after each 64 symbols.",
+      Base64.encode(receipt).brokenIntoLines(), facts(payload))
+    let sha1 = try signer.sign(content: payload.encoded(), digest: .sha1)
+    list.accept(
+      "valid-sha1", "Signed with SHA-1, as receipts before 2023.", Base64.encode(sha1),
+      facts(payload, algorithm: .rsaSHA1))
+    let reordered = try signer.sign(
+      content: payload.encoded(),
+      certificates: [authority.root, authority.identity.chain[0], authority.intermediate])
+    list.accept(
       "valid-certificate-order", "The certificates stand in the order root, leaf, intermediate.",
-      try signer.sign(
-        content: payload.encoded(),
-        certificates: [authority.root, authority.identity.chain[0], authority.intermediate]),
-      .valid(facts(payload)))
-    let production = changed {
-      $0.environment = .production
-      $0.appAppleId = SampleReceipts.appAppleId
-    }
-    add(
-      "valid-production", "A production receipt under a policy that accepts production alone.",
-      try signer.sign(production),
-      policy: .rsa.with { $0.environments = ["production"] }.adding("--app-apple-id", "1234567890"),
-      .valid(facts(production)))
-    let empty = changed { $0.inAppPurchases = [] }
-    add("valid-no-purchases", "Nothing was bought in the app.", try signer.sign(empty), .valid(facts(empty)))
-    let unknown = changed {
+      Base64.encode(reordered), facts(payload))
+    list.accept("valid-production", try signed(Self.makeProduction), facts(changed(Self.makeProduction)))
+    try acceptChanged("valid-no-purchases", "Nothing was bought in the app.") { $0.inAppPurchases = [] }
+    try acceptChanged("valid-unknown-attribute", "An attribute of a type that nobody knows.") {
       $0.additionalAttributes = [AppReceiptAttribute(type: 9999, value: [1, 2, 3])]
     }
-    add(
-      "valid-unknown-attribute", "An attribute of a type that nobody knows.", try signer.sign(unknown),
-      .valid(facts(unknown)))
     let placeless = changed { $0.environment = nil }
-    add(
-      "valid-no-environment", "It names no environment; production and sandbox are accepted.",
-      try signer.sign(placeless), .valid(facts(placeless)))
+    list.accept("valid-no-environment", Base64.encode(try signer.sign(placeless)), facts(placeless))
     let second = Int64(SampleReceipts.signedAt.millisecondsSince1970 / 1000)
     let brief = try authority.identity(validFrom: second - 9, to: second)
-    add(
+    list.accept(
       "valid-last-second", "The leaf's last second of validity is the creation date.",
-      try AppReceiptSigner(identity: brief).sign(payload), .valid(facts(payload)))
+      Base64.encode(try AppReceiptSigner(identity: brief).sign(payload)), facts(payload))
   }
 
   private mutating func addForms() throws {
     let receipt = try signer.sign(payload)
-    add("malformed-truncated", "The last byte is missing.", Array(receipt.dropLast()), .invalid(.malformed))
-    add("malformed-trailing-byte", "A byte follows.", receipt + [0], .invalid(.malformed))
-    let twice = changed {
-      $0.additionalAttributes = [
-        AppReceiptAttribute(type: 2, value: ([0x0C, 9] + Array("com.other".utf8))[...])
-      ]
-    }
-    add(
+    list.refuse("malformed-truncated", "The last byte is missing.", Base64.encode(receipt.dropLast()))
+    list.refuse("malformed-trailing-byte", "A byte follows.", Base64.encode(receipt + [0]))
+    list.refuse(
       "malformed-duplicate-attribute", "Two bundle identifiers; the signature is right.",
-      try signer.sign(twice), .invalid(.malformed))
+      try signed {
+        $0.additionalAttributes = [
+          AppReceiptAttribute(type: 2, value: ([0x0C, 9] + Array("com.other".utf8))[...])
+        ]
+      })
     var container = try UnverifiedAppReceipt(parsing: receipt).signedData
     container.signerInfos += container.signerInfos
     container.signerInfos[1].signature = container.signerInfos[1].signature.reversed()[...]
-    add("malformed-two-signers", "Two signerInfos.", container.encoded(), .invalid(.malformed))
+    list.refuse("malformed-two-signers", "Two signerInfos.", Base64.encode(container.encoded()))
     container.signerInfos = []
-    add("unsigned", "No signerInfo: nobody signed.", container.encoded(), .invalid(.unsigned))
+    list.refuse("unsigned", "No signerInfo: nobody signed.", Base64.encode(container.encoded()))
     var renamed = try UnverifiedAppReceipt(parsing: receipt).signedData
     renamed.digestAlgorithms = [ObjectIdentifiers.sha512]
     renamed.signerInfos[0].digestAlgorithm = ObjectIdentifiers.sha512
-    add(
-      "unsupported-algorithm-sha512", "The signerInfo names SHA-512.", renamed.encoded(),
-      .invalid(.unsupportedAlgorithm))
-    add(
+    list.refuse(
+      "unsupported-algorithm-sha512", "The signerInfo names SHA-512.", Base64.encode(renamed.encoded()))
+    list.refuse(
       "unsupported-algorithm-policy", "Signed with SHA-1 under a policy that accepts SHA-256 alone.",
-      try signer.sign(content: payload.encoded(), digest: .sha1),
-      policy: .rsa.adding("--algorithm", "RSA-SHA256"), .invalid(.unsupportedAlgorithm))
+      Base64.encode(try signer.sign(content: payload.encoded(), digest: .sha1)),
+      policy: { $0.others += ["--algorithm", "RSA-SHA256"] })
   }
 
   private mutating func addChains() throws {
-    let cases: [(TestAuthority.Flaw, ReasonCode, String)] = [
-      (.chainOfTwo, .chainLength, "The root itself issued the leaf."),
-      (.chainOfFour, .chainLength, "There are two intermediates."),
-      (.foreignRoot, .chainUntrusted, "The root has the right name and is another one."),
-      (.forgedUnderGenuineRoot, .chainUntrusted, "The trusted root is appended to a chain of a forger."),
-      (.expired, .chainExpired, "The leaf had expired at the creation date."),
-      (.leafWithoutMarker, .certificatePurpose, "The leaf lacks the marker of receipt signing."),
-      (.intermediateWithoutMarker, .certificatePurpose, "The intermediate lacks its marker."),
-      (.intermediateNotAuthority, .certificatePurpose, "The intermediate may not issue certificates."),
-      (.leafIsAuthority, .certificatePurpose, "The leaf is an authority."),
-      (.leafKeyUsage, .certificatePurpose, "The leaf's key usage does not allow signatures."),
-    ]
-    for (flaw, code, summary) in cases {
+    for (flaw, code, summary) in VectorList.flaws(expired: "The leaf had expired at the creation date.") {
       let receipt = try AppReceiptSigner(unchecked: authority.identity(flaw)).sign(payload)
-      add("\(code.rawValue)-\(flaw.rawValue)", summary, receipt, .invalid(code))
+      list.refuse("\(code.rawValue)-\(flaw.rawValue)", summary, Base64.encode(receipt))
     }
-    add(
-      "issuer-missing", "Only the leaf is embedded.",
-      try signer.sign(content: payload.encoded(), certificates: [authority.identity.chain[0]]),
-      .undetermined(.issuerMissing))
+    let leaf = try signer.sign(content: payload.encoded(), certificates: [authority.identity.chain[0]])
+    list.refuse("issuer-missing", "Only the leaf is embedded.", Base64.encode(leaf))
   }
 
   private mutating func addSignatures() throws {
-    let receipt = try signer.sign(payload)
-    var container = try UnverifiedAppReceipt(parsing: receipt).signedData
+    var container = try UnverifiedAppReceipt(parsing: signer.sign(payload)).signedData
     let signature = container.signerInfos[0].signature
     container.signerInfos[0].signature[signature.startIndex + 100] ^= 1
-    add(
-      "signature-mismatch-bit", "One bit of the signature is flipped.", container.encoded(),
-      .invalid(.signatureMismatch))
+    list.refuse(
+      "signature-mismatch-bit", "One bit of the signature is flipped.", Base64.encode(container.encoded()))
     container.signerInfos[0].signature = signature
     container.content = changed { $0.environment = .production }.encoded()[...]
-    add(
+    list.refuse(
       "signature-mismatch-content", "The environment was changed to production after signing.",
-      container.encoded(), .invalid(.signatureMismatch))
-    let other = SigningIdentity(
-      uncheckedKey: try TestKeys.otherRSA(),
-      chain: authority.identity.chain)
-    add(
+      Base64.encode(container.encoded()))
+    let other = SigningIdentity(uncheckedKey: try TestKeys.otherRSA(), chain: authority.identity.chain)
+    list.refuse(
       "signature-mismatch-key", "Another key signed than the leaf's.",
-      try AppReceiptSigner(unchecked: other).sign(payload), .invalid(.signatureMismatch))
+      Base64.encode(try AppReceiptSigner(unchecked: other).sign(payload)))
   }
 
   private mutating func addPolicies() throws {
-    let receipt = try signer.sign(payload)
-    let device = "00112233-4455-6677-8899-aabbccddeeff"
-    let bound = try signer.sign(
-      changed { $0.opaqueValue = Array(0xA0...0xAF) }, deviceIdentifier: SampleReceipts.deviceIdentifier)
-    add(
-      "valid-device", "Bound to the device that the policy names.", bound,
-      policy: .rsa.adding("--device-id", device), .valid(facts(payload)))
-    add(
-      "wrong-device", "Bound to another device.", bound,
-      policy: .rsa.adding("--device-id", "ffeeddcc-bbaa-9988-7766-554433221100"), .invalid(.wrongDevice))
-    add(
-      "wrong-device-unbound", "Bound to no device, under a policy that names one.", receipt,
-      policy: .rsa.adding("--device-id", device), .invalid(.wrongDevice))
-    add(
-      "wrong-kind", "A good receipt of a kind that the policy does not accept.", receipt,
-      policy: .rsa.adding("--kind", "signed-transaction"), .invalid(.wrongKind))
-    add(
-      "wrong-bundle", "A good receipt of another app.", receipt,
-      policy: .rsa.with { $0.bundleIds = ["com.example.other"] }, .invalid(.wrongBundle))
-    add(
+    let receipt = try signed()
+    let bound = Base64.encode(
+      try signer.sign(
+        changed { $0.opaqueValue = Array(0xA0...0xAF) }, deviceIdentifier: SampleReceipts.deviceIdentifier))
+    list.accept("valid-device", bound, facts(payload))
+    list.refuse("wrong-device", bound)
+    for name in ["wrong-device-unbound", "wrong-kind", "wrong-bundle"] { list.refuse(name, receipt) }
+    list.refuse(
       "wrong-bundle-prefix", "The accepted bundle identifier begins with the receipt's.", receipt,
-      policy: .rsa.with { $0.bundleIds = ["com.example.app2"] }, .invalid(.wrongBundle))
-    let production = changed {
-      $0.environment = .production
-      $0.appAppleId = SampleReceipts.appAppleId
-    }
-    add(
-      "wrong-app", "A good receipt of another app by its App Store identifier.", try signer.sign(production),
-      policy: .rsa.adding("--app-apple-id", "1"), .invalid(.wrongApp))
-    add(
-      "wrong-environment", "A sandbox receipt under a policy that accepts production alone.", receipt,
-      policy: .rsa.with { $0.environments = ["production"] }, .invalid(.wrongEnvironment))
-    add(
-      "environment-unproven", "It names no environment, under a policy that accepts production alone.",
-      try signer.sign(changed { $0.environment = nil }),
-      policy: .rsa.with { $0.environments = ["production"] }, .undetermined(.environmentUnproven))
-    add(
-      "signed-in-future", "Created two minutes after the instant at which it is evaluated.", receipt,
-      policy: .rsa.adding("--time", Instant.twoMinutesBefore), .invalid(.signedInFuture))
-    add(
-      "too-old", "Created two hours before the instant at which it is evaluated, with an hour allowed.",
-      receipt,
-      policy: .rsa.adding("--time", Instant.twoHoursAfter, "--max-age", "3600"), .invalid(.tooOld))
-    add(
+      policy: { $0.bundleIds = ["com.example.app2"] })
+    list.refuse("wrong-app", try signed(Self.makeProduction))
+    list.refuse("wrong-environment", receipt)
+    list.refuse("environment-unproven", try signed { $0.environment = nil })
+    for name in ["signed-in-future", "too-old"] { list.refuse(name, receipt) }
+    list.refuse(
       "signing-time-missing", "It has no creation date, and the time rule needs one.",
-      try signer.sign(changed { $0.receiptCreationDate = nil }), .undetermined(.signingTimeMissing))
+      try signed { $0.receiptCreationDate = nil })
   }
 }
 

@@ -9,7 +9,8 @@ import ReceiptVerification
 
 /// The vectors of purchases and licences of Google Play and Huawei AppGallery.
 struct DetachedVectors {
-  private(set) var vectors: [Vector] = []
+  private(set) var list = VectorList(
+    .googlePlayPurchase, "json", PolicyFlags(trust: [], others: keys(of: "com.example.app", "app-key")))
   private let signer: AppKeySigner
   private let google = DetachedContent.googlePlayPurchase(SampleReceipts.googlePlayPurchase)
   private let huawei = DetachedContent.huaweiPurchase(SampleReceipts.huaweiPurchase)
@@ -23,15 +24,8 @@ struct DetachedVectors {
     try addPolicies()
   }
 
-  private mutating func add(
-    _ kind: ReceiptKind, _ name: String, _ summary: String, _ contents: [UInt8],
-    policy: PolicyFlags = .appKeys,
-    _ expectation: Vector.Expectation
-  ) {
-    vectors.append(
-      Vector(
-        kind: kind, name: name, fileExtension: "json", summary: summary, contents: contents, policy: policy,
-        expectation: expectation))
+  private static func keys(of app: String, _ name: String) -> [String] {
+    ["--play-key", "--huawei-key"].flatMap { [$0, "\(app)=certificates/\(name).txt"] }
   }
 
   private func facts(_ content: DetachedContent, algorithm: ReceiptAlgorithm? = nil) -> Vector.Facts {
@@ -42,22 +36,22 @@ struct DetachedVectors {
   }
 
   private mutating func addValid() throws {
-    add(.googlePlayPurchase, "valid", "RSA with SHA-1.", try signer.sign(google), .valid(facts(google)))
-    add(.googlePlayLicense, "valid", "A licence response.", try signer.sign(license), .valid(facts(license)))
-    add(.huaweiPurchase, "valid", "RSA with SHA-256.", try signer.sign(huawei), .valid(facts(huawei)))
-    add(
-      .huaweiPurchase, "valid-pss", "RSASSA-PSS, which is stated beside the signature.",
-      try signer.sign(huawei, usesPSS: true), .valid(facts(huawei, algorithm: .rsaPSSSHA256)))
+    list.accept("valid", "RSA with SHA-1.", try signer.sign(google), facts(google))
+    list.accept(
+      "valid", of: .googlePlayLicense, "A licence response.", try signer.sign(license), facts(license))
+    list.accept("valid", of: .huaweiPurchase, "RSA with SHA-256.", try signer.sign(huawei), facts(huawei))
+    list.accept(
+      "valid-pss", of: .huaweiPurchase, "RSASSA-PSS, which is stated beside the signature.",
+      try signer.sign(huawei, usesPSS: true), facts(huawei, algorithm: .rsaPSSSHA256))
     let subscription = DetachedContent.googlePlayPurchase(
       SampleReceipts.googlePlayPurchase.with {
         $0.orderId = nil
         $0.autoRenewing = true
         $0.developerPayload = "{\"user\":\"1\"}"
       })
-    add(
-      .googlePlayPurchase, "valid-test-subscription",
-      "A test subscription without an order, its payload JSON itself.",
-      try signer.sign(subscription), .valid(facts(subscription)))
+    list.accept(
+      "valid-test-subscription", "A test subscription without an order, its payload JSON itself.",
+      try signer.sign(subscription), facts(subscription))
     let orders = DetachedContent.googlePlayOrders(
       GooglePlayOrderList(orders: [
         SampleReceipts.googlePlayPurchase.with {
@@ -68,16 +62,13 @@ struct DetachedVectors {
           $0.notificationId = "-6441531684346654540"
         }
       ]).with { $0.nonce = -5_465_853_498_583_976_126 })
-    add(
-      .googlePlayPurchase, "valid-order-list", "The form of 2011, with a nonce of 64 bits.",
-      try signer.sign(orders),
-      .valid(facts(orders)))
+    list.accept(
+      "valid-order-list", "The form of 2011, with a nonce of 64 bits.", try signer.sign(orders), facts(orders)
+    )
     let pending = DetachedContent.googlePlayPurchase(
       SampleReceipts.googlePlayPurchase.with { $0.purchaseState = .pending })
-    add(
-      .googlePlayPurchase, "valid-pending", "Genuine, and not paid for: no transaction.",
-      try signer.sign(pending),
-      .valid(facts(pending)))
+    list.accept(
+      "valid-pending", "Genuine, and not paid for: no transaction.", try signer.sign(pending), facts(pending))
   }
 
   /// Adds other wrappings, and forms that are not valid wrappings.
@@ -89,34 +80,31 @@ struct DetachedVectors {
       JSONValue.object(members.map { JSONMember(name: $0.key, value: $0.value) }).encoded()
     }
     let payload = String(decoding: object(["json": data, "signature": signature]), as: UTF8.self)
-    add(
-      .googlePlayPurchase, "valid-unity", "As Unity wraps it.",
+    list.accept(
+      "valid-unity", "As Unity wraps it.",
       object(["Store": .string("GooglePlay"), "TransactionID": .string("1"), "Payload": .string(payload)]),
-      .valid(facts(google)))
-    add(
-      .googlePlayPurchase, "valid-cordova", "As Cordova wraps it.",
+      facts(google))
+    list.accept(
+      "valid-cordova", "As Cordova wraps it.",
       object([
         "transaction": .object([
           JSONMember(name: "type", value: .string("android-playstore")),
           JSONMember(name: "receipt", value: data),
           JSONMember(name: "signature", value: signature),
         ])
-      ]), .valid(facts(google)))
-    add(
-      .googlePlayPurchase, "data-parsed", "The data is an object, and no longer the text that was signed.",
-      object(["data": try JSONValue(parsing: receipt.signedBytes), "signature": signature]),
-      .invalid(.malformed))
-    add(
-      .googlePlayPurchase, "signature-missing", "There is no signature.", object(["data": data]),
-      .invalid(.malformed))
-    add(
-      .googlePlayPurchase, "unsigned", "The signature is empty, as of static test products.",
-      object(["data": data, "signature": .string("")]), .invalid(.unsigned))
+      ]), facts(google))
+    list.refuse(
+      "data-parsed", "The data is an object, and no longer the text that was signed.",
+      object(["data": try JSONValue(parsing: receipt.signedBytes), "signature": signature]), .malformed)
+    list.refuse("signature-missing", "There is no signature.", object(["data": data]), .malformed)
+    list.refuse(
+      "unsigned", "The signature is empty, as of static test products.",
+      object(["data": data, "signature": .string("")]))
     let spaced = Base64.encodeToString(receipt.signature).map { $0 == "+" || $0 == "A" ? " " : String($0) }
       .joined()
-    add(
-      .googlePlayPurchase, "signature-with-spaces", "A space for a plus.",
-      object(["data": data, "signature": .string(spaced)]), .invalid(.malformed))
+    list.refuse(
+      "signature-with-spaces", "A space for a plus.", object(["data": data, "signature": .string(spaced)]),
+      .malformed)
   }
 
   private mutating func addSignatures() throws {
@@ -131,72 +119,51 @@ struct DetachedVectors {
       (ReceiptKind.googlePlayPurchase, google, "com.example.app.coins"),
       (.huaweiPurchase, huawei, "com.example.app.monthly"),
     ] {
-      add(
-        kind, "product-edited", "Another product than was signed.",
-        try changed(content) { $0.replacing(product, with: "com.example.app.gold") },
-        .invalid(.signatureMismatch))
-      add(
-        kind, "reserialized", "The same JSON value with white space.",
-        try changed(content) { $0.replacing(",\"", with: ", \"") }, .invalid(.signatureMismatch))
-      add(
-        kind, "trailing-newline", "A line end after the data.", try changed(content) { $0 + "\n" },
-        .invalid(.signatureMismatch))
+      list.refuse(
+        "product-edited", of: kind, "Another product than was signed.",
+        try changed(content) { $0.replacing(product, with: "com.example.app.gold") }, .signatureMismatch)
+      list.refuse(
+        "reserialized", of: kind, "The same JSON value with white space.",
+        try changed(content) { $0.replacing(",\"", with: ", \"") }, .signatureMismatch)
+      list.refuse(
+        "trailing-newline", of: kind, "A line end after the data.", try changed(content) { $0 + "\n" },
+        .signatureMismatch)
     }
-    add(
-      .googlePlayLicense, "code-edited", "A licence that was refused.",
-      try changed(license) { "1" + $0.dropFirst() }, .invalid(.signatureMismatch))
-    add(
-      .googlePlayPurchase, "sha256", "Signed with SHA-256, as Google Play does not.",
-      try signer.sign(data: google.encoded(), with: .sha256WithRSA), .invalid(.signatureMismatch))
-    add(
-      .huaweiPurchase, "sha1", "Signed with SHA-1, as Huawei does not.",
-      try signer.sign(data: huawei.encoded(), with: .sha1WithRSA), .invalid(.signatureMismatch))
-    add(
-      .huaweiPurchase, "algorithm-unknown", "An algorithm is stated that Huawei does not use.",
+    list.refuse(
+      "code-edited", of: .googlePlayLicense, "A licence that was refused.",
+      try changed(license) { "1" + $0.dropFirst() }, .signatureMismatch)
+    list.refuse(
+      "sha256", "Signed with SHA-256, as Google Play does not.",
+      try signer.sign(data: google.encoded(), with: .sha256WithRSA), .signatureMismatch)
+    list.refuse(
+      "sha1", of: .huaweiPurchase, "Signed with SHA-1, as Huawei does not.",
+      try signer.sign(data: huawei.encoded(), with: .sha1WithRSA), .signatureMismatch)
+    list.refuse(
+      "algorithm-unknown", of: .huaweiPurchase, "An algorithm is stated that Huawei does not use.",
       try signer.sign(data: huawei.encoded(), with: .sha256WithRSA, stating: "MD5WithRSA"),
-      .invalid(.unsupportedAlgorithm))
+      .unsupportedAlgorithm)
   }
 
   private mutating func addPolicies() throws {
-    let other = PolicyFlags.appKeys.with {
-      $0.others = [
-        "--play-key", "com.example.other=certificates/app-key.txt", "--huawei-key",
-        "com.example.other=certificates/app-key.txt",
-      ]
-    }
     for (kind, content) in [
       (ReceiptKind.googlePlayPurchase, google), (.googlePlayLicense, license), (.huaweiPurchase, huawei),
     ] {
       let receipt = try signer.sign(content)
-      add(
-        kind, "key-missing", "The policy names no key of the app.", receipt, policy: other,
-        .undetermined(.keyMissing))
-      add(
-        kind, "wrong-bundle", "A good receipt of another app.", receipt,
-        policy: .appKeys.with { $0.bundleIds = ["com.example.other"] }, .invalid(.wrongBundle))
+      list.refuse(
+        "key-missing", of: kind, "The policy names no key of the app.", receipt,
+        policy: { $0.others = Self.keys(of: "com.example.other", "app-key") })
+      list.refuse("wrong-bundle", of: kind, receipt)
     }
     let key = "com.example.app=certificates/other-app-key.txt"
-    add(
-      .googlePlayPurchase, "wrong-key", "Signed by another key than the app's.", try signer.sign(google),
-      policy: .appKeys.with { $0.others = ["--play-key", key] }, .invalid(.signatureMismatch))
-    add(
-      .googlePlayPurchase, "valid-second-key", "The app has two keys.", try signer.sign(google),
-      policy: .appKeys.with { $0.others = ["--play-key", key] + $0.others }, .valid(facts(google)))
-    add(
-      .googlePlayPurchase, "sha1-refused", "The policy accepts no SHA-1.", try signer.sign(google),
-      policy: .appKeys.adding("--algorithm", "RSA-SHA256"), .invalid(.unsupportedAlgorithm))
-    add(
-      .googlePlayPurchase, "environment-unproven", "Google Play states no environment.",
-      try signer.sign(google),
-      policy: .appKeys.with { $0.environments = ["production"] }, .undetermined(.environmentUnproven))
+    list.refuse(
+      "wrong-key", "Signed by another key than the app's.", try signer.sign(google), .signatureMismatch,
+      policy: { $0.others = ["--play-key", key] })
+    list.accept(
+      "valid-second-key", "The app has two keys.", try signer.sign(google), facts(google),
+      policy: { $0.others = ["--play-key", key] + $0.others })
+    list.refuse(
+      "sha1-refused", "The policy accepts no SHA-1.", try signer.sign(google), .unsupportedAlgorithm,
+      policy: { $0.others += ["--algorithm", "RSA-SHA256"] })
+    list.refuse("environment-unproven", "Google Play states no environment.", try signer.sign(google))
   }
-}
-
-extension PolicyFlags {
-  static let appKeys = PolicyFlags(
-    trust: [],
-    others: [
-      "--play-key", "com.example.app=certificates/app-key.txt", "--huawei-key",
-      "com.example.app=certificates/app-key.txt",
-    ])
 }

@@ -28,13 +28,13 @@ struct GenerateTestVectors {
 
   private static func generate(into directory: String) throws {
     var vectors = try KindVectors.transactions()
-    vectors += try JWSVectors(.renewalInfo(SampleReceipts.renewalInfo)).vectors
+    vectors += try JWSVectors(.renewalInfo(SampleReceipts.renewalInfo)).list.vectors
     vectors += try KindVectors.appTransactions()
     vectors += try KindVectors.notifications()
-    vectors += try JWSVectors(.realtimeRequest(SampleReceipts.realtimeRequest)).vectors
-    vectors += try AppReceiptVectors().vectors
-    vectors += try TransactionReceiptVectors().vectors
-    vectors += try DetachedVectors().vectors
+    vectors += try JWSVectors(.realtimeRequest(SampleReceipts.realtimeRequest)).list.vectors
+    vectors += try AppReceiptVectors().list.vectors
+    vectors += try TransactionReceiptVectors().list.vectors
+    vectors += try DetachedVectors().list.vectors
     let (es256, rsa) = (try TestAuthority.es256(), try TestAuthority.rsa())
     try VectorWriter(directory: directory).write(
       vectors,

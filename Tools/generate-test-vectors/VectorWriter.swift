@@ -62,65 +62,66 @@ struct VectorWriter {
       certificate: { path in certificates.first { "certificates/\($0.name).pem" == path }?.certificate },
       appKey: { path in appKeys.first { "certificates/\($0.name).txt" == path }?.key })
     let verdict = policy.verifier.verify(vector.contents)
-    var members = [
-      JSONMember(name: "file", value: .string(vector.path)),
-      JSONMember(name: "kind", value: .string(vector.kind.rawValue)),
-      JSONMember(name: "summary", value: .string(vector.summary)),
-      JSONMember(name: "policy", value: .array(vector.policy.arguments.map { .string($0) })),
-    ]
+    var entry = Self.texts(["file": vector.path, "kind": vector.kind.rawValue, "summary": vector.summary])
+    entry.append(
+      JSONMember(name: "policy", value: .array(vector.policy.arguments.map { .string($0) })))
     switch (vector.expectation, verdict) {
     case (.valid(let facts), .valid(let receipt)):
       guard receipt.kind == vector.kind, Set(receipt.transactions) == Set(facts.transactions),
         receipt.environment == facts.environment, receipt.bundleId == facts.bundleId,
         receipt.signedAt == facts.signedAt, receipt.signer.algorithm == facts.algorithm
       else { throw Disagreement(description: "\(vector.path): the verdict reports other facts") }
-      members += Self.members(of: facts)
-    case (.invalid(let code), .invalid(let receipt)) where receipt.reason.code == code:
-      members += Self.members(verdict: "invalid", receipt.reason)
-    case (.undetermined(let code), .undetermined(let receipt)) where receipt.reason.code == code:
-      members += Self.members(verdict: "undetermined", receipt.reason)
+      entry += Self.members(of: facts)
+    case (.failure(let code?), .invalid(let receipt))
+    where receipt.reason.code == code && !Self.undetermined.contains(code):
+      entry += Self.members(verdict: "invalid", receipt.reason)
+    case (.failure(let code?), .undetermined(let receipt))
+    where receipt.reason.code == code && Self.undetermined.contains(code):
+      entry += Self.members(verdict: "undetermined", receipt.reason)
     default:
       throw Disagreement(
         description: "\(vector.path): expected \(vector.expectation), found "
           + (verdict.reason?.description ?? "valid"))
     }
-    return .object(members)
+    return .object(entry)
   }
 
+  /// The codes of verdicts that are not known to be invalid.
+  private static let undetermined: Set<ReasonCode> = [
+    .environmentUnproven, .signingTimeMissing, .issuerMissing, .keyMissing,
+  ]
+
   private static func members(verdict: String, _ reason: Reason) -> [JSONMember] {
-    var inner = [JSONMember(name: "code", value: .string(reason.code.rawValue))]
-    if !reason.place.isEmpty { inner.append(JSONMember(name: "place", value: .string(reason.place))) }
-    return [
-      JSONMember(name: "verdict", value: .string(verdict)), JSONMember(name: "reason", value: .object(inner)),
+    let place = reason.place.isEmpty ? nil : reason.place
+    return texts(["verdict": verdict]) + [
+      JSONMember(name: "reason", value: .object(texts(["code": reason.code.rawValue, "place": place])))
     ]
   }
 
   private static func members(of facts: Vector.Facts) -> [JSONMember] {
-    var members = [JSONMember(name: "verdict", value: .string("valid"))]
-    func add(_ name: String, _ text: String?, to list: inout [JSONMember]) {
-      if let text { list.append(JSONMember(name: name, value: .string(text))) }
-    }
-    add("environment", facts.environment?.category?.rawValue, to: &members)
-    add("bundleId", facts.bundleId, to: &members)
-    add("signedAt", facts.signedAt?.iso8601, to: &members)
-    add("algorithm", facts.algorithm.rawValue, to: &members)
     let transactions = facts.transactions.map { transaction in
-      var list: [JSONMember] = []
-      add("transactionId", transaction.transactionId, to: &list)
-      add("originalTransactionId", transaction.originalTransactionId, to: &list)
-      add("productId", transaction.productId, to: &list)
-      if let quantity = transaction.quantity {
-        list.append(JSONMember(name: "quantity", value: .integer(quantity)))
-      }
-      add("purchaseDate", transaction.purchaseDate?.iso8601, to: &list)
-      add("originalPurchaseDate", transaction.originalPurchaseDate?.iso8601, to: &list)
-      add("expiresDate", transaction.expiresDate?.iso8601, to: &list)
-      add("revocationDate", transaction.revocationDate?.iso8601, to: &list)
-      add("purchaseToken", transaction.purchaseToken, to: &list)
-      return JSONValue.object(list)
+      JSONValue.object(
+        texts([
+          "transactionId": transaction.transactionId,
+          "originalTransactionId": transaction.originalTransactionId, "productId": transaction.productId,
+        ]) + (transaction.quantity.map { [JSONMember(name: "quantity", value: .integer($0))] } ?? [])
+          + texts([
+            "purchaseDate": transaction.purchaseDate?.iso8601,
+            "originalPurchaseDate": transaction.originalPurchaseDate?.iso8601,
+            "expiresDate": transaction.expiresDate?.iso8601,
+            "revocationDate": transaction.revocationDate?.iso8601,
+            "purchaseToken": transaction.purchaseToken,
+          ]))
     }
-    members.append(JSONMember(name: "transactions", value: .array(transactions)))
-    return members
+    return texts([
+      "verdict": "valid", "environment": facts.environment?.category?.rawValue, "bundleId": facts.bundleId,
+      "signedAt": facts.signedAt?.iso8601, "algorithm": facts.algorithm.rawValue,
+    ]) + [JSONMember(name: "transactions", value: .array(transactions))]
+  }
+
+  /// The members that have a text.
+  private static func texts(_ texts: KeyValuePairs<String, String?>) -> [JSONMember] {
+    texts.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } }
   }
 }
 

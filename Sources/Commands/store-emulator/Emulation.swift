@@ -19,11 +19,18 @@
   /// The stores and ports of one process.
   struct Emulation {
     let options: StoreEmulatorTool
+    /// The event that ends the process.
+    let end: EndSignal
+
+    init(options: StoreEmulatorTool) {
+      self.options = options
+      end = EndSignal(endsWithInput: !options.keepRunning)
+    }
 
     func run() async throws {
-      let end = EndSignal(endsWithInput: !options.keepRunning)
       let developerKey = try developerKey()
-      let certificates = try prepared { () throws(CryptoError) in
+      let tlsFailure = "the TLS certificates could not be made: "
+      let certificates = try ToolFailure.exiting(ToolFailure.unavailable, tlsFailure) {
         try ServerCertificates(
           now: Int64(SystemClock.now().millisecondsSince1970 / 1000), host: options.serving.reachableHost)
       }
@@ -39,64 +46,50 @@
       // Certificates contain the port of their OCSP responder.
       let ports = try await ServedPort.open(options.serving, certificates)
       let transport = try transport(certificates)
+      let ocspPort = ports[0].listener.port
       // Stores without an identity of their own share an identity and its OCSP responder.
-      let signing = try signing(folders.first?.folder, ocspPort: ports[0].listener.port)
-      var accounts = try serviceAccounts(port: ports[0].listener.port)
-      let intake = options.withServer ? try prepared { () throws(CryptoError) in try IntakeTransport() } : nil
+      let signing = try signing(folders.first?.folder, ocspPort: ocspPort)
+      var accounts = try serviceAccounts(port: ocspPort)
+      let intake =
+        options.withServer
+        ? try ToolFailure.exiting(ToolFailure.unavailable, tlsFailure) { try IntakeTransport() } : nil
       if let intake { accounts.append(intake.account) }
       /// The environment whose apps the server serves.
       let servedEnvironment = folders.first?.settings.environment ?? .sandbox
-      var served: (stores: [EmulatedAppStore], play: EmulatedPlay)?
-      var apps: [ReceiptEnvironment: EmulatedApps] = [:]
-      var playApps: [EmulatedPlayStore] = []
+      var places: [Place] = []
       for (environment, port) in [(ReceiptEnvironment.sandbox, ports[0]), (.production, ports[1])] {
         let own: [StoreInFolder?] = folders.filter { $0.settings.environment == environment }
-        var stores: [EmulatedAppStore] = []
-        var playStores: [EmulatedPlayStore] = []
+        let receiver = environment == servedEnvironment ? intake : nil
+        var pairs: [StorePair] = []
         for folder in own.isEmpty ? [nil] : own {
-          var receiver = Receiver(
-            url: options.notificationURL
-              ?? options.serving.localURL(port: port.listener.port) + "/_emulator/receiver",
-            transport: transport)
-          if let intake, environment == servedEnvironment {
-            let bundleId = folder?.settings.bundleId ?? options.bundleId
-            receiver = Receiver(
-              url: IntakeTransport.url(MountedServer.app(bundleId)), transport: intake)
-          }
-          let (store, playStore) = try await store(
-            environment, folder,
-            try folder.map { try self.signing($0.folder, ocspPort: ports[0].listener.port) } ?? signing,
-            developerKey.publicKey, receiver, isFirst: stores.isEmpty)
-          stores.append(store)
-          playStores.append(playStore)
+          let signing = try folder.map { try self.signing($0.folder, ocspPort: ocspPort) } ?? signing
+          var pair = try await pair(
+            environment, folder, signing, developerKey.publicKey, isFirst: pairs.isEmpty)
+          let local = options.serving.localURL(port: port.listener.port) + "/_emulator/receiver"
+          await pair.store.sendNotifications(
+            to: receiver.map { _ in pair.intakeURL } ?? options.notificationURL ?? local,
+            over: receiver ?? transport, timeout: .seconds(options.notificationTimeout),
+            retries: environment == .production || options.sandboxRetries)
+          try await prepare(pair.store)
+          pairs.append(pair)
         }
         let play = EmulatedPlay(
-          playStores, accounts: accounts, checksTokens: !options.noTokenChecks,
+          pairs.map(\.play), accounts: accounts, checksTokens: !options.noTokenChecks,
           clock: { SystemClock.now() })
-        if let intake, environment == servedEnvironment {
-          let bundleIds = Dictionary(
-            uniqueKeysWithValues: zip(playStores, stores).map { ($0.packageName, $1.configuration.bundleId) })
-          play.pushNotifications(
-            to: { store in
-              bundleIds[store.packageName].map { IntakeTransport.url(MountedServer.app($0)) }
-            }, email: IntakeTransport.pushEmail, over: intake,
-            timeout: .seconds(options.notificationTimeout))
-          served = (stores, play)
-        } else {
-          play.pushNotifications(
-            to: options.play.playPushURL, audience: options.play.playPushAudience,
-            email: options.play.playPushEmail, over: transport,
-            timeout: .seconds(options.notificationTimeout))
-        }
-        playApps += playStores
-        apps[environment] = EmulatedApps(stores, beside: play, shutdown: { end.fire() })
+        let urls = Dictionary(uniqueKeysWithValues: pairs.map { ($0.play.packageName, $0.intakeURL) })
+        play.pushNotifications(
+          to: { receiver == nil ? options.play.playPushURL : urls[$0.packageName] },
+          audience: receiver == nil ? options.play.playPushAudience : nil,
+          email: receiver == nil ? options.play.playPushEmail : IntakeTransport.pushEmail,
+          over: receiver ?? transport, timeout: .seconds(options.notificationTimeout))
+        places.append(Place(environment: environment, stores: pairs.map(\.store), play: play))
       }
-      let stores = apps.values.flatMap(\.stores)
+      let stores = places.flatMap(\.stores)
       if stores.contains(where: { $0.signing.responder == nil }) {
         ToolFailure.write("store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
       }
       let named = ports.map { ($0.name, $0.listener.port) }
-      let server = try await mount(served, intake, files)
+      let server = try await mount(places.first { $0.environment == servedEnvironment }, intake, files)
       let serving = Task { try await server?.run() }
       let address = await server?.address(options.serving)
       if server != nil, address == nil {
@@ -109,23 +102,19 @@
         ToolFailure.write(Self.purchase(at: options.serving.url(port: named[0].1), address), to: 2)
       }
       await withTaskGroup(of: Void.self) { group in
-        for port in ports {
-          guard let served = apps[port.isProduction ? .production : .sandbox] else { continue }
-          group.addTask { [serving = options.serving] in
-            try? await port.listener.serve(served, serving)
+        for place in places {
+          let apps = EmulatedApps(place.stores, beside: place.play.deliver, shutdown: { end.fire() })
+          for port in ports where port.isProduction == (place.environment == .production) {
+            group.addTask { [options] in try? await port.listener.serve(apps, options.serving) }
           }
-        }
-        for store in stores {
-          group.addTask {
-            await store.run { ToolFailure.write("app-store-emulator: \($0)\n", to: 2) }
+          for store in place.stores {
+            group.addTask { await store.run { ToolFailure.write("app-store-emulator: \($0)\n", to: 2) } }
           }
-        }
-        for store in playApps {
-          group.addTask { await store.run() }
+          for store in place.play.stores { group.addTask { await store.run() } }
         }
         // A server that fails ends the process.
         if server != nil { group.addTask { try? await serving.value } }
-        group.addTask { await end.wait() }
+        group.addTask { [end] in await end.wait() }
         // Serving never ends by itself, so the first task to end is the one that waits for the signal.
         await group.next()
         await server?.shutDown()
@@ -144,25 +133,32 @@
       _ = try await serving.value
     }
 
-    /// The receiver of a store's notifications.
-    private struct Receiver {
-      let url: String
-      let transport: any HTTPTransport
+    /// The stores of one environment.
+    private struct Place {
+      let environment: ReceiptEnvironment
+      let stores: [EmulatedAppStore]
+      let play: EmulatedPlay
+    }
+
+    /// An app at both stores.
+    private struct StorePair {
+      var store: EmulatedAppStore
+      let play: EmulatedPlayStore
+
+      /// The URL at which the mounted server receives the app's notifications.
+      var intakeURL: String { IntakeTransport.url(MountedServer.app(store.configuration.bundleId)) }
     }
 
     /// Opens the server over the stores; `nil` if it is not to be served.
     private func mount(
-      _ served: (stores: [EmulatedAppStore], play: EmulatedPlay)?, _ intake: IntakeTransport?,
-      _ files: StateDirectory
+      _ served: Place?, _ intake: IntakeTransport?, _ files: StateDirectory
     ) async throws -> MountedServer? {
       guard let served, let intake else { return nil }
-      do {
-        return try await MountedServer(
+      return try await ToolFailure.exiting(ToolFailure.cannotCreate, "the server cannot be opened: ") {
+        try await MountedServer(
           files, keepsDatabase: !options.store.isEmpty,
           at: .hostname(options.serving.bind, port: Int(options.serverPort ?? 0)), served.stores, served.play,
           intake)
-      } catch {
-        throw ToolFailure.exit(ToolFailure.cannotCreate, "the server cannot be opened: \(error)")
       }
     }
 
@@ -186,6 +182,11 @@
       let folder: StoreFolder
       var settings: StoreSettings
 
+      init(_ folder: StoreFolder) throws {
+        self.folder = folder
+        settings = try StoreSettings(decoding: FileStore.read(folder.settingsFile))
+      }
+
       /// Saves the offset of the store's clock.
       func save(_ time: Timestamp) throws {
         var settings = settings
@@ -196,43 +197,33 @@
     }
 
     private func folders() throws -> [StoreInFolder] {
-      do {
-        let folders = try options.store.map { path in
-          let folder = StoreFolder(path)
-          return StoreInFolder(
-            folder: folder, settings: try StoreSettings(decoding: FileStore.read(folder.settingsFile)))
-        }
+      try ToolFailure.exiting(ToolFailure.noInput) {
+        let folders = try options.store.map { try StoreInFolder(StoreFolder($0)) }
         let apps = Set(folders.map { "\($0.settings.environment.rawValue) \($0.settings.bundleId)" })
         guard apps.count == folders.count else {
           throw ToolFailure.exit(
             ToolFailure.usage, "two stores are of the same app: give each its own --bundle")
         }
         return folders
-      } catch let error as ExitCode {
-        throw error
-      } catch {
-        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
       }
     }
 
     /// An HTTP client that also trusts the emulator's own TLS certificates, so that it can notify a server that uses
     /// them.
     private func transport(_ certificates: ServerCertificates) throws -> AsyncHTTPClientTransport {
-      var roots = [certificates.authority.pem]
-      do {
+      try ToolFailure.exiting(ToolFailure.noInput) {
+        var roots = [certificates.authority.pem]
         if let file = options.notificationCertificates {
           roots.append(String(decoding: try FileStore.read(file), as: UTF8.self))
         }
         return try AsyncHTTPClientTransport(.init(additionalTrustRoots: roots))
-      } catch {
-        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
       }
     }
 
-    private func store(
+    private func pair(
       _ environment: ReceiptEnvironment, _ stored: StoreInFolder?, _ signing: EmulatorSigning,
-      _ developerKey: PublicKey, _ receiver: Receiver, isFirst: Bool
-    ) async throws -> (EmulatedAppStore, EmulatedPlayStore) {
+      _ developerKey: PublicKey, isFirst: Bool
+    ) async throws -> StorePair {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
       var configuration = EmulatedAppStore.Configuration(
         environment: environment, bundleId: options.bundleId, appAppleId: options.appAppleId,
@@ -245,7 +236,7 @@
       // A killed `receipt-tool store advance` may have left this set.
       var billingIssueOf: String?
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
-      do {
+      return try await ToolFailure.exiting(ToolFailure.noInput) {
         if let stored {
           storeOptions = stored.settings.options()
           configuration.bundleId = stored.settings.bundleId
@@ -253,15 +244,14 @@
           storage = try SQLiteRecordStorage(openingAt: stored.folder.ledgerFile)
           playStorage = try SQLiteRecordStorage(at: stored.folder.playLedgerFile)
           // Read the settings again now: the storage is open, so no other process can change them.
-          let settings = try StoreSettings(decoding: FileStore.read(stored.folder.settingsFile))
+          let settings = try StoreInFolder(stored.folder).settings
           start = SystemClock.now().addingSeconds(settings.clockOffset / 1000)
           billingIssueOf = settings.billingIssueOf
         }
         let clock = EmulatorClock(at: start, rate: options.clockRate)
-        var store = try EmulatedAppStore(
+        let store = try EmulatedAppStore(
           configuration, signing: signing, clock: clock, catalog: try catalog(stored?.folder),
-          storage: storage,
-          options: storeOptions)
+          storage: storage, options: storeOptions)
         let name = isFirst ? options.play.playPackage : nil
         let playStore = try EmulatedPlayStore(
           packageName: name ?? configuration.bundleId, isTest: environment == .sandbox, signing: signing,
@@ -271,42 +261,34 @@
         if let billingIssueOf {
           try await store.purchases.perform(.setBillingIssue(false, of: billingIssueOf))
         }
-        await store.sendNotifications(
-          to: receiver.url, over: receiver.transport,
-          timeout: .seconds(options.notificationTimeout),
-          retries: environment == .production || options.sandboxRetries)
-        clock.add(store)
-        if options.sample {
-          let seed = try EmulatorSeed(
-            json: .object([JSONMember(name: "sample", value: .bool(true))]),
-            configuration: store.configuration)
-          try await seed.apply(to: store)
-        }
-        return (store, playStore)
-      } catch let error as ExitCode {
-        throw error
-      } catch {
-        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
+        return StorePair(store: store, play: playStore)
       }
     }
 
-    /// The service account in the given file.
-    ///
-    /// The file is created if it does not exist.
+    /// Lets a store that sends notifications follow its clock, and adds the sample.
+    private func prepare(_ store: EmulatedAppStore) async throws {
+      store.clock?.add(store)
+      guard options.sample else { return }
+      try await ToolFailure.exiting(ToolFailure.noInput) {
+        let seed = try EmulatorSeed(
+          json: .object([JSONMember(name: "sample", value: .bool(true))]), configuration: store.configuration)
+        try await seed.apply(to: store)
+      }
+    }
+
+    /// The service account in the given file. A file that does not exist is created.
     private func serviceAccounts(port: Int) throws -> [PlayServiceAccount] {
       guard let file = options.play.playServiceAccount else { return [] }
       if let contents = try? FileStore.read(file) {
-        do throws(ServiceAccountError) { return [try PlayServiceAccount(keyFile: contents)] } catch {
-          throw ToolFailure.exit(ToolFailure.noInput, "\(file): \(error)")
+        return try ToolFailure.exiting(ToolFailure.noInput, "\(file): ") {
+          [try PlayServiceAccount(keyFile: contents)]
         }
       }
-      do {
+      return try ToolFailure.exiting(ToolFailure.cannotCreate, "\(file): ") {
         let (account, contents) = try PlayServiceAccount.make(
           tokenURI: options.serving.url(port: port) + "/token")
         try FileStore.replace(file, mode: 0o600, contents: contents)
         return [account]
-      } catch {
-        throw ToolFailure.exit(ToolFailure.cannotCreate, "\(file): \(error)")
       }
     }
 
@@ -332,38 +314,23 @@
     }
 
     private func signing(_ folder: StoreFolder?, ocspPort: Int) throws -> EmulatorSigning {
-      do throws(SigningError) {
+      try ToolFailure.exiting(ToolFailure.noInput) {
         let receipts =
           if options.receiptAuthority == "test" { try TestAuthority.rsa().identity } else {
             try IdentityDirectory(options.receiptAuthority).load()
           }
-        if let folder {
-          return try EmulatorSigning(jws: IdentityDirectory(folder.path).load(), appReceipts: receipts)
+        if folder == nil, options.authority == "test" {
+          return try EmulatorSigning(serverURL: options.serving.url(port: ocspPort), appReceipts: receipts)
         }
-        guard options.authority != "test" else {
-          return try EmulatorSigning(
-            serverURL: options.serving.url(port: ocspPort), appReceipts: receipts)
-        }
-        return try EmulatorSigning(jws: IdentityDirectory(options.authority).load(), appReceipts: receipts)
-      } catch {
-        throw ToolFailure.exit(ToolFailure.noInput, error.description)
+        return try EmulatorSigning(
+          jws: IdentityDirectory(folder?.path ?? options.authority).load(), appReceipts: receipts)
       }
     }
 
     private func developerKey() throws -> PrivateKey {
-      do throws(SigningError) {
+      try ToolFailure.exiting(ToolFailure.noInput) {
         guard let path = options.developerKey else { return try TestKeys.developer() }
         return try SigningIdentity.privateKey(inFile: FileStore.read(path))
-      } catch {
-        throw ToolFailure.exit(ToolFailure.noInput, error.description)
-      }
-    }
-
-    private func prepared<Value>(_ make: () throws(CryptoError) -> Value) throws -> Value {
-      do throws(CryptoError) {
-        return try make()
-      } catch {
-        throw ToolFailure.exit(ToolFailure.unavailable, "the TLS certificates could not be made: \(error)")
       }
     }
   }

@@ -21,8 +21,6 @@
     /// Starts to catch signals and the end of the input.
     ///
     /// Events before ``wait()`` are not lost.
-    ///
-    /// - Parameter endsWithInput: `true` if the end of standard input ends the process.
     init(endsWithInput: Bool) {
       catchSignals()
       if endsWithInput { fireAtEnd(of: 0) }

@@ -4,11 +4,11 @@ import ArgumentParser
 
 /// The addresses, ports and certificates of the process.
 struct ServingOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The address to listen at; 0.0.0.0 or :: for all.", valueName: "address"))
+  @Option(help: .init("The address to listen at; 0.0.0.0 or :: for all.", valueName: "address"))
   var bind = "127.0.0.1"
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "The host name or address by which clients reach it: in the URLs of its certificates, and in its TLS "
         + "certificate. By default the bound address.", valueName: "name"))
   var host: String?
@@ -35,16 +35,16 @@ struct ServingOptions: ParsableArguments {
   var expiredTLSPort: UInt16 = 0
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "The certificates of the TLS ports in PEM, the server's first; by default of an authority that is created at "
         + "start.", valueName: "file"))
   var tlsCertificate: String?
 
-  @Option(help: ArgumentHelp("The private key of that certificate in PEM.", valueName: "file"))
+  @Option(help: .init("The private key of that certificate in PEM.", valueName: "file"))
   var tlsKey: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "How long a connection may be idle or take for a request before it is closed.", valueName: "seconds"))
   var idleTimeout: UInt16 = 60
 
@@ -73,4 +73,33 @@ struct ServingOptions: ParsableArguments {
   private static func url(_ host: String, _ port: Int) -> String {
     "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
   }
+}
+
+/// The options of Google Play.
+struct PlayOptions: ParsableArguments {
+  @Option(
+    help: .init(
+      "The app's package name at Google Play; by default its bundle identifier. Of several stores it is the first one's.",
+      valueName: "name"))
+  var playPackage: String?
+
+  @Option(
+    help: .init(
+      "The key file of a service account whose assertions are accepted. A file that does not exist is written, with a "
+        + "new account.", valueName: "file"))
+  var playServiceAccount: String?
+
+  @Option(
+    name: .customLong("play-push-url"),
+    help: .init("Where Real-time Developer Notifications are pushed; by default nowhere.", valueName: "url"))
+  var playPushURL: String?
+
+  @Option(help: .init("The audience of push tokens; by default the push URL.", valueName: "text"))
+  var playPushAudience: String?
+
+  @Option(help: .init("The service account that push tokens name.", valueName: "email"))
+  var playPushEmail: String?
+
+  /// Indicates whether an option about pushes is given.
+  var sendsPushes: Bool { playPushURL != nil || playPushAudience != nil || playPushEmail != nil }
 }

@@ -46,23 +46,21 @@ struct StoreEmulatorTool: AsyncParsableCommand {
   @OptionGroup(title: "SERVING")
   var serving: ServingOptions
 
-  @Option(help: ArgumentHelp("The directory for trust roots and keys.", valueName: "dir"))
+  @Option(help: .init("The directory for trust roots and keys.", valueName: "dir"))
   var state: String
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "The P-256 identity that signs, as receipt-tool identity create writes it; test for the published one.",
       valueName: "dir"))
   var authority = "test"
 
   @Option(
-    help: ArgumentHelp(
-      "The RSA identity that signs app receipts; test for the published one.", valueName: "dir"))
+    help: .init("The RSA identity that signs app receipts; test for the published one.", valueName: "dir"))
   var receiptAuthority = "test"
 
   @Option(
-    help: ArgumentHelp(
-      "The developer's key, a .p8 file; by default the published test key.", valueName: "file"))
+    help: .init("The developer's key, a .p8 file; by default the published test key.", valueName: "file"))
   var developerKey: String?
 
   @Option(help: "The identifier of the developer's key.")
@@ -93,18 +91,17 @@ struct StoreEmulatorTool: AsyncParsableCommand {
   var sample = false
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "The folder of a store, as receipt-tool store init makes it; once for each app. Without one, purchases are kept in memory.",
       valueName: "dir"))
   var store: [String] = []
 
   @Option(
-    help: ArgumentHelp(
-      "What is sold: JSON, or an Xcode .storekit file; by default samples.", valueName: "file"))
+    help: .init("What is sold: JSON, or an Xcode .storekit file; by default samples.", valueName: "file"))
   var catalog: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "How many of the store's seconds pass in one: 1 for real time, 0 for a clock that is only advanced by request.",
       valueName: "rate"))
   var clockRate = 1.0
@@ -112,19 +109,19 @@ struct StoreEmulatorTool: AsyncParsableCommand {
   @Flag(help: "Renews at the rates of the App Store's sandbox: a month in 5 minutes, a year in an hour.")
   var sandboxRates = false
 
-  @Option(help: ArgumentHelp("The time that the store's clock shows at the start.", valueName: "ISO8601"))
+  @Option(help: .init("The time that the store's clock shows at the start.", valueName: "ISO8601"))
   var clock: String?
 
-  @Option(help: ArgumentHelp("The grace period of failed renewals, in days.", valueName: "days"))
+  @Option(help: .init("The grace period of failed renewals, in days.", valueName: "days"))
   var gracePeriod: Int?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Where notifications are sent; by default to the emulator itself, which takes them.", valueName: "url"))
   var notificationURL: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Certificates in PEM that are trusted at the notification URL, besides the system's.", valueName: "file"
     ))
   var notificationCertificates: String?
@@ -142,7 +139,7 @@ struct StoreEmulatorTool: AsyncParsableCommand {
   @Option(help: "The port of the server; 0 chooses one.")
   var serverPort: UInt16?
 
-  @Option(help: ArgumentHelp("How long an answer to a notification may take.", valueName: "seconds"))
+  @Option(help: .init("How long an answer to a notification may take.", valueName: "seconds"))
   var notificationTimeout = 10
 
   @Flag(

@@ -23,6 +23,22 @@ enum ToolFailure {
     return ExitCode(code)
   }
 
+  /// Performs work, an error of which ends the process with a code. An `ExitCode` is passed on.
+  static func exiting<Value>(
+    _ code: Int32, _ prefix: String = "", _ body: () async throws -> Value
+  ) async throws -> Value {
+    do { return try await body() } catch { throw exit(code, prefix, error) }
+  }
+
+  static func exiting<Value>(_ code: Int32, _ prefix: String = "", _ body: () throws -> Value) throws -> Value
+  {
+    do { return try body() } catch { throw exit(code, prefix, error) }
+  }
+
+  private static func exit(_ code: Int32, _ prefix: String, _ error: any Error) -> ExitCode {
+    error as? ExitCode ?? exit(code, "\(prefix)\(error)")
+  }
+
   /// Writes a text to a file descriptor.
   ///
   /// Errors, such as a closed reader, are ignored.

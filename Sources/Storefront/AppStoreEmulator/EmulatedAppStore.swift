@@ -25,7 +25,6 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   public struct Configuration: Sendable {
     /// `production` or `sandbox`.
     package var environment: ReceiptEnvironment
-    /// The app's bundle identifier.
     package var bundleId: String
     /// The app's identifier in the App Store.
     package var appAppleId: Int64
@@ -51,24 +50,21 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     }
   }
 
-  /// The app and the accepted credentials.
   package let configuration: Configuration
-  /// The signing identities.
   package let signing: EmulatorSigning
   /// Products, purchases, customers and notifications.
   public let purchases: LocalStore
   /// The state besides purchases: retention messages, groups and so on.
-  package let state = EmulatorStore()
+  package let state = Shared(EmulatorState())
   /// The clients' time. It determines whether tokens and certificates are valid, even if the store's time was
   /// advanced.
   package let clientClock: @Sendable () -> Timestamp
   /// The store's clock, if it can be advanced.
   public let clock: EmulatorClock?
   /// Sends notifications; `nil` if none are sent.
-  package private(set) var sender: NotificationSender?
+  private(set) var sender: NotificationSender?
   /// The fault script.
   public let faults = FaultScript()
-  /// The counts of requests.
   package let statistics = EmulatorStatistics()
 
   /// Creates a store.
@@ -135,9 +131,6 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     return [event, attempt].compactMap(\.self).min()
   }
 
-  /// Performs everything that is due now.
-  ///
-  /// - Throws: `LocalStoreError`.
   package func performDue() async throws {
     try await purchases.advance(to: configuration.clock())
     try await sender?.sendDue()
@@ -147,19 +140,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   ///
   /// - Parameter report: Receives the error if the storage fails. A repeated error is reported once, until the storage
   ///   works again. Failed work is retried all the time, because a full disk may have space later.
-  public func run(report: @Sendable (any Error) -> Void) async {
-    var reported: String?
-    while !Task.isCancelled {
-      do {
-        try await performDue()
-        reported = nil
-      } catch {
-        if reported != "\(error)" { report(error) }
-        reported = "\(error)"
-      }
-      try? await Task.sleep(for: .milliseconds(50))
-    }
-  }
+  public func run(report: @Sendable (any Error) -> Void) async { await performWhenDue(report) }
 
   /// Answers a request without applying faults.
   package func respond(to request: EmulatorRequest) async -> RemoteResponse {
@@ -196,16 +177,11 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
       method: request.method, path: path, headers: request.headers, body: request.body)
   }
 
-  /// Answers a request, applying the next fault of the script.
-  package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    await deliver(request, respond(to:))
-  }
-
-  /// Delivers the answer of another handler, applying the next fault of the script.
+  /// Answers a request by the store or another handler, applying the next fault of the script.
   package func deliver(
-    _ request: EmulatorRequest, _ answer: (EmulatorRequest) async -> RemoteResponse
+    _ request: EmulatorRequest, _ answer: ((EmulatorRequest) async -> RemoteResponse)? = nil
   ) async -> EmulatorDelivery {
-    let (response, fault) = await faultyResponse(to: request, answer)
+    let (response, fault) = await faultyResponse(to: request, answer ?? respond(to:))
     return EmulatorDelivery(response, fault)
   }
 

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
-
 /// The apps that one server serves, each with its own store.
 ///
 /// A request whose path begins with `/apps/BUNDLE` goes to that app, controls included. Any other request goes to the
 /// app that its bearer token names (`bid`), or to the first app if the token names no served app.
 package struct EmulatedApps: Sendable {
+  /// Answers a request of a store besides the App Store; `nil` for any other request.
+  package typealias OtherStore = @Sendable (EmulatorRequest) async -> EmulatorDelivery?
+
   /// The stores, of one environment and different apps; at least one.
   package let stores: [EmulatedAppStore]
-  private let other: (any OtherStore)?
+  private let other: OtherStore?
   private let shutdown: @Sendable () -> Void
 
-  /// Serves apps; `shutdown` ends the server.
-  package init(_ stores: [EmulatedAppStore], shutdown: @escaping @Sendable () -> Void = {}) {
-    self.init(stores, beside: nil, shutdown: shutdown)
-  }
-
-  /// Serves apps beside another store.
+  /// Serves apps, beside another store if there is one; `shutdown` ends the server.
   package init(
-    _ stores: [EmulatedAppStore], beside other: (any OtherStore)?, shutdown: @escaping @Sendable () -> Void
+    _ stores: [EmulatedAppStore], beside other: OtherStore? = nil,
+    shutdown: @escaping @Sendable () -> Void = {}
   ) {
     precondition(!stores.isEmpty, "a server has an app")
     self.stores = stores
@@ -29,7 +26,7 @@ package struct EmulatedApps: Sendable {
 
   /// Answers a request: a control, or a request to an app with the next fault of the app's script.
   package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    if let delivery = await other?.deliver(request) { return delivery }
+    if let delivery = await other?(request) { return delivery }
     var request = request
     let store: EmulatedAppStore
     if request.path.count > 1, request.path[0] == "apps" {
@@ -40,7 +37,8 @@ package struct EmulatedApps: Sendable {
       store = named
       request.path.removeFirst(2)
     } else {
-      let name = Self.bundleId(of: request)
+      // The token is verified later.
+      let name = request.bearerToken.flatMap(PresentedToken.init)?.text("bid")
       store = stores.first { $0.configuration.bundleId == name } ?? stores[0]
     }
     if let response = await EmulatorControl(store, shutdown: shutdown).respond(to: request) {
@@ -48,18 +46,4 @@ package struct EmulatedApps: Sendable {
     }
     return await store.deliver(request)
   }
-
-  /// The app that a bearer token names. The token has not been verified yet.
-  private static func bundleId(of request: EmulatorRequest) -> String? {
-    guard let token = request.bearerToken, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)) else {
-      return nil
-    }
-    return (try? JSONValue(parsing: jws.payload))?["bid"]?.string
-  }
-}
-
-/// A store besides the App Store that the same server serves.
-package protocol OtherStore: Sendable {
-  /// The answer to a request of this store; `nil` for any other request.
-  func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery?
 }

@@ -34,7 +34,6 @@ public final class EmulatorClock: Sendable {
   /// The time now.
   public var now: Timestamp { state.withLock { $0.now() } }
 
-  /// The number of its seconds that pass in one second.
   package var rate: Double {
     get { state.withLock { $0.rate } }
     set {
@@ -77,6 +76,22 @@ public final class EmulatorClock: Sendable {
 package protocol ClockFollower: Sendable {
   /// The date on which the next work becomes due; `nil` without such work.
   func nextDueDate() async throws -> Timestamp?
-  /// Performs everything that is due now.
   func performDue() async throws
+}
+
+extension ClockFollower {
+  /// Performs everything as it becomes due, until the task is cancelled. A repeated error is reported once.
+  package func performWhenDue(_ report: (any Error) -> Void = { _ in }) async {
+    var reported: String?
+    while !Task.isCancelled {
+      do {
+        try await performDue()
+        reported = nil
+      } catch {
+        if reported != "\(error)" { report(error) }
+        reported = "\(error)"
+      }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+  }
 }

@@ -2,7 +2,6 @@
 
 package import AppStoreEmulator
 public import ReceiptCodec
-internal import ReceiptCrypto
 public import ReceiptHTTP
 
 /// Google Play as developers' servers see it: the token endpoint, the Play Developer API of one or more apps, the key
@@ -62,7 +61,7 @@ public struct EmulatedPlay: Sendable {
   ) {
     for store in stores {
       let url = url(store)
-      store.withSettings { settings in
+      store.settings.withState { settings in
         settings.push.url = url
         settings.push.audience = audience
         if let email { settings.push.email = email }
@@ -82,41 +81,34 @@ public struct EmulatedPlay: Sendable {
       guard named != nil else { return nil }
       path.removeFirst(2)
     }
-    let first = stores[0]
+    let host = stores[0].host
     if path.first == "_emulator" {
       // The tool escapes the slash within the name of a control.
       let name = path.dropFirst().joined(separator: "/")
       guard name.hasPrefix("play/") else { return nil }
-      let control = PlayControl(play: self, store: named ?? first)
+      let control = PlayControl(play: self, store: named ?? stores[0])
       return (nil, { await control.respond(to: $0, name: String(name.dropFirst("play/".count))) })
     }
-    switch path {
-    case ["token"]: return (first.host, { [tokens] in tokens.respond(to: $0) })
-    case ["oauth2", "v3", "certs"] where request.method == "GET":
-      return (first.host, { _ in keyResponse { () throws(CryptoError) in try keys.keySet() } })
-    case ["oauth2", "v1", "certs"] where request.method == "GET":
-      return (
-        first.host, { _ in keyResponse { () throws(CryptoError) in try keys.certificates(now: clock()) } }
-      )
+    switch (request.method, path) {
+    case (_, ["token"]): return (host, { [tokens] in tokens.respond(to: $0) })
+    case ("GET", ["oauth2", "v3", "certs"]): return (host, { _ in keyResponse { try keys.keySet() } })
+    case ("GET", ["oauth2", "v1", "certs"]):
+      return (host, { _ in keyResponse { try keys.certificates(now: clock()) } })
     default: break
     }
     guard path.count > 3, Array(path.prefix(3)) == ["androidpublisher", "v3", "applications"] else {
       return nil
     }
     let checked = checksTokens ? tokens : nil
-    guard let store = stores.first(where: { $0.packageName == path[3] }) else {
-      return (
-        first.host,
-        { request in
-          do throws(PlayError) { try checked?.check(request) } catch {
-            return error.response
-          }
-          return PlayError.applicationNotFound.response
-        }
-      )
+    if let store = stores.first(where: { $0.packageName == path[3] }) {
+      let rest = Array(path.dropFirst(4))
+      return (store.host, { await store.respond(to: $0, path: rest, checked) })
     }
-    let rest = Array(path.dropFirst(4))
-    return (store.host, { await store.respond(to: $0, path: rest, checked) })
+    let unknownApp: Answer = { request in
+      do throws(PlayError) { try checked?.check(request) } catch { return error.response }
+      return PlayError.applicationNotFound.response
+    }
+    return (host, unknownApp)
   }
 
   /// Answers a request without faults: an API call, a token request, a control.
@@ -124,14 +116,10 @@ public struct EmulatedPlay: Sendable {
     await answer(to: request)?.answer(request) ?? PlayError.notFound.response
   }
 
-  private func keyResponse(_ body: () throws(CryptoError) -> RemoteResponse) -> RemoteResponse {
-    do throws(CryptoError) { return try body() } catch {
-      return PlayError(500, "INTERNAL", "backendError", "\(error)", domain: "global").response
-    }
+  private func keyResponse(_ body: () throws -> RemoteResponse) -> RemoteResponse {
+    do { return try body() } catch { return PlayError.internal("\(error)").response }
   }
-}
 
-extension EmulatedPlay: OtherStore {
   /// Answers a request of Google Play, applying the next fault of the app's script; `nil` for any other request.
   package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery? {
     guard let (faults, answer) = answer(to: request) else { return nil }
@@ -149,10 +137,9 @@ public struct EmulatedPlayTransport: HTTPTransport {
 
   /// Sends a request.
   public func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
-    let response = await play.respond(
-      to: EmulatorRequest(
-        request.method.rawValue, target: request.url.target,
-        headers: request.headers + [HTTPHeader("Host", request.url.authority)], body: request.body ?? []))
-    return RemoteResponse(status: response.status, headers: response.headers, body: response.body)
+    let authority = request.url.authority
+    var request = EmulatorRequest(request)
+    request.headers.append(HTTPHeader("Host", authority))
+    return await play.respond(to: request)
   }
 }

@@ -17,7 +17,6 @@ public final class EmulatedPlayStore: Sendable {
   /// The number of days for which an expired subscription can be requested.
   package static let rememberedDays: Double = 60
 
-  /// The app's package name.
   package let packageName: String
   /// `true` if purchases are those of licence testers by default.
   let isTest: Bool
@@ -27,9 +26,9 @@ public final class EmulatedPlayStore: Sendable {
   let quotas = PlayQuotas()
   private let gate = Gate()
   private let signer = PurchaseSigner()
-  private let settings: Mutex<Settings>
+  let settings = Shared(Settings())
   /// The customers whose next payment stays pending.
-  private let pending: PendingAccounts
+  private let pending: Shared<Set<String>>
   private let sender = Mutex<PushSender?>(nil)
 
   struct Settings: Sendable {
@@ -55,41 +54,33 @@ public final class EmulatedPlayStore: Sendable {
     storage: any RecordStorage = MemoryRecordStorage(),
     options: LocalStore.Options = LocalStore.Options(bundleIdentifier: "")
   ) throws(LocalStoreError) {
-    let pending = PendingAccounts(otherwise: options.authorization)
+    let pending = Shared<Set<String>>([])
+    let otherwise = options.authorization
     var options = options
-    options.authorize = { _, account in pending.policy(for: account) }
+    options.authorize = { _, account in
+      pending.withState { $0.contains(account) } ? .ask : otherwise
+    }
     var configuration = EmulatedAppStore.Configuration(bundleId: packageName)
     configuration.environment = isTest ? .sandbox : .production
     configuration.clock = clientClock
     self.packageName = packageName
     self.isTest = isTest
     self.pending = pending
-    settings = Mutex(Settings())
     host = try EmulatedAppStore(
       configuration, signing: signing, clock: clock, catalog: catalog, storage: storage, options: options)
     ledger = PlayLedger(store: host.purchases)
     clock.add(self)
   }
 
-  /// The time of the last event.
-  ///
-  /// - Throws: `LocalStoreError`.
   package func lastEventDate() async throws -> Timestamp { try await ledger.store.lastEventDate() }
 
   var now: Timestamp { host.configuration.clock() }
 
-  /// Reads or changes the settings: the push endpoint, and the permissions in the console.
-  func withSettings<Value: Sendable>(_ body: (inout Settings) -> Value) -> Value {
-    settings.withLock { body(&$0) }
-  }
-
   /// Pushes messages from now on, if there is a push endpoint.
   func pushMessages(over transport: any HTTPTransport, timeout: Duration, keys: PushKeys) {
     let sender = PushSender(
-      ledger: ledger, transport: transport, timeout: timeout, keys: keys,
-      now: { [host] in
-        host.configuration.clock()
-      }, clientClock: host.clientClock, subscription: { [self] in withSettings { $0.push } })
+      ledger: ledger, transport: transport, timeout: timeout, keys: keys, now: host.configuration.clock,
+      clientClock: host.clientClock, subscription: { [self] in settings.withState { $0.push } })
     self.sender.withLock { $0 = sender }
   }
 
@@ -106,7 +97,7 @@ public final class EmulatedPlayStore: Sendable {
   func follower(_ requested: [String: PlayPurchase] = [:]) -> PlayFollower {
     PlayFollower(
       ledger: ledger, packageName: packageName, isTest: isTest,
-      pushes: withSettings { $0.push.url } != nil, now: now, requested: requested)
+      pushes: settings.withState { $0.push.url } != nil, now: now, requested: requested)
   }
 
   /// Processes the engine's new events.
@@ -148,31 +139,33 @@ public final class EmulatedPlayStore: Sendable {
     host.statistics.count(route.name, authorization: authorization)
     do {
       try tokens?.check(request)
-      guard withSettings({ $0.permissions.contains(route.permission) && $0.permissions.contains(.viewApp) })
+      guard
+        settings.withState({ $0.permissions.contains(route.permission) && $0.permissions.contains(.viewApp) })
       else { throw PlayError.permissionDenied }
       try quotas.count(route.bucket, at: host.clientClock())
-      let response = try await exclusively { [self] in
+      return try await exclusively { [self] in
         try await follow()
         let call = PlayCall(play: self, request: request, parameters: parameters, now: now)
         let response = try await route.answer(call)
         if route.method != "GET" { try await follow() }
         return response
       }
-      return response
-    } catch let error as PlayError {
-      return error.response
     } catch let error as LocalStoreError {
       return PlayError(error).response
     } catch {
-      return PlayError(500, "INTERNAL", "backendError", "\(error)", domain: "global").response
+      return (error as? PlayError ?? .internal("\(error)")).response
     }
   }
 
   /// Sets whether the next payments of a customer stay pending.
-  func setPending(_ isPending: Bool, _ account: String) { pending.set(isPending, account) }
+  func setPending(_ isPending: Bool, _ account: String) {
+    pending.withState { accounts in
+      if isPending { accounts.insert(account) } else { accounts.remove(account) }
+    }
+  }
 
   /// A purchase as the app receives it: the JSON, its signature, and the app's public key.
-  func signedPurchase(_ view: PlayView) async throws -> [(name: String, value: JSONValue?)] {
+  func signedPurchase(_ view: PlayView) async throws -> JSONMembers {
     try signer.sign(view, packageName: packageName, pem: try await appKey())
   }
 
@@ -196,7 +189,8 @@ extension EmulatedPlayStore: ClockFollower {
     let event = try await ledger.store.nextDueDate()
     let deadline = try await ledger.deadlines(limit: 1).first?.date
     let push =
-      withSettings({ $0.push.url }) != nil && pushSender != nil ? try await ledger.nextMessage()?.date : nil
+      settings.withState({ $0.push.url }) != nil && pushSender != nil
+      ? try await ledger.nextMessage()?.date : nil
     return [event, deadline, push].compactMap(\.self).min()
   }
 
@@ -215,7 +209,7 @@ extension EmulatedPlayStore: ClockFollower {
   private func performDeadline(of token: String) async throws {
     guard var purchase = try await ledger.purchase(token: token) else { return }
     if let pause = purchase.pauseDate, !purchase.isPaused, purchase.deadline == pause {
-      purchase.beginPause()
+      purchase.hasPaused = true
       guard try await PlayView(purchase, in: ledger.store).subscriptionState == "PAUSED" else {
         purchase.endPause()
         return try await ledger.put(purchase)
@@ -233,43 +227,7 @@ extension EmulatedPlayStore: ClockFollower {
 
   /// Performs everything as it becomes due, until the task is cancelled.
   public func run() async {
-    while !Task.isCancelled {
-      // If the storage fails now, it may work later. Requests report the failure.
-      try? await performDue()
-      try? await Task.sleep(for: .milliseconds(50))
-    }
-  }
-}
-
-/// Runs operations one after the other.
-private actor Gate {
-  private var last: Task<Void, Never>?
-
-  func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    let before = last
-    let task = Task {
-      await before?.value
-      return try await body()
-    }
-    last = Task { _ = try? await task.value }
-    return try await task.value
-  }
-}
-
-/// The customers whose payments stay pending.
-private final class PendingAccounts: Sendable {
-  private let accounts = Mutex<Set<String>>([])
-  private let otherwise: LocalStore.AuthorizationPolicy
-
-  init(otherwise: LocalStore.AuthorizationPolicy) { self.otherwise = otherwise }
-
-  func policy(for account: String) -> LocalStore.AuthorizationPolicy {
-    accounts.withLock { $0.contains(account) } ? .ask : otherwise
-  }
-
-  func set(_ isPending: Bool, _ account: String) {
-    accounts.withLock { accounts in
-      if isPending { accounts.insert(account) } else { accounts.remove(account) }
-    }
+    // If the storage fails now, it may work later. Requests report the failure.
+    await performWhenDue()
   }
 }

@@ -27,32 +27,26 @@ final class PurchaseSigner: Sendable {
   }
 
   /// The members `purchaseData`, `signature` and `publicKey`.
-  func sign(
-    _ view: PlayView, packageName: String, pem: String
-  ) throws(CryptoError) -> [(name: String, value: JSONValue?)] {
+  func sign(_ view: PlayView, packageName: String, pem: String) throws(CryptoError) -> JSONMembers {
     let data = Self.data(view, packageName: packageName).encoded()
     let signature = try key(pem).signature(for: data, using: .rsaPKCS1v15(.sha1))
     return [
-      ("purchaseData", .string(String(decoding: data, as: UTF8.self))),
-      ("signature", .string(Base64.encodeToString(signature))),
-      ("publicKey", .string(try publicKey(pem: pem))),
+      "purchaseData": String(decoding: data, as: UTF8.self), "signature": Base64.encodeToString(signature),
+      "publicKey": try publicKey(pem: pem),
     ]
   }
 
-  private static func data(_ view: PlayView, packageName: String) -> JSONValue {
+  private static func data(_ view: PlayView, packageName: String) -> JSONMembers {
     let purchase = view.purchase
     let isPending = purchase.state == .pending
-    return .members(
-      ("orderId", isPending ? nil : purchase.orders.last.map { .string($0.orderId) }),
-      ("packageName", .string(packageName)), ("productId", .string(purchase.productId)),
-      ("purchaseTime", .date(purchase.purchaseDate)),
-      ("purchaseState", .integer(isPending ? 4 : view.isRevoked ? 1 : 0)),
-      ("purchaseToken", .string(purchase.token)),
-      ("obfuscatedAccountId", purchase.obfuscatedAccountId.map { .string($0) }),
-      ("obfuscatedProfileId", purchase.obfuscatedProfileId.map { .string($0) }),
-      ("quantity", .integer(purchase.quantity)),
-      ("autoRenewing", purchase.isSubscription ? .bool(view.autoRenews) : nil),
-      ("acknowledged", .bool(purchase.isAcknowledged)),
-      ("developerPayload", purchase.developerPayload.map { .string($0) }))
+    return [
+      "orderId": isPending ? nil : purchase.orders.last?.orderId, "packageName": packageName,
+      "productId": purchase.productId, "purchaseTime": purchase.purchaseDate,
+      "purchaseState": isPending ? 4 : view.isRevoked ? 1 : 0, "purchaseToken": purchase.token,
+      "obfuscatedAccountId": purchase.obfuscatedAccountId,
+      "obfuscatedProfileId": purchase.obfuscatedProfileId, "quantity": purchase.quantity,
+      "autoRenewing": purchase.isSubscription ? view.autoRenews : nil,
+      "acknowledged": purchase.isAcknowledged, "developerPayload": purchase.developerPayload,
+    ]
   }
 }

@@ -29,15 +29,6 @@
     private let listening: (port: AsyncStream<Int>, source: AsyncStream<Int>.Continuation)
 
     /// Opens the database, and prepares to serve.
-    ///
-    /// - Parameters:
-    ///   - files: The directory of the database and of the key.
-    ///   - keepsDatabase: `true` if the stores keep their purchases. Otherwise, the database begins empty as they do.
-    ///   - address: The address and the port to listen at.
-    ///   - stores: The emulated App Stores, of different apps.
-    ///   - play: The emulated Google Play, with the same apps in the same order.
-    ///   - intake: The transport of the stores' notifications, which are passed to this server from now on.
-    /// - Throws: An error of the database or of a file.
     init(
       _ files: StateDirectory, keepsDatabase: Bool, at address: BindAddress, _ stores: [EmulatedAppStore],
       _ play: EmulatedPlay, _ intake: IntakeTransport
@@ -73,13 +64,10 @@
       listening = (port, source)
       let server = Application(
         router: router,
-        server: .http1(
-          configuration: .init(
-            additionalChannelHandlers: api.connectionHandlers())),
+        server: .http1(configuration: .init(additionalChannelHandlers: api.connectionHandlers())),
         configuration: ApplicationConfiguration(address: address, serverName: nil),
         onServerRunning: { source.yield($0.localAddress?.port ?? 0) }, logger: logger)
-      group = ServiceGroup(
-        services: api.services + [server], logger: logger)
+      group = ServiceGroup(services: api.services + [server], logger: logger)
       intake.connect(api)
     }
 
@@ -100,20 +88,15 @@
     }
 
     /// Serves until ``shutDown()``.
-    ///
-    /// - Throws: `ExitCode` if the port cannot be opened.
     func run() async throws {
       defer { listening.source.finish() }
-      do {
+      try await ToolFailure.exiting(ToolFailure.unavailable, "the server cannot listen: ") {
         try await group.run()
-      } catch {
-        throw ToolFailure.exit(ToolFailure.unavailable, "the server cannot listen: \(error)")
       }
     }
 
     /// Waits until the port is open.
     ///
-    /// - Parameter options: The host name or address by which clients reach the process.
     /// - Returns: The URL of the server, and the key; `nil` if ``run()`` ended first.
     func address(_ options: ServingOptions) async -> (url: String, key: String)? {
       await listening.port.first { _ in true }.map { (options.url(port: $0), key) }
@@ -133,7 +116,6 @@
     private let keyFile: [UInt8]
     private let api = Mutex<ReceiptAPI?>(nil)
 
-    /// - Throws: `CryptoError` if no key for the service account can be made.
     init() throws(CryptoError) {
       (account, keyFile) = try PlayServiceAccount.make(tokenURI: "http://localhost/token")
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import ReceiptBytes
-internal import ReceiptCodec
+package import ReceiptCodec
 
 /// The control interface for tests in other processes, over HTTP:
 ///
@@ -27,7 +28,6 @@ internal import ReceiptCodec
 package struct EmulatorControl: Sendable {
   /// An error in a control request.
   package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The description of the error.
     package let description: String
 
     package init(_ description: String) { self.description = description }
@@ -36,7 +36,6 @@ package struct EmulatorControl: Sendable {
   private let store: EmulatedAppStore
   private let shutdown: @Sendable () -> Void
 
-  /// Creates the controls of a store; `shutdown` ends the server.
   package init(_ store: EmulatedAppStore, shutdown: @escaping @Sendable () -> Void = {}) {
     self.store = store
     self.shutdown = shutdown
@@ -47,9 +46,9 @@ package struct EmulatorControl: Sendable {
   package func respond(to request: EmulatorRequest) async -> RemoteResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do {
-      return try await answer(request) ?? .json(.object([]))
+      return try await answer(request) ?? .json([:])
     } catch {
-      return .json(status: 400, ("error", .string("\(error)")))
+      return .json(["error": "\(error)"], status: 400)
     }
   }
 
@@ -90,13 +89,12 @@ package struct EmulatorControl: Sendable {
   private static func echo(_ request: EmulatorRequest) -> RemoteResponse {
     let headers = request.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
     var seen: Set<String> = []
-    return .json(
-      ("method", .string(request.method)), ("path", .strings(request.path)),
-      (
-        "query",
-        .array(request.query.map { .members(("name", .string($0.name)), ("value", .string($0.value))) })
-      ), ("headers", .object(headers.filter { seen.insert($0.name).inserted })),
-      ("body", .string(Base64.encodeToString(request.body))))
+    return .json([
+      "method": request.method, "path": request.path,
+      "query": request.query.map { ["name": $0.name, "value": $0.value] as JSONMembers },
+      "headers": JSONMembers(headers.filter { seen.insert($0.name).inserted }),
+      "body": Base64.encodeToString(request.body),
+    ])
   }
 
   /// Returns `true` if the query is `append=true`: the new rules are added to the existing ones.
@@ -106,5 +104,48 @@ package struct EmulatorControl: Sendable {
     case ["append=true"]: return true
     default: throw Failure("The query of faults is append=true or append=false.")
     }
+  }
+}
+
+extension JSONObject {
+  /// Reads a control request. An unknown member, or one of a wrong type, is an error that names the member.
+  package init(control body: [UInt8]) throws(MalformedReceipt) {
+    try self.init(
+      json: body, part: "control request", limits: .standard, acceptsDateStrings: true, isStrict: true)
+  }
+}
+
+/// An enumeration in a control request. Only the names of its cases are accepted.
+package protocol ControlChoice: JSONFieldValue, RawRepresentable<String>, CaseIterable {}
+
+extension ControlChoice {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let name = try String(from: &json)
+    guard let choice = Self(rawValue: name) else {
+      let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
+      throw json.fieldFailure(.invalidValue, "\"\(name)\" is not one of: \(names).")
+    }
+    self = choice
+  }
+
+  package func write(to json: inout JSONWriter) { json.string(rawValue) }
+}
+
+/// A number exactly as it is written, such as a price.
+struct PlainNumber: JSONFieldForm {
+  let value: Decimal
+
+  init(_ value: Decimal) { self.value = value }
+
+  init(from json: inout JSONReader) throws(MalformedReceipt) {
+    guard case .number(let number) = try JSONValue(from: &json), let value = Decimal(string: number.text)
+    else {
+      throw json.fieldFailure(.wrongType, "expected a number.")
+    }
+    self.value = value
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.value(JSONNumber(text: value.description).map { .number($0) } ?? .null)
   }
 }

@@ -32,25 +32,19 @@ package struct EmulatorSeed: Sendable {
   private let setsNotificationURL: Bool
   private let configuration: EmulatedAppStore.Configuration
 
-  /// Reads a seed.
-  ///
-  /// - Throws: ``EmulatorControl/Failure``.
   package init(
     json: JSONValue, configuration: EmulatedAppStore.Configuration
   ) throws(EmulatorControl.Failure) {
     do throws(MalformedReceipt) { document = try SeedDocument(control: json.encoded()) } catch {
       throw EmulatorControl.Failure(error.description)
     }
-    for (index, history) in document.histories.enumerated() where !(1...1_000_000 ~= history.count) {
+    if let index = document.histories.firstIndex(where: { !(1...1_000_000 ~= $0.count) }) {
       throw EmulatorControl.Failure("\"histories[\(index)].count\" is 1 to 1000000.")
     }
     setsNotificationURL = json["notificationURL"] != nil
     self.configuration = configuration
   }
 
-  /// Imports the seed into a store.
-  ///
-  /// - Throws: ``EmulatorControl/Failure`` that names the purchase or setting that cannot be imported.
   package func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
     do {
       try await set(store)
@@ -126,10 +120,11 @@ package struct EmulatorSeed: Sendable {
         of: completed(history.transaction), count: history.count, customer: history.customer)
     }
     for item in document.appTransactions {
-      var appTransaction = item.appTransaction
-      appTransaction.bundleId = appTransaction.bundleId ?? configuration.bundleId
-      appTransaction.receiptType = appTransaction.receiptType ?? configuration.environment
-      appTransaction.appAppleId = appTransaction.appAppleId ?? configuration.appAppleId
+      let appTransaction = item.appTransaction.with {
+        $0.bundleId = $0.bundleId ?? configuration.bundleId
+        $0.receiptType = $0.receiptType ?? configuration.environment
+        $0.appAppleId = $0.appAppleId ?? configuration.appAppleId
+      }
       try await store.add(appTransaction, customer: item.customer)
     }
     for refund in document.refunds {

@@ -6,7 +6,6 @@ internal import Synchronization
 
 /// Counts of an emulated App Store's requests.
 package final class EmulatorStatistics: Sendable {
-  /// The counts so far.
   package struct Counts: Sendable, Hashable {
     /// Requests by endpoint: `GET /inApps/v1/transactions/{}`.
     package var requests: [String: Int] = [:]
@@ -14,12 +13,9 @@ package final class EmulatorStatistics: Sendable {
     package var distinctTokens = 0
     /// OCSP requests by serial number in hexadecimal.
     package var ocspRequests: [String: Int] = [:]
-    /// The number of open connections.
     package var openConnections = 0
-    /// The number of all connections so far.
     package var connections = 0
 
-    /// The number of requests to all endpoints.
     package var totalRequests: Int { requests.values.reduce(0, +) }
   }
 
@@ -33,10 +29,8 @@ package final class EmulatorStatistics: Sendable {
 
   private let state = Mutex(State())
 
-  /// Creates statistics with all counts 0.
   package init() {}
 
-  /// The counts so far.
   package var counts: Counts { state.withLock { $0.counts } }
 
   /// Resets all counts except that of open connections.
@@ -48,7 +42,6 @@ package final class EmulatorStatistics: Sendable {
     }
   }
 
-  /// Counts an opened connection.
   package func connectionOpened() {
     state.withLock {
       $0.counts.openConnections += 1
@@ -56,7 +49,6 @@ package final class EmulatorStatistics: Sendable {
     }
   }
 
-  /// Counts a closed connection.
   package func connectionClosed() { state.withLock { $0.counts.openConnections -= 1 } }
 
   package func count(_ endpoint: String, authorization: String?) {
@@ -72,17 +64,15 @@ package final class EmulatorStatistics: Sendable {
     state.withLock { $0.counts.ocspRequests[serialNumber, default: 0] += 1 }
   }
 
-  var json: JSONValue {
+  var json: JSONMembers {
     let counts = counts
-    func object(_ counts: [String: Int]) -> JSONValue {
-      .object(
-        counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) })
+    func sorted(_ counts: [String: Int]) -> JSONMembers {
+      JSONMembers(counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: $0.value.json) })
     }
-    return .members(
-      ("requests", object(counts.requests)), ("totalRequests", .integer(Int64(counts.totalRequests))),
-      ("distinctTokens", .integer(Int64(counts.distinctTokens))),
-      ("ocspRequests", object(counts.ocspRequests)),
-      ("openConnections", .integer(Int64(counts.openConnections))),
-      ("connections", .integer(Int64(counts.connections))))
+    return [
+      "requests": sorted(counts.requests), "totalRequests": counts.totalRequests,
+      "distinctTokens": counts.distinctTokens, "ocspRequests": sorted(counts.ocspRequests),
+      "openConnections": counts.openConnections, "connections": counts.connections,
+    ]
   }
 }

@@ -13,28 +13,27 @@ struct PurchaseControl {
   init(_ store: EmulatedAppStore) { self.store = store }
 
   private typealias Failure = EmulatorControl.Failure
-  private typealias Members = [(name: String, value: JSONValue?)]
 
   func respond(to request: EmulatorRequest) async throws -> RemoteResponse {
     let name = request.path.dropFirst().joined(separator: "/")
     switch (request.method, name) {
-    case ("GET", "clock"): return .json(.members(clock))
-    case ("GET", "notifications"): return .json(.members(try await notifications(request)))
-    case ("GET", "state"): return .json(try await dump())
+    case ("GET", "clock"): return .json(clock)
+    case ("GET", "notifications"): return .json(try await notifications(request))
+    case ("GET", "state"): return .binary(try await dump().encodedJSON(), "application/json")
     case ("GET", _): throw Failure("There is no such control: GET \(name).")
     case ("POST", _): break
     default: throw Failure("The method of a control is POST.")
     }
     let before = name == "state" ? .max : try await purchases.eventCount()
-    let members = try await perform(name, request.body)
+    let answer = try await perform(name, request.body)
     // Notifications of the change are sent at once.
     try await store.performDue()
-    return .json(.members(members + (try await posted(after: before))))
+    return .json(answer + (try await posted(after: before)))
   }
 
   // MARK: - Requests
 
-  private func perform(_ name: String, _ body: [UInt8]) async throws -> Members {
+  private func perform(_ name: String, _ body: [UInt8]) async throws -> JSONMembers {
     func read<Request: JSONRecord>(_ type: Request.Type = Request.self) throws -> Request {
       try Request(control: body)
     }
@@ -86,7 +85,7 @@ struct PurchaseControl {
       try await purchases.decline(approval.requestId, account: approval.account)
     case "advance":
       try await advance(read())
-      return [("now", .date(store.configuration.clock()))]
+      return ["now": store.configuration.clock()]
     case "clock":
       guard let clock = store.clock else { throw Failure("The clock is not the emulator's own.") }
       clock.rate = try read(ClockControl.self).rate
@@ -97,10 +96,10 @@ struct PurchaseControl {
     case "rescind-consent": try await purchases.post(consentNotification(read()))
     default: throw Failure("There is no such control: POST \(name).")
     }
-    return []
+    return [:]
   }
 
-  private func buy(_ control: BuyControl) async throws -> Members {
+  private func buy(_ control: BuyControl) async throws -> JSONMembers {
     let payment = Payment(
       productIdentifier: control.productId, quantity: control.quantity,
       applicationUsername: control.appAccountToken,
@@ -110,10 +109,10 @@ struct PurchaseControl {
     switch try await purchases.session(account: control.account).purchase(request) {
     case .purchased(let sold):
       return [
-        ("transactionId", .string(sold.transactionIdentifier)),
-        ("originalTransactionId", .string(sold.originalTransactionIdentifier)),
+        "transactionId": sold.transactionIdentifier,
+        "originalTransactionId": sold.originalTransactionIdentifier,
       ]
-    case .pending: return [("pending", .bool(true)), ("requestId", .string(request.id))]
+    case .pending: return ["pending": true, "requestId": request.id]
     case .failed(let error): throw Failure("The purchase failed: \(error)")
     }
   }
@@ -227,14 +226,14 @@ struct PurchaseControl {
     return StateDump(records: records)
   }
 
-  private var clock: Members {
+  private var clock: JSONMembers {
     [
-      ("now", .date(store.configuration.clock())),
-      ("rate", store.clock.flatMap { JSONNumber($0.rate) }.map { .number($0) }),
+      "now": store.configuration.clock(),
+      "rate": store.clock.flatMap { JSONNumber($0.rate) }.map { JSONValue.number($0) },
     ]
   }
 
-  private func notifications(_ request: EmulatorRequest) async throws -> Members {
+  private func notifications(_ request: EmulatorRequest) async throws -> JSONMembers {
     var (after, limit): (Int64, Int64) = (0, Self.greatestPage)
     for item in request.query {
       switch (item.name, Int64(item.value)) {
@@ -255,33 +254,29 @@ struct PurchaseControl {
   /// The notifications after a number, and a flag that indicates whether there are more than the limit.
   private func posted(
     after number: Int64, limit: Int64 = Self.greatestPage, isFull: Bool = false
-  ) async throws -> Members {
-    var found: [JSONValue] = []
+  ) async throws -> JSONMembers {
+    var found: [JSONMembers] = []
     var last = number
     while true {
       let page = try await purchases.notifications(after: last, limit: 256)
-      guard let end = page.last else { return [("notifications", .array(found))] }
+      guard let end = page.last else { return ["notifications": found] }
       last = end.number
       for notification in page {
-        guard found.count < limit else {
-          return [("notifications", .array(found)), ("hasMore", .bool(true))]
-        }
+        guard found.count < limit else { return ["notifications": found, "hasMore": true] }
         let delivery = isFull ? try await purchases.delivery(of: notification.number) : nil
-        found.append(
-          .members(
-            ("number", .integer(notification.number)),
-            ("notificationType", .string(notification.type.rawValue)),
-            ("subtype", notification.subtype.map { .string($0.rawValue) }),
-            ("notificationUUID", .string(notification.uuid.rawValue)),
-            ("signedDate", .date(notification.signedDate)),
-            ("transactionId", Self.text(notification.transactionIdentifier)),
-            ("originalTransactionId", Self.text(notification.originalTransactionIdentifier)),
-            ("sendAttempts", delivery.map { .sendAttempts($0.attempts) })))
+        found.append([
+          "number": notification.number, "notificationType": notification.type.rawValue,
+          "subtype": notification.subtype?.rawValue, "notificationUUID": notification.uuid.rawValue,
+          "signedDate": notification.signedDate,
+          "transactionId": Self.text(notification.transactionIdentifier),
+          "originalTransactionId": Self.text(notification.originalTransactionIdentifier),
+          "sendAttempts": delivery?.attempts.map { JSONMembers($0) },
+        ])
       }
     }
   }
 
-  private static func text(_ text: String) -> JSONValue? { text.isEmpty ? nil : .string(text) }
+  private static func text(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
 enum RefundReason: String, ControlChoice {

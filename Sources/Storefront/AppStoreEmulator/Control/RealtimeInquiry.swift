@@ -14,7 +14,7 @@ struct RealtimeInquiry {
 
   /// - Returns: The members of the answer: `status`, `response` and `problems`. `problems` is empty if the App Store
   ///   would show the message in the server's answer.
-  func ask(_ control: RealtimeControl) async throws -> [(name: String, value: JSONValue?)] {
+  func ask(_ control: RealtimeControl) async throws -> JSONMembers {
     let original = control.originalTransactionId
     guard let state = try await store.purchases.subscriptionState(original) else {
       throw Failure("There is no subscription \"\(original)\".")
@@ -31,15 +31,14 @@ struct RealtimeInquiry {
       userLocale: control.userLocale,
       requestIdentifier: DeveloperSigner.randomNonce(), environment: configuration.environment,
       signedDate: configuration.clock())
-    let body = JSONValue.members(("signedPayload", .string(store.signing.sign(.realtimeRequest(request)))))
+    let body = ["signedPayload": store.signing.sign(.realtimeRequest(request))] as JSONMembers
     let response: RemoteResponse
     do throws(HTTPTransportError) { response = try await sender.ask(body.encoded(), at: url) } catch {
-      return [("problems", .strings(["There is no answer: \(error)"]))]
+      return ["problems": ["There is no answer: \(error)"]]
     }
-    let answer = try? JSONValue(parsing: response.body)
     return [
-      ("status", .integer(Int64(response.status))), ("response", answer),
-      ("problems", .strings(problems(response))),
+      "status": response.status, "response": try? JSONValue(parsing: response.body),
+      "problems": problems(response),
     ]
   }
 

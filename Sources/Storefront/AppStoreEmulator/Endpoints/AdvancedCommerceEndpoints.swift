@@ -7,21 +7,16 @@ internal import Storefront
 /// The server calls of the Advanced Commerce API. A call is validated and recorded, changes the subscription, and
 /// causes notifications.
 enum AdvancedCommerceEndpoints {
-  static let routes =
-    subscriptionCalls.map { name, required in
-      Route("POST", "/advancedCommerce/v1/subscription/\(name)/{}") { call in
-        try await answer(call, name, required)
-      }
-    } + [
-      Route("POST", "/advancedCommerce/v1/transaction/requestRefund/{}") { call in
-        try await answer(call, "requestRefund", ["items", "refundRiskingPreference"])
-      }
-    ]
+  static let routes = calls.map { name, path, required in
+    Route("POST", "/advancedCommerce/v1/\(path)/\(name)/{}") { try await answer($0, name, required) }
+  }
 
-  private static let subscriptionCalls: [(name: String, required: [String])] = [
-    ("cancel", []), ("revoke", ["refundReason", "refundType", "refundRiskingPreference"]),
-    ("migrate", ["targetProductId", "descriptors", "items"]), ("changeMetadata", []),
-    ("changePrice", ["items"]),
+  private static let calls: [(name: String, path: String, required: [String])] = [
+    ("cancel", "subscription", []),
+    ("revoke", "subscription", ["refundReason", "refundType", "refundRiskingPreference"]),
+    ("migrate", "subscription", ["targetProductId", "descriptors", "items"]),
+    ("changeMetadata", "subscription", []), ("changePrice", "subscription", ["items"]),
+    ("requestRefund", "transaction", ["items", "refundRiskingPreference"]),
   ]
 
   private static func answer(
@@ -33,7 +28,7 @@ enum AdvancedCommerceEndpoints {
     else { throw Refusal.generalBadRequest }
     call.store.state.withState {
       $0.advancedCommerceRequests.append(
-        .members(("call", .string(name)), ("transactionId", .string(call.parameter())), ("body", body)))
+        ["call": name, "transactionId": call.parameter(), "body": body])
     }
     let original = sale.originalIdentifier
     let before = try await call.purchases.subscriptionState(original)
@@ -62,8 +57,9 @@ enum AdvancedCommerceEndpoints {
     let current = try await call.purchases.currentSale(identifier)
     let after = try await call.purchases.subscriptionState(original)
     let transaction = after?.subscription.transaction ?? current?.transaction ?? sale.transaction
-    return .json(
-      ("signedTransactionInfo", call.sign(transaction)),
-      ("signedRenewalInfo", after.map { call.sign($0.renewalInfo) }))
+    return .json([
+      "signedTransactionInfo": call.sign(transaction),
+      "signedRenewalInfo": after.map { call.sign($0.renewalInfo) },
+    ])
   }
 }

@@ -11,22 +11,25 @@ enum ConsumptionEndpoints {
     Route("PUT", "/inApps/v1/transactions/consumption/{}", sendVersion1),
   ]
 
-  @Sendable static func sendVersion2(_ call: EndpointCall) async throws -> RemoteResponse {
-    let record = try await call.sale()
+  /// The transaction in the path, and the body with what both versions require.
+  private static func read(_ call: EndpointCall) async throws -> (sale: StoreSaleRecord, body: JSONValue) {
+    let sale = try await call.sale()
     let body = try call.body()
     guard body["customerConsented"]?.flag == true else { throw Refusal.invalidCustomerConsented }
     guard body["sampleContentProvided"]?.flag != nil else { throw Refusal.invalidSampleContentProvided }
+    return (sale, body)
+  }
+
+  @Sendable private static func sendVersion2(_ call: EndpointCall) async throws -> RemoteResponse {
+    let (record, body) = try await read(call)
     let delivery = body["deliveryStatus"]?.string ?? ""
-    guard
-      [
-        "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM", "UNDELIVERED_SERVER_OUTAGE",
-        "UNDELIVERED_OTHER",
-      ].contains(delivery)
-    else { throw Refusal.invalidDeliveryStatus }
+    let undelivered = ["QUALITY_ISSUE", "WRONG_ITEM", "SERVER_OUTAGE", "OTHER"].map { "UNDELIVERED_\($0)" }
+    guard (undelivered + ["DELIVERED"]).contains(delivery) else { throw Refusal.invalidDeliveryStatus }
     let preference = body["refundPreference"]
-    guard
-      preference.map({ ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains($0.string ?? "") }) ?? true
-    else { throw Refusal.invalidRefundPreference }
+    let preferences = ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"]
+    guard preference.map({ preferences.contains($0.string ?? "") }) ?? true else {
+      throw Refusal.invalidRefundPreference
+    }
     guard record.transaction.inAppOwnershipType != .familyShared else {
       throw Refusal.familyTransactionNotSupported
     }
@@ -51,11 +54,8 @@ enum ConsumptionEndpoints {
     if !isDelivered, percentage != 0 { throw Refusal.undeliveredConsumptionPercentage }
   }
 
-  @Sendable static func sendVersion1(_ call: EndpointCall) async throws -> RemoteResponse {
-    let record = try await call.sale()
-    let body = try call.body()
-    guard body["customerConsented"]?.flag == true else { throw Refusal.invalidCustomerConsented }
-    guard body["sampleContentProvided"]?.flag != nil else { throw Refusal.invalidSampleContentProvided }
+  @Sendable private static func sendVersion1(_ call: EndpointCall) async throws -> RemoteResponse {
+    let (record, body) = try await read(call)
     let codes: [(name: String, greatest: Int64, error: Refusal)] = [
       ("consumptionStatus", 3, .invalidConsumptionStatus), ("platform", 2, .invalidPlatform),
       ("deliveryStatus", 5, .invalidDeliveryStatus), ("accountTenure", 7, .invalidAccountTenure),

@@ -24,10 +24,10 @@ enum ExtensionEndpoints {
       throw Refusal.invalidRequestIdentifier
     }
     let transaction = try await extend(identifier, by: days, call)
-    return .json(
-      ("originalTransactionId", .string(identifier)),
-      ("webOrderLineItemId", transaction.webOrderLineItemId.map { .string($0) }), ("success", .bool(true)),
-      ("effectiveDate", transaction.expiresDate.map { .date($0) }))
+    return .json([
+      "originalTransactionId": identifier, "webOrderLineItemId": transaction.webOrderLineItemId,
+      "success": true, "effectiveDate": transaction.expiresDate,
+    ])
   }
 
   @Sendable static func extendMany(_ call: EndpointCall) async throws -> RemoteResponse {
@@ -72,7 +72,7 @@ enum ExtensionEndpoints {
       }
       try await call.purchases.post(summary)
     }
-    return .json(("requestIdentifier", body["requestIdentifier"]))
+    return .json(["requestIdentifier": body["requestIdentifier"]])
   }
 
   @Sendable static func status(_ call: EndpointCall) throws -> RemoteResponse {
@@ -84,11 +84,11 @@ enum ExtensionEndpoints {
       }
       let isComplete = found.pendingAnswers == 0
       if !isComplete { state.massExtensions[key]?.pendingAnswers -= 1 }
-      return .json(
-        ("requestIdentifier", .string(call.parameter(1))), ("complete", .bool(isComplete)),
-        ("completeDate", isComplete ? .date(found.completed) : nil),
-        ("succeededCount", isComplete ? .integer(found.succeeded) : nil),
-        ("failedCount", isComplete ? .integer(found.failed) : nil))
+      return .json([
+        "requestIdentifier": call.parameter(1), "complete": isComplete,
+        "completeDate": isComplete ? found.completed : nil,
+        "succeededCount": isComplete ? found.succeeded : nil, "failedCount": isComplete ? found.failed : nil,
+      ])
     }
   }
 
@@ -126,13 +126,10 @@ enum ExtensionEndpoints {
     guard let value = body["storefrontCountryCodes"] else { return nil }
     guard let codes = value.array else { throw Refusal.invalidStorefrontCountryCode }
     guard !codes.isEmpty else { throw Refusal.emptyStorefrontCountryCodeList }
-    var set: Set<String> = []
-    for code in codes {
-      guard let text = code.string, text.utf8.count == 3, text.utf8.allSatisfy({ 0x41...0x5A ~= $0 }) else {
-        throw Refusal.invalidStorefrontCountryCode
-      }
-      set.insert(text)
+    let texts = codes.map { $0.string ?? "" }
+    guard texts.allSatisfy({ $0.utf8.count == 3 && $0.utf8.allSatisfy { 0x41...0x5A ~= $0 } }) else {
+      throw Refusal.invalidStorefrontCountryCode
     }
-    return set
+    return Set(texts)
   }
 }

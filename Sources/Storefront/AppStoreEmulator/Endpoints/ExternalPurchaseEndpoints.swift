@@ -23,7 +23,7 @@ enum ExternalPurchaseEndpoints {
       return true
     }
     guard isNew else { throw Refusal.invalidRequestIdentifier }
-    return .json(("requestIdentifier", .string(report.requestIdentifier.rawValue)))
+    return .json(["requestIdentifier": report.requestIdentifier.rawValue])
   }
 
   @Sendable static func report(_ call: EndpointCall) throws -> RemoteResponse {
@@ -31,6 +31,6 @@ enum ExternalPurchaseEndpoints {
     guard let report = call.state.externalPurchaseReports[identifier],
       let json = try? JSONValue(parsing: report.encodedJSON())
     else { throw Refusal.invalidRequestIdentifier }
-    return .json(("report", json))
+    return .json(["report": json])
   }
 }

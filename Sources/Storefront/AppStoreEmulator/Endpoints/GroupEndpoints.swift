@@ -20,13 +20,10 @@ enum GroupEndpoints {
     let member = app?.appTransactionId ?? identifier
     let groups = call.state.groups.filter { $0.value.members.contains(member) }.sorted { $0.key < $1.key }
       .map { id, group in
-        let roles = group.roles.map { role in
-          JSONValue.members(("productId", .string(role.productId)), ("role", .string(role.role)))
-        }
-        return JSONValue.members(
-          ("groupId", .string(id)), ("groupType", .string(group.groupType)), ("roles", .array(roles)))
+        let roles = group.roles.map { ["productId": $0.productId, "role": $0.role] as JSONMembers }
+        return ["groupId": id, "groupType": group.groupType, "roles": roles] as JSONMembers
       }
-    return .json(("groups", .array(groups)))
+    return .json(["groups": groups])
   }
 
   @Sendable static func members(_ call: EndpointCall) throws -> RemoteResponse {
@@ -49,9 +46,10 @@ enum GroupEndpoints {
     let page = group.members.dropFirst(start).prefix(limit)
     let hasMore = page.endIndex < group.members.endIndex
     let next = PageToken(position: Int64(page.endIndex), issued: call.now).text(query: query)
-    return .json(
-      ("members", .array(page.map { .members(("appTransactionId", .string($0))) })),
-      ("hasMore", .bool(hasMore)), ("paginationToken", hasMore ? .string(next) : nil))
+    return .json([
+      "members": page.map { ["appTransactionId": $0] as JSONMembers }, "hasMore": hasMore,
+      "paginationToken": hasMore ? next : nil,
+    ])
   }
 
   private static func productionRefusal(_ call: EndpointCall) -> RemoteResponse? {

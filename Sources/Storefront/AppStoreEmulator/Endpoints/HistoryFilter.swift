@@ -64,36 +64,3 @@ struct HistoryFilter {
     return true
   }
 }
-
-extension TransactionEndpoints {
-  static func history(
-    _ call: EndpointCall, isVersion1: Bool
-  ) async throws -> RemoteResponse {
-    _ = try call.transactionIdentifier()
-    let filter = try HistoryFilter(call, isVersion1: isVersion1)
-    let query = query(call)
-    var position: Int64?
-    if let revision = try call.value("revision", orElse: .invalidRequestRevision) {
-      guard let token = PageToken(revision, query: query) else { throw Refusal.invalidRequestRevision }
-      position = token.position
-    }
-    let account = try await call.account()
-    let page = try await call.purchases.history(
-      of: account, after: position, isDescending: filter.isDescending, limit: PageToken.pageSize
-    ) { filter.accepts($0) }
-    let last = page.position ?? (filter.isDescending ? .max : 0)
-    return .json(
-      .members(
-        [
-          ("revision", .string(PageToken(position: last, issued: call.now).text(query: query))),
-          ("hasMore", .bool(page.hasMore)),
-        ] + call.app + [("signedTransactions", .array(page.sales.map { call.sign($0.transaction) }))]))
-  }
-
-  /// The query that a revision is bound to: the path and all filters, in any order.
-  static func query(_ call: EndpointCall) -> [String] {
-    call.request.path
-      + call.request.query.filter { $0.name != "revision" && $0.name != "paginationToken" }
-      .map { "\($0.name)=\($0.value)" }.sorted()
-  }
-}

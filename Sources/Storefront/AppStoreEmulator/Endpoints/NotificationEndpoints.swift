@@ -31,9 +31,9 @@ enum NotificationEndpoints {
     let posted = try await call.purchases.post(test)
     let token = "\(posted.uuid.rawValue)_\(Int64(call.now.wholeMilliseconds / 1000))"
     call.store.state.withState {
-      $0.testNotifications[token] = .init(number: posted.number, pendingAnswers: $0.pendingAnswers)
+      $0.testNotifications[token] = (posted.number, $0.pendingAnswers)
     }
-    return .json(("testNotificationToken", .string(token)))
+    return .json(["testNotificationToken": token])
   }
 
   @Sendable static func testStatus(_ call: EndpointCall) async throws -> RemoteResponse {
@@ -79,16 +79,18 @@ enum NotificationEndpoints {
     let token = page.items.last.flatMap {
       page.hasMore ? PageToken(position: $0.notification.number, issued: call.now).text(query: query) : nil
     }
-    return .json(
-      ("paginationToken", token.map { .string($0) }), ("hasMore", .bool(page.hasMore)),
-      ("notificationHistory", .array(page.items.map { item($0.notification, $0.delivery) })))
+    return .json([
+      "paginationToken": token, "hasMore": page.hasMore,
+      "notificationHistory": page.items.map { item($0.notification, $0.delivery) },
+    ])
   }
 
-  private static func item(_ notification: SignedNotification, _ delivery: DeliveryRecord) -> JSONValue {
-    // There are never more than six attempts.
-    .members(
-      ("signedPayload", .string(notification.signedPayload)),
-      ("sendAttempts", .sendAttempts(delivery.attempts.suffix(6))))
+  private static func item(_ notification: SignedNotification, _ delivery: DeliveryRecord) -> JSONMembers {
+    [
+      "signedPayload": notification.signedPayload,
+      // There are never more than six attempts.
+      "sendAttempts": delivery.attempts.suffix(6).map { JSONMembers($0) },
+    ]
   }
 }
 
@@ -104,8 +106,8 @@ struct NotificationFilter {
   private static let day: Double = 86_400
 
   init(_ body: JSONValue, _ call: EndpointCall) throws {
-    let start = try Self.instant(body["startDate"], orElse: .invalidStartDate)
-    let end = try Self.instant(body["endDate"], orElse: .invalidEndDate)
+    let start = try EndpointCall.instant(body["startDate"]?.int64, orElse: .invalidStartDate)
+    let end = try EndpointCall.instant(body["endDate"]?.int64, orElse: .invalidEndDate)
     guard start < end else { throw Refusal.startDateAfterEndDate }
     let days: Double = call.configuration.environment == .production ? 180 : 30
     guard start >= call.now.addingSeconds(-days * Self.day) else { throw Refusal.startDateTooFarInPast }
@@ -133,13 +135,6 @@ struct NotificationFilter {
     }
     if onlyFailures, delivery.attempts.last?.sendAttemptResult == "SUCCESS" { return false }
     return true
-  }
-
-  private static func instant(
-    _ value: JSONValue?, orElse error: Refusal
-  ) throws -> Timestamp {
-    guard let milliseconds = value?.int64, 0..<1 << 53 ~= milliseconds else { throw error }
-    return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 
   /// Returns `true` if a text is spelled like Apple's enumerations: `DID_RENEW`.

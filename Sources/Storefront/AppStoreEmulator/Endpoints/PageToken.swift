@@ -11,16 +11,13 @@ struct PageToken: Hashable {
 
   /// The position of the last element that was read. Each list defines its meaning.
   var position: Int64
-  /// The date of issue.
   var issued: Timestamp
 
   /// The token as text. `query` is the endpoint with its filters. The token is valid only for the same query.
   func text(query: [String]) -> String {
     var bytes = Self.digest(query)
     for number in [position, Int64(issued.wholeMilliseconds / 1000)] {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-      }
+      bytes += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }
     return Base64URL.encodeToString(bytes)
   }

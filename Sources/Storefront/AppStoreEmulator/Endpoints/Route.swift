@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AppStoreServer
+public import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
@@ -25,9 +25,8 @@ struct Route: Sendable {
   var name: String { "\(method) /" + pattern.joined(separator: "/") }
 
   private static let all: [Route] =
-    TransactionEndpoints.routes + SubscriptionEndpoints.routes + ExtensionEndpoints.routes
-    + ConsumptionEndpoints.routes + NotificationEndpoints.routes + MessagingImageEndpoints.routes
-    + MessagingMessageEndpoints.routes + MessagingSettingEndpoints.routes + GroupEndpoints.routes
+    TransactionEndpoints.routes + ExtensionEndpoints.routes + ConsumptionEndpoints.routes
+    + NotificationEndpoints.routes + RetentionMessagingEndpoints.routes + GroupEndpoints.routes
     + AdvancedCommerceEndpoints.routes + ExternalPurchaseEndpoints.routes + ReceiptEndpoints.routes
     + RevocationEndpoints.routes
 
@@ -60,6 +59,20 @@ struct EndpointCall {
   var purchases: LocalStore { store.purchases }
   /// The state of the store besides purchases.
   var state: EmulatorState { store.state.withState { $0 } }
+
+  /// Changes the state, and answers without a body.
+  func change(_ body: (inout EmulatorState) throws -> Void) rethrows -> RemoteResponse {
+    try store.state.withState(body)
+    return .empty()
+  }
+
+  /// Removes something from the state, and answers without a body, or throws the error if it is not there.
+  func change(
+    orElse error: Refusal, _ remove: (inout EmulatorState) -> (some Sendable)?
+  ) throws -> RemoteResponse {
+    guard store.state.withState(remove) != nil else { throw error }
+    return .empty()
+  }
 
   /// The account that the transaction, original transaction or app transaction in the path belongs to.
   func account() async throws -> String {
@@ -97,8 +110,11 @@ struct EndpointCall {
   }
 
   func instant(_ name: String, orElse error: Refusal) throws -> Timestamp? {
-    guard let text = try value(name, orElse: error) else { return nil }
-    guard let milliseconds = Int64(text), milliseconds >= 0, milliseconds < 1 << 53 else { throw error }
+    try value(name, orElse: error).map { try Self.instant(Int64($0), orElse: error) }
+  }
+
+  static func instant(_ milliseconds: Int64?, orElse error: Refusal) throws -> Timestamp {
+    guard let milliseconds, 0..<1 << 53 ~= milliseconds else { throw error }
     return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 
@@ -129,23 +145,19 @@ struct EndpointCall {
     return .object(members.filter { $0.value != .null })
   }
 
-  func sign(_ transaction: JWSTransaction) -> JSONValue {
-    var transaction = transaction
-    transaction.signedDate = now
-    return .string(store.signing.sign(.transaction(transaction)))
+  func sign(_ transaction: JWSTransaction) -> String {
+    store.signing.sign(.transaction(transaction.with { $0.signedDate = now }))
   }
 
-  func sign(_ renewalInfo: JWSRenewalInfo) -> JSONValue {
-    var renewalInfo = renewalInfo
-    renewalInfo.signedDate = now
-    return .string(store.signing.sign(.renewalInfo(renewalInfo)))
+  func sign(_ renewalInfo: JWSRenewalInfo) -> String {
+    store.signing.sign(.renewalInfo(renewalInfo.with { $0.signedDate = now }))
   }
 
   /// The app and the environment, which most answers contain.
-  var app: [(name: String, value: JSONValue?)] {
+  var app: JSONMembers {
     [
-      ("environment", .string(configuration.environment.rawValue)),
-      ("bundleId", .string(configuration.bundleId)), ("appAppleId", .integer(configuration.appAppleId)),
+      "environment": configuration.environment.rawValue, "bundleId": configuration.bundleId,
+      "appAppleId": configuration.appAppleId,
     ]
   }
 
@@ -154,9 +166,36 @@ struct EndpointCall {
     1...64 ~= text.utf8.count && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }
 
-  /// The transaction identifier in the path.
   func transactionIdentifier() throws -> String {
     guard Self.isTransactionIdentifier(parameter()) else { throw Refusal.invalidTransactionId }
     return parameter()
+  }
+}
+
+/// The error of an endpoint that refuses a request.
+typealias Refusal = AppStoreServerErrorCode
+
+extension AppStoreServerErrorCode: Error {
+  // Apple's documentation lists these errors without numbers. The two numbers are the emulator's own.
+  static let consumptionPercentageOutOfRange = Self.unknown(4_000_200)
+  static let undeliveredConsumptionPercentage = Self.unknown(4_000_201)
+}
+
+extension RemoteResponse {
+  /// An error of the App Store Server API. The status is the code divided by 10000.
+  static func refusal(_ code: Refusal, _ message: String? = nil) -> RemoteResponse {
+    .json(
+      ["errorCode": code.rawValue, "errorMessage": message ?? code.meaning ?? "The request is not valid."],
+      status: Int(code.rawValue / 10_000))
+  }
+
+  /// The response for an error of an endpoint: a refusal, or an error of the store of purchases.
+  static func failure(_ error: any Error) -> RemoteResponse {
+    switch (error, (error as? LocalStoreError)?.code) {
+    case (let code as Refusal, _): .refusal(code)
+    case (_, .notFound?): .refusal(.transactionIdNotFound)
+    case (let error as LocalStoreError, .refused?): .refusal(.generalBadRequest, error.message)
+    default: .refusal(.generalInternal, "\(error)")
+    }
   }
 }

@@ -4,7 +4,8 @@ internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
-/// The endpoints for one transaction, an app transaction, an order, finishing, and the app account token.
+/// The endpoints for transactions, subscriptions, refunds, app transactions, orders, finishing, and the app account
+/// token.
 enum TransactionEndpoints {
   static let routes = [
     Route("GET", "/inApps/v2/history/{}") { call in
@@ -13,46 +14,45 @@ enum TransactionEndpoints {
     Route("GET", "/inApps/v1/history/{}") { call in
       try await history(call, isVersion1: true)
     },
-    Route("GET", "/inApps/v1/transactions/{}", transaction),
+    Route("GET", "/inApps/v1/transactions/{}") { call in
+      .json(["signedTransactionInfo": call.sign(try await call.sale().transaction)])
+    },
     Route("GET", "/inApps/v1/transactions/appTransactions/{}", appTransaction),
     Route("GET", "/inApps/v1/lookup/{}", order),
     Route("GET", "/inApps/v2/refund/lookup/{}", refunds),
-    Route("GET", "/inApps/v1/refund/lookup/{}", refundsVersion1),
-    Route("POST", "/inApps/v1/transactions/{}/finish", finish),
+    // Version 1 returns at most fifty transactions, without paging.
+    Route("GET", "/inApps/v1/refund/lookup/{}") { call in
+      .json(["signedTransactions": try await refunded(call).prefix(50).map { call.sign($0.transaction) }])
+    },
+    Route("POST", "/inApps/v1/transactions/{}/finish") { call in
+      try await call.purchases.finish(call.sale().identifier)
+      return .empty()
+    },
     Route("PUT", "/inApps/v1/transactions/{}/appAccountToken", setAppAccountToken),
+    Route("GET", "/inApps/v1/subscriptions/{}", subscriptionStatuses),
   ]
 
-  @Sendable static func transaction(_ call: EndpointCall) async throws -> RemoteResponse {
-    .json(("signedTransactionInfo", call.sign(try await call.sale().transaction)))
-  }
-
-  @Sendable static func appTransaction(_ call: EndpointCall) async throws -> RemoteResponse {
+  @Sendable private static func appTransaction(_ call: EndpointCall) async throws -> RemoteResponse {
     guard var appTransaction = try await call.purchases.appTransaction(of: call.account()) else {
       throw Refusal.appTransactionNotFound
     }
     appTransaction.receiptCreationDate = call.now
-    return .json(
-      ("signedAppTransactionInfo", .string(call.store.signing.sign(.appTransaction(appTransaction)))))
+    return .json(["signedAppTransactionInfo": call.store.signing.sign(.appTransaction(appTransaction))])
   }
 
   /// Looks up an order, in production only.
-  @Sendable static func order(_ call: EndpointCall) async throws -> RemoteResponse {
+  @Sendable private static func order(_ call: EndpointCall) async throws -> RemoteResponse {
     guard call.configuration.environment == .production else {
       return .text("Orders are looked up in production.\n", status: 404)
     }
     let order = call.parameter()
     guard 1...64 ~= order.utf8.count else { throw Refusal.generalBadRequest }
     let transactions = try await call.purchases.transactions(ofOrder: order)
-    guard !transactions.isEmpty else { return .json(("status", .integer(1))) }
-    return .json(("status", .integer(0)), ("signedTransactions", .array(transactions.map(call.sign))))
+    guard !transactions.isEmpty else { return .json(["status": 1]) }
+    return .json(["status": 0, "signedTransactions": transactions.map { call.sign($0) }])
   }
 
-  @Sendable static func finish(_ call: EndpointCall) async throws -> RemoteResponse {
-    try await call.purchases.finish(call.sale().identifier)
-    return .empty()
-  }
-
-  @Sendable static func setAppAccountToken(_ call: EndpointCall) async throws -> RemoteResponse {
+  @Sendable private static func setAppAccountToken(_ call: EndpointCall) async throws -> RemoteResponse {
     let identifier = try call.transactionIdentifier()
     guard let token = try call.body()["appAccountToken"]?.string,
       let uuid = UUIDString(rawValue: token).uuid
@@ -67,5 +67,89 @@ enum TransactionEndpoints {
     }
     try await call.purchases.setAppAccountToken(UUIDString(uuid), of: identifier)
     return .empty()
+  }
+
+  @Sendable private static func subscriptionStatuses(_ call: EndpointCall) async throws -> RemoteResponse {
+    _ = try call.transactionIdentifier()
+    let statuses = try call.choices("status", of: ["1", "2", "3", "4", "5"], orElse: .invalidStatus)
+    let states = try await call.purchases.subscriptionStates(of: call.account())
+    var groups: [(identifier: String, items: [JSONMembers])] = []
+    for state in states where statuses.isEmpty || statuses.contains(String(state.status.rawValue)) {
+      let group = state.subscription.groupIdentifier
+      let item: JSONMembers = [
+        "status": state.status.rawValue, "originalTransactionId": state.subscription.id,
+        "signedTransactionInfo": call.sign(state.subscription.transaction),
+        "signedRenewalInfo": call.sign(state.renewalInfo),
+      ]
+      if let index = groups.firstIndex(where: { $0.identifier == group }) {
+        groups[index].items.append(item)
+      } else {
+        groups.append((group, [item]))
+      }
+    }
+    let data = groups.map { group in
+      ["subscriptionGroupIdentifier": group.identifier, "lastTransactions": group.items] as JSONMembers
+    }
+    return .json(call.app + ["data": data])
+  }
+
+  // MARK: - Lists
+
+  private static func history(_ call: EndpointCall, isVersion1: Bool) async throws -> RemoteResponse {
+    _ = try call.transactionIdentifier()
+    let filter = try HistoryFilter(call, isVersion1: isVersion1)
+    let position = try revision(call)
+    let account = try await call.account()
+    let page = try await call.purchases.history(
+      of: account, after: position, isDescending: filter.isDescending, limit: PageToken.pageSize
+    ) { filter.accepts($0) }
+    let last = page.position ?? (filter.isDescending ? .max : 0)
+    return .json(
+      ["revision": revision(last, call), "hasMore": page.hasMore] + call.app
+        + ["signedTransactions": page.sales.map { call.sign($0.transaction) }])
+  }
+
+  @Sendable private static func refunds(_ call: EndpointCall) async throws -> RemoteResponse {
+    let refunded = try await refunded(call)
+    var start = 0
+    if let position = try revision(call) {
+      // There may be newer refunds since the last page, so continue after the last modification that was read.
+      start = (refunded.firstIndex { $0.modification == position } ?? -1) + 1
+    }
+    let page = refunded.dropFirst(start).prefix(PageToken.pageSize)
+    let position = page.last?.modification ?? refunded.prefix(start).last?.modification ?? 0
+    return .json([
+      "signedTransactions": page.map { call.sign($0.transaction) }, "revision": revision(position, call),
+      "hasMore": page.endIndex < refunded.endIndex,
+    ])
+  }
+
+  /// The refunded purchases, ordered by revocation date.
+  private static func refunded(_ call: EndpointCall) async throws -> [StoreSaleRecord] {
+    let account = try await call.account()
+    let sales = try await call.purchases.history(of: account) { $0.transaction.revocationDate != nil }.sales
+    return sales.sorted {
+      let left = $0.transaction.revocationDate?.millisecondsSince1970 ?? 0
+      let right = $1.transaction.revocationDate?.millisecondsSince1970 ?? 0
+      return left == right ? $0.modification < $1.modification : left < right
+    }
+  }
+
+  /// The position in the revision that the request continues.
+  private static func revision(_ call: EndpointCall) throws -> Int64? {
+    guard let revision = try call.value("revision", orElse: .invalidRequestRevision) else { return nil }
+    guard let token = PageToken(revision, query: query(call)) else { throw Refusal.invalidRequestRevision }
+    return token.position
+  }
+
+  private static func revision(_ position: Int64, _ call: EndpointCall) -> String {
+    PageToken(position: position, issued: call.now).text(query: query(call))
+  }
+
+  /// The query that a revision is bound to: the path and all filters, in any order.
+  private static func query(_ call: EndpointCall) -> [String] {
+    call.request.path
+      + call.request.query.filter { $0.name != "revision" && $0.name != "paginationToken" }
+      .map { "\($0.name)=\($0.value)" }.sorted()
   }
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
+internal import ReceiptCodec
+
 /// The delivery of an answer on the wire: the steps that the server takes, in order.
 package struct EmulatorDelivery: Sendable, Hashable {
-  /// One step.
   package enum Step: Sendable, Hashable {
-    /// Waits for a duration.
     case wait(milliseconds: Int)
-    /// Sends bytes.
     case send([UInt8])
     /// Sends the bytes repeatedly until the client disconnects.
     case sendForever([UInt8])
-    /// Waits until the client disconnects.
     case waitForEnd
   }
 
@@ -18,13 +17,10 @@ package struct EmulatorDelivery: Sendable, Hashable {
   package enum End: String, Sendable, Hashable, CaseIterable {
     /// It stays open for the next request.
     case keepOpen = "keep-open"
-    /// It is closed.
     case close
-    /// It is reset.
     case reset
   }
 
-  /// The steps.
   package var steps: [Step]
   /// The state of the connection after the steps.
   package var end: End
@@ -33,7 +29,6 @@ package struct EmulatorDelivery: Sendable, Hashable {
   /// The name of the fault, for a log.
   package private(set) var fault: String?
 
-  /// Creates a delivery.
   package init(_ steps: [Step], end: End) {
     self.steps = steps
     self.end = end
@@ -77,42 +72,79 @@ package struct EmulatorDelivery: Sendable, Hashable {
 }
 
 extension EmulatorFault {
-  /// The delivery of a response with the fault.
   func delivery(of response: RemoteResponse) -> EmulatorDelivery {
-    switch self {
+    /// A response that ends with its connection.
+    func closing(_ steps: EmulatorDelivery.Step..., end: EmulatorDelivery.End = .close) -> EmulatorDelivery {
+      EmulatorDelivery(steps, end: end)
+    }
+    func text(_ text: String) -> EmulatorDelivery.Step { .send(Array(text.utf8)) }
+    func prefix(_ count: Int) -> EmulatorDelivery.Step {
+      .send(Array(response.serialized().prefix(max(0, count))))
+    }
+    func forever(_ text: String) -> EmulatorDelivery.Step { .sendForever(Array((text + "\r\n").utf8)) }
+    let chunkedHead =
+      response.statusLine + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return switch self {
     case .delay(let milliseconds):
-      EmulatorDelivery(
-        [.wait(milliseconds: max(0, milliseconds)), .send(response.serialized())], end: .keepOpen)
-    case .neverAnswer: EmulatorDelivery([.waitForEnd], end: .close)
-    case .cut(let count):
-      EmulatorDelivery([.send(Array(response.serialized().prefix(max(0, count))))], end: .close)
-    case .reset(let count):
-      EmulatorDelivery([.send(Array(response.serialized().prefix(max(0, count))))], end: .reset)
+      closing(.wait(milliseconds: max(0, milliseconds)), .send(response.serialized()), end: .keepOpen)
+    case .neverAnswer: closing(.waitForEnd)
+    case .cut(let count): closing(prefix(count))
+    case .reset(let count): closing(prefix(count), end: .reset)
     case .contentLength(let off):
-      EmulatorDelivery(
-        [.send(response.serialized(contentLength: max(0, response.body.count &+ off), isLast: true))],
-        end: .close)
-    case .brokenChunks:
-      EmulatorDelivery(
-        [.send(Array((response.statusLine + Self.chunkedHead + "5\r\nabcde\r\nzz\r\n}{][\r\n").utf8))],
-        end: .close)
-    case .notHTTP:
-      EmulatorDelivery([.send(Array("220 mail.example.com ESMTP ready\r\n".utf8))], end: .close)
+      closing(.send(response.serialized(contentLength: max(0, response.body.count &+ off), isLast: true)))
+    case .brokenChunks: closing(text(chunkedHead + "5\r\nabcde\r\nzz\r\n}{][\r\n"))
+    case .notHTTP: closing(text("220 mail.example.com ESMTP ready\r\n"))
     case .endlessBody:
-      EmulatorDelivery(
-        [
-          .send(Array((response.statusLine + Self.chunkedHead).utf8)),
-          .sendForever(Array(("4000\r\n" + String(repeating: " ", count: 0x4000) + "\r\n").utf8)),
-        ], end: .close)
+      closing(text(chunkedHead), forever("4000\r\n" + String(repeating: " ", count: 0x4000)))
     case .endlessHead:
-      EmulatorDelivery(
-        [
-          .send(Array(response.statusLine.utf8)),
-          .sendForever(Array(("X-Padding: " + String(repeating: "x", count: 1000) + "\r\n").utf8)),
-        ], end: .close)
+      closing(text(response.statusLine), forever("X-Padding: " + String(repeating: "x", count: 1000)))
     default: EmulatorDelivery(response)
     }
   }
 
-  private static let chunkedHead = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+  /// The response that replaces the correct one; `nil` if the fault modifies the correct response.
+  func replacement(for request: EmulatorRequest, now: Timestamp) -> RemoteResponse? {
+    switch self {
+    case .status(let status, let form, let seconds):
+      .text("Out of order.\n", status: min(max(status, 200), 599))
+        .retryingAfter(form, seconds: seconds, now: now)
+    case .error(let code, let form, let seconds):
+      .refusal(Refusal(rawValue: code)).retryingAfter(form, seconds: seconds, now: now)
+    case .rateLimit(_, let seconds):
+      .refusal(.rateLimitExceeded).retryingAfter(.milliseconds, seconds: seconds, now: now)
+    case .redirect(let target):
+      RemoteResponse(
+        status: 307,
+        headers: [
+          HTTPHeader(
+            "Location", (target == .otherHost ? "https://other.example.com" : "") + request.target)
+        ])
+    case .wrongJSON:
+      .json([
+        "signedTransactionInfo": 1, "signedTransactions": "none", "data": true, "status": [JSONValue](),
+      ])
+    case .otherEndpoint: .json(["testNotificationToken": "of-another-endpoint"])
+    case .receiptStatus(let status, let isRetryable):
+      .json(["status": status, "is-retryable": isRetryable])
+    default: nil
+    }
+  }
+}
+
+extension RemoteResponse {
+  fileprivate func retryingAfter(
+    _ form: EmulatorFault.RetryAfterForm?, seconds: Int, now: Timestamp
+  ) -> RemoteResponse {
+    guard let form else { return self }
+    let then = now.addingSeconds(Double(seconds))
+    var response = self
+    let value =
+      switch form {
+      case .milliseconds: String(then.wholeMilliseconds)
+      case .seconds: String(seconds)
+      case .date: HTTPDate.text(then)
+      }
+    response.headers.append(HTTPHeader("Retry-After", value))
+    return response
+  }
 }

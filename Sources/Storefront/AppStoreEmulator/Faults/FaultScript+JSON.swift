@@ -16,16 +16,14 @@ extension FaultScript {
 
 extension FaultScript.Rule {
   fileprivate init(_ json: FaultRule) throws {
-    guard !json.faults.isEmpty else { throw EmulatorControl.Failure("\"faults\" is empty.") }
-    guard json.requests ?? 1 >= 1 else { throw EmulatorControl.Failure("\"requests\" is less than 1.") }
-    guard 0...1 ~= json.probability ?? 1 else {
-      throw EmulatorControl.Failure("\"probability\" is not a number of 0 to 1.")
-    }
-    for (name, path) in [("path", json.path), ("target", json.target)] {
-      guard path?.hasPrefix("/") ?? true else {
-        throw EmulatorControl.Failure("\"\(name)\" is not a text that begins with /.")
-      }
-    }
+    let checks = [
+      (!json.faults.isEmpty, "\"faults\" is empty."),
+      (json.requests ?? 1 >= 1, "\"requests\" is less than 1."),
+      (0...1 ~= json.probability ?? 1, "\"probability\" is not a number of 0 to 1."),
+      (json.path?.hasPrefix("/") ?? true, "\"path\" is not a text that begins with /."),
+      (json.target?.hasPrefix("/") ?? true, "\"target\" is not a text that begins with /."),
+    ]
+    if let failed = checks.first(where: { !$0.0 }) { throw EmulatorControl.Failure(failed.1) }
     self.init(
       try json.faults.map { try EmulatorFault($0) }, requests: json.requests, probability: json.probability,
       seed: UInt64(bitPattern: json.seed), path: json.path, target: json.target)

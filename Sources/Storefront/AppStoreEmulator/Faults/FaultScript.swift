@@ -69,7 +69,6 @@ public final class FaultScript: Sendable {
 
   private let rules = Mutex<[Running]>([])
 
-  /// Creates a script without faults.
   package init() {}
 
   /// Replaces all rules. The first rule applies that matches the request and is not used up.

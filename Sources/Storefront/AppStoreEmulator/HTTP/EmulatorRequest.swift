@@ -2,29 +2,17 @@
 
 /// A request to the emulator, from a server or directly from a test.
 package struct EmulatorRequest: Sendable, Hashable {
-  /// A query item, decoded.
   package struct QueryItem: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The value.
     package var value: String
-
-    /// Creates an item.
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
   }
 
-  /// The method in upper case.
   package var method: String
   /// The path and query as received. For a URL, the part after its authority.
   package var target: String
   /// The segments of the path, percent-decoded.
   package var path: [String]
-  /// The query items, in order; names may repeat.
   package var query: [QueryItem]
-  /// The headers.
   package var headers: [HTTPHeader]
   /// The body, which may be empty.
   package var body: [UInt8]
@@ -47,6 +35,12 @@ package struct EmulatorRequest: Sendable, Hashable {
     }
     self.headers = headers
     self.body = body
+  }
+
+  /// A request of a client in the same process.
+  package init(_ request: RemoteRequest) {
+    self.init(
+      request.method.rawValue, target: request.url.target, headers: request.headers, body: request.body ?? [])
   }
 
   /// The value of the first header of this name, in any case.

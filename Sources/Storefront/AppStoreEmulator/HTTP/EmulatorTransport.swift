@@ -30,10 +30,7 @@ public struct EmulatorTransport: HTTPTransport {
     guard let store = request.url.host.contains("sandbox") ? sandbox : production else {
       throw HTTPTransportError(.cannotConnect, "There is no store at \(request.url.host).")
     }
-    let (response, fault) = await store.faultyResponse(
-      to: EmulatorRequest(
-        request.method.rawValue, target: request.url.target, headers: request.headers,
-        body: request.body ?? []), store.respond(to:))
+    let (response, fault) = await store.faultyResponse(to: EmulatorRequest(request), store.respond(to:))
     var body = response.body
     switch fault {
     case .delay(let milliseconds): try await wait(.milliseconds(milliseconds), within: request.timeout)

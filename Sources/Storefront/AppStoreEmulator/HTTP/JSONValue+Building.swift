@@ -3,41 +3,53 @@
 package import ReceiptCodec
 internal import Storefront
 
-// The emulator does not use the client's types for JSON. A misspelled name in them would be the same on both sides and
-// pass every test.
+/// A value of a member that the emulators write.
+package protocol JSONConvertible {
+  var json: JSONValue { get }
+}
+
+extension JSONValue: JSONConvertible { package var json: JSONValue { self } }
+extension String: JSONConvertible { package var json: JSONValue { .string(self) } }
+extension Bool: JSONConvertible { package var json: JSONValue { .bool(self) } }
+extension Int64: JSONConvertible { package var json: JSONValue { .integer(self) } }
+extension Int: JSONConvertible { package var json: JSONValue { .integer(Int64(self)) } }
+extension Timestamp: JSONConvertible { package var json: JSONValue { .integer(Int64(wholeMilliseconds)) } }
+extension Array: JSONConvertible where Element: JSONConvertible {
+  package var json: JSONValue { .array(map(\.json)) }
+}
+
+/// The members of an object, in order, without those that have no value.
+///
+/// The emulator does not use the client's types for JSON. A misspelled name in them would be the same on both sides and
+/// pass every test.
+package struct JSONMembers: ExpressibleByDictionaryLiteral, JSONConvertible, Sendable {
+  package private(set) var members: [JSONMember]
+
+  package init(_ members: [JSONMember] = []) { self.members = members }
+
+  package init(dictionaryLiteral elements: (String, (any JSONConvertible)?)...) {
+    members = elements.compactMap { name, value in value.map { JSONMember(name: name, value: $0.json) } }
+  }
+
+  package var json: JSONValue { .object(members) }
+
+  package func encoded() -> [UInt8] { json.encoded() }
+
+  package static func += (left: inout JSONMembers, right: JSONMembers) { left.members += right.members }
+
+  package static func + (left: JSONMembers, right: JSONMembers) -> JSONMembers {
+    JSONMembers(left.members + right.members)
+  }
+}
+
+extension JSONMembers {
+  /// An attempt to send a notification, as Apple writes it.
+  init(_ attempt: DeliveryRecord.Attempt) {
+    self = ["attemptDate": attempt.attemptDate, "sendAttemptResult": attempt.sendAttemptResult]
+  }
+}
+
 extension JSONValue {
-  /// An object of the members that have a value.
-  package static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
-    .members(members)
-  }
-
-  package static func members(_ members: [(name: String, value: JSONValue?)]) -> JSONValue {
-    .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
-  }
-
-  package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
-
-  package static func date(_ instant: Timestamp) -> JSONValue { .integer(Int64(instant.wholeMilliseconds)) }
-
-  /// The member `sendAttempts` as Apple writes it.
-  static func sendAttempts(_ attempts: some Sequence<DeliveryRecord.Attempt>) -> JSONValue {
-    .array(
-      attempts.map {
-        .members(("attemptDate", .date($0.attemptDate)), ("sendAttemptResult", .string($0.sendAttemptResult)))
-      })
-  }
-
-  /// An object with one member replaced or added.
-  package func setting(_ name: String, _ value: JSONValue) -> JSONValue {
-    guard case .object(var members) = self else { return self }
-    if let index = members.firstIndex(where: { $0.name == name }) {
-      members[index].value = value
-    } else {
-      members.append(JSONMember(name: name, value: value))
-    }
-    return .object(members)
-  }
-
   package var flag: Bool? {
     guard case .bool(let flag) = self else { return nil }
     return flag
@@ -45,15 +57,4 @@ extension JSONValue {
 
   /// The string as a UUID in lower case; `nil` if it is not a UUID.
   var uuid: String? { string.flatMap { UUIDString(rawValue: $0).uuid }.map { UUIDString($0).rawValue } }
-
-  /// The value with every string in it transformed, at any depth.
-  func mappingStrings(_ change: (String) -> String) -> JSONValue {
-    switch self {
-    case .string(let text): .string(change(text))
-    case .array(let elements): .array(elements.map { $0.mappingStrings(change) })
-    case .object(let members):
-      .object(members.map { JSONMember(name: $0.name, value: $0.value.mappingStrings(change)) })
-    default: self
-    }
-  }
 }

@@ -8,27 +8,16 @@ extension RemoteResponse {
     self.init(status: status, headers: [HTTPHeader("Content-Type", type)], body: body)
   }
 
-  /// A response whose body is JSON.
   package static func json(_ value: JSONValue, status: Int = 200) -> RemoteResponse {
     RemoteResponse("application/json", value.encoded(), status: status)
   }
 
-  /// A response whose body is an object of the members that have a value.
-  package static func json(
-    status: Int = 200, _ members: (name: String, value: JSONValue?)...
-  ) -> RemoteResponse {
-    .json(.members(members), status: status)
+  package static func json(_ members: JSONMembers, status: Int = 200) -> RemoteResponse {
+    .json(members.json, status: status)
   }
 
-  /// A response whose body is an object.
-  static func json(_ object: some JSONObject) -> RemoteResponse {
-    RemoteResponse("application/json", object.encodedJSON())
-  }
-
-  /// A response without a body.
   package static func empty(status: Int = 200) -> RemoteResponse { RemoteResponse(status: status) }
 
-  /// A response whose body is text.
   package static func text(_ text: String, status: Int) -> RemoteResponse {
     RemoteResponse("text/plain", Array(text.utf8), status: status)
   }
@@ -38,9 +27,6 @@ extension RemoteResponse {
 
   /// The response in HTTP/1.1 format (RFC 9112).
   ///
-  /// - Parameters:
-  ///   - contentLength: The value of `Content-Length`; the true length by default.
-  ///   - isLast: `true` to close the connection after the response.
   /// - Returns: Status line, headers and body.
   package func serialized(contentLength: Int? = nil, isLast: Bool = false) -> [UInt8] {
     var head = statusLine

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+package import ReceiptCodec
 public import ReceiptCrypto
 
 /// The public part of an App Store Connect key.
 public struct DeveloperKey: Sendable, Hashable {
-  /// The key's identifier.
   package var keyId: String
   /// The issuer's identifier, a UUID.
   package var issuerId: String
-  /// The public key, on P-256.
   package var publicKey: PublicKey
 
   /// Creates a key.
@@ -17,6 +15,30 @@ public struct DeveloperKey: Sendable, Hashable {
     self.keyId = keyId
     self.issuerId = issuerId
     self.publicKey = publicKey
+  }
+}
+
+/// A JSON Web Token that a client presents.
+package struct PresentedToken {
+  private let jws: UnverifiedJWS
+  private let claims: JSONValue
+
+  /// Reads a token without verifying it; `nil` if it is not a JWS with JSON in it.
+  package init?(_ text: String) {
+    guard let jws = try? UnverifiedJWS(parsing: Array(text.utf8)),
+      let claims = try? JSONValue(parsing: jws.payload)
+    else { return nil }
+    (self.jws, self.claims) = (jws, claims)
+  }
+
+  package var header: JWSHeader? { try? jws.header() }
+
+  package func text(_ claim: String) -> String? { claims[claim]?.string }
+  package func number(_ claim: String) -> Double? { claims[claim]?.int64.map { Double($0) } }
+
+  package func isSigned(by key: PublicKey, using algorithm: SignatureAlgorithm) -> Bool {
+    let input = Array(jws.compact[jws.signingInputRange])
+    return (try? key.isValidSignature(jws.signature, for: input, using: algorithm)) == true
   }
 }
 
@@ -29,25 +51,17 @@ struct BearerTokenChecks {
   private static let longestLife: Double = 3600
   private static let clockTolerance: Double = 60
 
-  /// Returns `true` if a token is valid.
-  func accepts(_ token: String?) -> Bool {
-    guard let token, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)),
-      let header = try? jws.header(), header.alg == "ES256",
+  func accepts(_ text: String?) -> Bool {
+    guard let token = text.flatMap(PresentedToken.init), let header = token.header,
+      header.alg == "ES256",
       let key = keys.first(where: { $0.keyId == header.kid }),
-      (try? key.publicKey.isValidSignature(
-        jws.signature, for: Array(jws.compact[jws.signingInputRange]), using: .ecdsaP256SHA256)) == true,
-      let claims = try? JSONValue(parsing: jws.payload)
+      token.isSigned(by: key.publicKey, using: .ecdsaP256SHA256), let expires = token.number("exp")
     else { return false }
-    return claims["iss"]?.string == key.issuerId && claims["aud"]?.string == "appstoreconnect-v1"
-      && claims["bid"]?.string == bundleId && isInTime(claims)
-  }
-
-  /// `iat` may be absent, because Apple's Python library does not send it. The lifetime is then counted from now.
-  private func isInTime(_ claims: JSONValue) -> Bool {
-    guard let expires = claims["exp"]?.int64 else { return false }
     let now = now.millisecondsSince1970 / 1000
-    let issued = claims["iat"]?.int64.map { Double($0) } ?? now
-    return Double(expires) > now && issued <= now + Self.clockTolerance
-      && Double(expires) - issued <= Self.longestLife
+    // Apple's Python library sends no `iat`. The lifetime is then counted from now.
+    let issued = token.number("iat") ?? now
+    return token.text("iss") == key.issuerId && token.text("aud") == "appstoreconnect-v1"
+      && token.text("bid") == bundleId && expires > now && issued <= now + Self.clockTolerance
+      && expires - issued <= Self.longestLife
   }
 }

@@ -4,7 +4,6 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 public import ReceiptTesting
-internal import Synchronization
 
 /// The OCSP responder and the revocation lists of the certificates that the emulator signs with.
 ///
@@ -18,18 +17,18 @@ package final class EmulatedResponder: Sendable {
     + "issuers' keys."
 
   private let initial: TestRevocationResponder
-  private let responder: Mutex<TestRevocationResponder>
+  private let responder: Shared<TestRevocationResponder>
   private let chain: [Certificate]
 
   init(_ responder: TestRevocationResponder, chain: [Certificate]) {
     self.initial = responder
-    self.responder = Mutex(responder)
+    self.responder = Shared(responder)
     self.chain = chain
   }
 
   /// Changes the answers.
   package func update(_ change: (inout TestRevocationResponder) -> Void) {
-    responder.withLock { change(&$0) }
+    responder.withState { change(&$0) }
   }
 
   /// Executes instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or `intermediate`),
@@ -61,7 +60,7 @@ package final class EmulatedResponder: Sendable {
       return (OCSPResponseTemplate.refusal(.malformedRequest), [])
     }
     let asked = zip(chain, chain.dropFirst()).filter { request.asks(about: $0, issuer: $1) }
-    let response = try? responder.withLock { $0 }.response(to: body, at: now)
+    let response = try? responder.withState { $0 }.response(to: body, at: now)
     return (response ?? [], asked.map { Hexadecimal.encode($0.0.serialNumber) })
   }
 
@@ -69,7 +68,7 @@ package final class EmulatedResponder: Sendable {
   func list(of name: String, at now: Timestamp) -> [UInt8]? {
     let issuers = zip(["intermediate", "root"], chain.dropFirst())
     guard let issuer = issuers.first(where: { $0.0 == name })?.1 else { return nil }
-    return try? responder.withLock { $0 }.list(of: issuer, at: now)
+    return try? responder.withState { $0 }.list(of: issuer, at: now)
   }
 }
 

@@ -29,38 +29,22 @@ public struct EmulatorSigning: Sendable {
 
   /// Signs with the published keys of the test authority. The certificates name their OCSP responder and their
   /// issuers' revocation lists.
-  ///
-  /// - Parameters:
-  ///   - serverURL: The URL of the emulator, which serves both, such as `http://127.0.0.1:8080`.
-  ///   - appReceipts: Signs app receipts; the test authority's identity by default.
-  /// - Throws: `SigningError`, like the other initializer.
   package init(serverURL: String, appReceipts: SigningIdentity? = nil) throws(SigningError) {
     let authority = try TestAuthority.es256()
     let identity = try authority.identity(
       ocspURL: "\(serverURL)/ocsp", crlURL: "\(serverURL)/crl/intermediate.crl",
       rootCRLURL: "\(serverURL)/crl/root.crl")
-    let receipts = if let appReceipts { appReceipts } else { try TestAuthority.rsa().identity }
     let responder = TestRevocationResponder(authority, chain: identity.chain)
     try self.init(
-      jws: identity, appReceipts: receipts,
+      jws: identity, appReceipts: appReceipts,
       responder: EmulatedResponder(responder, chain: identity.chain))
   }
 
-  /// Signs with the caller's own identities.
-  ///
-  /// - Parameters:
-  ///   - jws: Signs everything except app receipts.
-  ///   - appReceipts: Signs app receipts; the test authority's identity by default.
-  /// - Throws: `SigningError`: `unsuitable-key` unless the first key is on P-256 and the second is RSA, or
-  ///   `chain-length` unless the chains have three certificates.
-  package init(jws: SigningIdentity, appReceipts: SigningIdentity? = nil) throws(SigningError) {
-    let receipts = if let appReceipts { appReceipts } else { try TestAuthority.rsa().identity }
-    try self.init(jws: jws, appReceipts: receipts, responder: nil)
-  }
-
-  private init(
-    jws: SigningIdentity, appReceipts: SigningIdentity, responder: EmulatedResponder?
+  /// Signs with the caller's own identities. By default the test authority signs app receipts.
+  package init(
+    jws: SigningIdentity, appReceipts: SigningIdentity? = nil, responder: EmulatedResponder? = nil
   ) throws(SigningError) {
+    let appReceipts = if let appReceipts { appReceipts } else { try TestAuthority.rsa().identity }
     self.responder = responder
     self.identity = jws
     self.jws = try JWSSigner(identity: jws)

@@ -50,11 +50,7 @@ struct SignedPayloadFaults {
   }
 
   private static func ofOtherApp(_ member: JSONMember) -> JSONValue? {
-    switch member.name {
-    case "bundleId": .string("com.example.other")
-    case "appAppleId": .integer(1)
-    default: nil
-    }
+    ["bundleId": .string("com.example.other"), "appAppleId": .integer(1)][member.name]
   }
 
   private static func ofOtherEnvironment(_ member: JSONMember) -> JSONValue? {
@@ -67,5 +63,18 @@ struct SignedPayloadFaults {
     guard case .object(let members) = value else { return value }
     return .object(
       members.map { JSONMember(name: $0.name, value: change($0) ?? changing($0.value, change)) })
+  }
+}
+
+extension JSONValue {
+  /// The value with every string in it transformed, at any depth.
+  fileprivate func mappingStrings(_ change: (String) -> String) -> JSONValue {
+    switch self {
+    case .string(let text): .string(change(text))
+    case .array(let elements): .array(elements.map { $0.mappingStrings(change) })
+    case .object(let members):
+      .object(members.map { JSONMember(name: $0.name, value: $0.value.mappingStrings(change)) })
+    default: self
+    }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AppStoreServer
-package import ReceiptCodec
+internal import ReceiptCodec
 internal import Synchronization
 
 /// The state of an emulated App Store besides purchases, customers and notifications.
@@ -16,7 +16,7 @@ package struct EmulatorState: Sendable {
   package var stateOfUploads = "APPROVED"
   /// `true` if the developer's server passed a performance test, which production requires.
   package var hasPassedPerformanceTest = true
-  var testNotifications: [String: TestNotification] = [:]
+  var testNotifications: [String: (number: Int64, pendingAnswers: Int)] = [:]
   var massExtensions: [String: MassExtension] = [:]
   var messaging = Messaging()
   /// The groups of roles that customers have, by identifier.
@@ -24,7 +24,7 @@ package struct EmulatorState: Sendable {
   /// The received reports, by identifier in lower case.
   var externalPurchaseReports: [String: ExternalPurchaseReport] = [:]
   /// The developer's requests to the Advanced Commerce API, as JSON.
-  package internal(set) var advancedCommerceRequests: [JSONValue] = []
+  package internal(set) var advancedCommerceRequests: [JSONMembers] = []
 
   /// The initial notification URL, which a reset restores.
   let defaultNotificationURL: String?
@@ -33,12 +33,6 @@ package struct EmulatorState: Sendable {
   package init(notificationURL: String? = nil) {
     self.notificationURL = notificationURL
     defaultNotificationURL = notificationURL
-  }
-
-  /// A requested test notification.
-  struct TestNotification: Sendable {
-    var number: Int64
-    var pendingAnswers: Int
   }
 
   struct MassExtension: Sendable {
@@ -51,20 +45,10 @@ package struct EmulatorState: Sendable {
 
   /// Retention messaging.
   struct Messaging: Sendable {
-    struct Image: Sendable {
-      var state: String
-      var size: String
-    }
-
-    struct Message: Sendable {
-      var state: String
-      var imageIdentifiers: [String]
-    }
-
     static let greatestCount = 2000
 
-    var images: [String: Image] = [:]
-    var messages: [String: Message] = [:]
+    var images: [String: (state: String, size: String)] = [:]
+    var messages: [String: (state: String, imageIdentifiers: [String])] = [:]
     /// The default messages, by product and locale.
     var defaults: [String: String] = [:]
     var realtimeURL: String?
@@ -73,16 +57,14 @@ package struct EmulatorState: Sendable {
   }
 }
 
-/// Holds the state of the endpoints besides purchases. Changes are atomic and do not overlap.
-package final class EmulatorStore: Sendable {
-  private let state = Mutex(EmulatorState())
+/// A value that several tasks read and change. Changes are atomic and do not overlap.
+package final class Shared<State: Sendable>: Sendable {
+  private let state: Mutex<State>
 
-  /// Creates an empty store.
-  package init() {}
+  package init(_ state: State) { self.state = Mutex(state) }
 
   /// Reads or changes the state. If the closure throws, its earlier changes are kept.
-  package func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result
-  {
+  package func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
     try state.withLock { state in try body(&state) }
   }
 }

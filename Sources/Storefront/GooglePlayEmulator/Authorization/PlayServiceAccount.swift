@@ -2,7 +2,6 @@
 
 internal import AppStoreEmulator
 public import GooglePlay
-internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptCrypto
 
@@ -12,22 +11,18 @@ public struct PlayServiceAccount: Sendable, Hashable {
   package var email: String
   /// The key's identifier, which assertions may contain as `kid`.
   package var keyId: String
-  /// The public key, which is RSA.
   package var publicKey: PublicKey
-
-  /// Creates an account.
-  package init(email: String, keyId: String, publicKey: PublicKey) {
-    self.email = email
-    self.keyId = keyId
-    self.publicKey = publicKey
-  }
 
   /// Reads the account from a key file as the Google Cloud console writes it.
   ///
   /// - Throws: `ServiceAccountError`.
   public init(keyFile: [UInt8]) throws(ServiceAccountError) {
     let account = try ServiceAccount(keyFile: keyFile)
-    self.init(email: account.email, keyId: account.keyId, publicKey: account.privateKey.publicKey)
+    (email, keyId, publicKey) = (account.email, account.keyId, account.privateKey.publicKey)
+  }
+
+  private init(email: String, key: PushKeys.Key) {
+    (self.email, keyId, publicKey) = (email, key.keyId, key.privateKey.publicKey)
   }
 
   /// Makes an account, and the key file that its clients use.
@@ -38,16 +33,15 @@ public struct PlayServiceAccount: Sendable, Hashable {
   public static func make(tokenURI: String) throws(CryptoError) -> (
     account: PlayServiceAccount, keyFile: [UInt8]
   ) {
-    let key = try PrivateKey.generateRSA()
+    let key = try PushKeys.Key.make()
     let account = PlayServiceAccount(
-      email: "play-emulator@receiptkit-emulator.iam.gserviceaccount.com",
-      keyId: Hexadecimal.encode(Random.bytes(20)), publicKey: key.publicKey)
-    let file = JSONValue.members(
-      ("type", .string("service_account")), ("project_id", .string("receiptkit-emulator")),
-      ("private_key_id", .string(account.keyId)), ("private_key", .string(try key.pkcs8PEM())),
-      ("client_email", .string(account.email)), ("client_id", .string("100000000000000000001")),
-      ("auth_uri", .string("https://accounts.google.com/o/oauth2/auth")), ("token_uri", .string(tokenURI)),
-      ("universe_domain", .string("googleapis.com")))
+      email: "play-emulator@receiptkit-emulator.iam.gserviceaccount.com", key: key)
+    let file: JSONMembers = [
+      "type": "service_account", "project_id": "receiptkit-emulator", "private_key_id": account.keyId,
+      "private_key": try key.privateKey.pkcs8PEM(), "client_email": account.email,
+      "client_id": "100000000000000000001", "auth_uri": "https://accounts.google.com/o/oauth2/auth",
+      "token_uri": tokenURI, "universe_domain": "googleapis.com",
+    ]
     return (account, file.encoded())
   }
 }

@@ -17,7 +17,6 @@ final class TokenEndpoint: Sendable {
   private static let mostTokens = 10_000
 
   private struct AccessToken {
-    let account: String
     let hasScope: Bool
     let expires: Timestamp
   }
@@ -46,15 +45,15 @@ final class TokenEndpoint: Sendable {
       self.error = error
       self.description = description
     }
+
+    static func invalidGrant(_ description: String) -> Refusal { Refusal("invalid_grant", description) }
   }
 
   /// Answers `POST /token`.
   func respond(to request: EmulatorRequest) -> RemoteResponse {
     guard request.method == "POST" else { return .text("The method is POST.\n", status: 405) }
     do throws(Refusal) {
-      let form = EmulatorRequest(
-        "POST", target: "/?" + String(decoding: request.body, as: UTF8.self)
-      ).query
+      let form = EmulatorRequest("POST", target: "/?" + String(decoding: request.body, as: UTF8.self)).query
       func value(_ name: String) -> String? { form.first { $0.name == name }?.value }
       let type = request.header("Content-Type")?.lowercased() ?? ""
       guard type.hasPrefix("application/x-www-form-urlencoded"), let grant = value("grant_type") else {
@@ -66,64 +65,55 @@ final class TokenEndpoint: Sendable {
       guard let assertion = value("assertion"), !assertion.isEmpty else {
         throw Refusal("invalid_request", "Missing required parameter: assertion")
       }
-      return .json(
-        ("access_token", .string(try issue(assertion, host: request.header("Host")))),
-        ("expires_in", .integer(Int64(Self.lifetime))), ("token_type", .string("Bearer")))
+      return .json([
+        "access_token": try issue(assertion, host: request.header("Host")), "expires_in": Int(Self.lifetime),
+        "token_type": "Bearer",
+      ])
     } catch {
-      return .json(
-        status: 400, ("error", .string(error.error)), ("error_description", .string(error.description)))
+      return .json(["error": error.error, "error_description": error.description], status: 400)
     }
   }
 
   private func issue(_ assertion: String, host: String?) throws(Refusal) -> String {
-    guard let jws = try? UnverifiedJWS(parsing: Array(assertion.utf8)), let header = try? jws.header(),
-      let claims = try? JSONValue(parsing: jws.payload), let issuer = claims["iss"]?.string
-    else { throw Refusal("invalid_grant", "Bad JWT format.") }
+    guard let presented = PresentedToken(assertion), let header = presented.header,
+      let issuer = presented.text("iss")
+    else { throw .invalidGrant("Bad JWT format.") }
     let accounts = state.withLock { $0.accounts }.filter { $0.email == issuer }
-    guard !accounts.isEmpty else {
-      throw Refusal("invalid_grant", "Invalid grant: account not found")
-    }
+    guard !accounts.isEmpty else { throw .invalidGrant("Invalid grant: account not found") }
     guard header.alg == "RS256", header.crit == nil else {
-      throw Refusal("invalid_grant", "Invalid JWT: Failed to verify signature algorithm.")
+      throw .invalidGrant("Invalid JWT: Failed to verify signature algorithm.")
     }
-    let input = Array(jws.compact[jws.signingInputRange])
     let isSigned = accounts.contains { account in
       (header.kid == nil || header.kid == account.keyId)
-        && (try? account.publicKey.isValidSignature(
-          jws.signature, for: input, using: .rsaPKCS1v15(.sha256))) == true
+        && presented.isSigned(by: account.publicKey, using: .rsaPKCS1v15(.sha256))
     }
-    guard isSigned else { throw Refusal("invalid_grant", "Invalid JWT Signature.") }
+    guard isSigned else { throw .invalidGrant("Invalid JWT Signature.") }
     let audiences =
       [Self.googleAudience] + (host.map { ["http://\($0)/token", "https://\($0)/token"] } ?? [])
-    guard let audience = claims["aud"]?.string, audiences.contains(audience) else {
-      throw Refusal(
-        "invalid_grant",
+    guard let audience = presented.text("aud"), audiences.contains(audience) else {
+      throw .invalidGrant(
         "Invalid JWT: Failed audience check. The right audience is \(Self.googleAudience)")
     }
     let now = clock()
     let seconds = now.millisecondsSince1970 / 1000
-    guard let issued = claims["iat"]?.int64.map({ Double($0) }),
-      let expires = claims["exp"]?.int64.map({ Double($0) }), expires > seconds,
+    guard let issued = presented.number("iat"), let expires = presented.number("exp"), expires > seconds,
       issued <= seconds + Self.clockTolerance, issued >= seconds - Self.longestAssertion,
       expires - issued <= Self.longestAssertion
     else {
-      throw Refusal(
-        "invalid_grant",
+      throw .invalidGrant(
         "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
       )
     }
-    guard let scopes = claims["scope"]?.string?.split(separator: " "), !scopes.isEmpty,
+    guard let scopes = presented.text("scope")?.split(separator: " "), !scopes.isEmpty,
       scopes.allSatisfy({ $0.hasPrefix("https://www.googleapis.com/auth/") })
-    else {
-      throw Refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided.")
-    }
+    else { throw Refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided.") }
     let token = "ya29.c." + Base64URL.encodeToString(Random.bytes(96))
     state.withLock { state in
       if state.tokens.count >= Self.mostTokens {
         state.tokens = state.tokens.filter { $0.value.expires > now }
       }
       state.tokens[token] = AccessToken(
-        account: issuer, hasScope: scopes.contains { $0 == Self.scope },
+        hasScope: scopes.contains { $0 == Self.scope },
         expires: now.addingSeconds(Self.lifetime))
     }
     return token

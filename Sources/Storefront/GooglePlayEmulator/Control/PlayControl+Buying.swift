@@ -6,29 +6,31 @@ internal import Storefront
 
 /// Controls for purchases that customers begin and pause, and for payments that are decided later.
 extension PlayControl {
-  func buy(_ control: PlayBuyControl) async throws -> Members {
+  func buy(_ control: PlayBuyControl) async throws -> JSONMembers {
     let payment = Payment(
       productIdentifier: control.productId, quantity: control.quantity,
       applicationUsername: control.obfuscatedAccountId, offer: control.offerCode.map { .code($0) })
-    var purchase = PlayPurchase()
-    purchase.token = PlayLedger.newToken()
-    purchase.requestId = purchase.token
-    purchase.account = control.account
-    purchase.productId = control.productId
-    purchase.obfuscatedAccountId = control.obfuscatedAccountId
-    purchase.obfuscatedProfileId = control.obfuscatedProfileId
-    purchase.developerPayload = control.developerPayload
-    purchase.isTest = control.isTest ?? store.isTest
+    let token = PlayLedger.newToken()
+    let purchase = PlayPurchase().with {
+      $0.token = token
+      $0.requestId = token
+      $0.account = control.account
+      $0.productId = control.productId
+      $0.obfuscatedAccountId = control.obfuscatedAccountId
+      $0.obfuscatedProfileId = control.obfuscatedProfileId
+      $0.developerPayload = control.developerPayload
+      $0.isTest = control.isTest ?? store.isTest
+    }
     for (name, text) in [
       ("obfuscatedAccountId", control.obfuscatedAccountId),
       ("obfuscatedProfileId", control.obfuscatedProfileId),
     ] {
       guard text?.count ?? 0 <= 64 else { throw Failure("\"\(name)\" has more than 64 characters.") }
     }
-    let bought = try await store.exclusively { [store, purchase] in
-      try await Self.buy(purchase, payment, isPending: control.isPending, at: store)
-    }
-    return try await signed(bought)
+    return try await signed(
+      store.exclusively { [store] in
+        try await Self.buy(purchase, payment, isPending: control.isPending, at: store)
+      })
   }
 
   private static func buy(
@@ -66,37 +68,27 @@ extension PlayControl {
   /// Pauses a subscription for a number of days, from the end of its period.
   func pause(_ token: String, days: Int) async throws {
     try await store.exclusively { [store] in
-      let ledger = store.ledger
-      guard var purchase = try await ledger.purchase(token: token),
+      guard let purchase = try await store.ledger.purchase(token: token),
         let original = purchase.originalTransactionId
       else { throw Failure("There is no purchase \"\(token)\" that was paid for.") }
-      let view = try await PlayView(purchase, in: ledger.store)
+      let view = try await PlayView(purchase, in: store.ledger.store)
       guard view.subscriptionState == "ACTIVE", purchase.pauseDate == nil, let end = view.expiryDate else {
         throw Failure("Only an active subscription that renews can be paused, once.")
       }
-      let resumption = end.addingSeconds(Double(days) * 86_400)
-      purchase.planPause(from: end, to: resumption)
-      try await store.ledger.put(purchase)
-      try await ledger.store.perform(.postpone(original, to: resumption))
-      try await store.follow()
+      try await store.plan(purchase, original, from: end, to: end.addingSeconds(Double(days) * 86_400))
     }
   }
 
   /// Resumes a paused subscription, which charges for it, or cancels a planned pause.
   func endPause(of token: String) async throws {
     try await store.exclusively { [store] in
-      guard var purchase = try await store.ledger.purchase(token: token), let pause = purchase.pauseDate,
+      guard let purchase = try await store.ledger.purchase(token: token), let pause = purchase.pauseDate,
         let original = purchase.originalTransactionId
       else { throw Failure("The purchase \"\(token)\" has no pause.") }
-      let end = purchase.isPaused ? store.now : pause
-      purchase.planPause(from: pause, to: end)
-      try await store.ledger.put(purchase)
-      try await store.ledger.store.perform(.postpone(original, to: end))
-      try await store.follow()
+      try await store.plan(purchase, original, from: pause, to: purchase.isPaused ? store.now : pause)
     }
   }
 
-  /// Approves or declines a pending payment.
   func decide(_ token: String, isApproved: Bool) async throws {
     try await store.exclusively { [store] in
       guard var purchase = try await store.ledger.purchase(token: token), purchase.state == .pending,
@@ -117,6 +109,19 @@ extension PlayControl {
 }
 
 extension EmulatedPlayStore {
+  /// Sets the pause of a purchase, and moves the renewal to its end.
+  fileprivate func plan(
+    _ purchase: PlayPurchase, _ original: String, from start: Timestamp, to end: Timestamp
+  ) async throws {
+    try await ledger.put(
+      purchase.with {
+        $0.pauseDate = start
+        $0.resumeDate = end
+      })
+    try await ledger.store.perform(.postpone(original, to: end))
+    try await follow()
+  }
+
   /// Stores a purchase that the engine does not know, and publishes a notification about it.
   func post(_ type: Int64, of purchase: PlayPurchase) async throws {
     var change = PlayLedger.Change(try await ledger.header())
@@ -125,7 +130,7 @@ extension EmulatedPlayStore {
   }
 
   /// Publishes a message that is not about a purchase.
-  func post(_ member: String, _ content: JSONValue) async throws {
+  func post(_ member: String, _ content: JSONMembers) async throws {
     var change = PlayLedger.Change(try await ledger.header())
     follower().publish(member, content, at: now, &change)
     try await ledger.commit(change)

@@ -11,7 +11,6 @@ struct PlayControl {
   let store: EmulatedPlayStore
 
   typealias Failure = EmulatorControl.Failure
-  typealias Members = [(name: String, value: JSONValue?)]
 
   /// The engine's own controls that mean the same here. A purchase is named by its token.
   private static let engineControls: Set<String> = [
@@ -24,12 +23,12 @@ struct PlayControl {
   func respond(to request: EmulatorRequest, name: String) async -> RemoteResponse {
     do {
       if Self.testControls.contains(name) { return try await forward(request, name, request.body) }
-      if request.method == "GET" { return .json(.members(try await read(name, request))) }
+      if request.method == "GET" { return .json(try await read(name, request)) }
       guard request.method == "POST" else { throw Failure("The method of a control is POST.") }
       // Events so far are processed and pushed at once.
       try await store.performDue()
       let before = name == "state" ? Int64.max : try await store.ledger.header().messageCount
-      var members: Members = []
+      var answer: JSONMembers = [:]
       if name == "resume", let token = try JSONValue(parsing: request.body)["purchaseToken"]?.string,
         try await store.ledger.purchase(token: token)?.pauseDate != nil
       {
@@ -38,28 +37,24 @@ struct PlayControl {
       } else if Self.engineControls.contains(name) {
         let response = try await forward(request, name, try await translated(request.body))
         guard response.status == 200 else { return response }
-        let answer = try JSONValue(parsing: response.body)
         // The engine's own notifications are the App Store's, so they are left out.
-        members = (answer.object ?? []).filter { $0.name != "notifications" }.map { ($0.name, $0.value) }
+        answer = try Self.members(of: response.body, without: "notifications")
       } else {
-        members = try await perform(name, request.body)
+        answer = try await perform(name, request.body)
       }
       try await store.performDue()
-      if name == "change" { members += try await successor(request.body) }
-      if name != "state" { members.append(("messages", .array(try await messages(after: before)))) }
-      return .json(.members(members))
-    } catch let error as PlayError {
-      return Self.failure(error.message)
+      if name == "change" { answer += try await successor(request.body) }
+      if name != "state" { answer += ["messages": try await messages(after: before)] }
+      return .json(answer)
     } catch {
-      return Self.failure("\(error)")
+      return .json(["error": (error as? PlayError)?.message ?? "\(error)"], status: 400)
     }
   }
 
-  private static func failure(_ text: String) -> RemoteResponse {
-    .json(status: 400, ("error", .string(text)))
+  private static func members(of body: [UInt8], without name: String = "") throws -> JSONMembers {
+    JSONMembers((try JSONValue(parsing: body).object ?? []).filter { $0.name != name })
   }
 
-  /// Forwards a control to the engine.
   private func forward(
     _ request: EmulatorRequest, _ name: String, _ body: [UInt8]
   ) async throws(Failure) -> RemoteResponse {
@@ -75,18 +70,18 @@ struct PlayControl {
   /// The request with the engine's transaction in place of the purchase token.
   private func translated(_ body: [UInt8]) async throws -> [UInt8] {
     let json = try JSONValue(parsing: body)
-    guard let token = json["purchaseToken"]?.string, let members = json.object else { return body }
+    guard let token = json["purchaseToken"]?.string else { return body }
     let purchase = try await purchase(token)
     guard purchase.endDate == nil, let original = purchase.originalTransactionId else {
       throw Failure("The purchase \"\(token)\" was not paid for, or was replaced by another one.")
     }
-    let others = members.filter { $0.name != "purchaseToken" }.map { ($0.name, $0.value) }
-    return JSONValue.members(others + [("originalTransactionId", .string(original))]).encoded()
+    let others = try Self.members(of: body, without: "purchaseToken")
+    return (others + ["originalTransactionId": original]).encoded()
   }
 
   /// The purchase that replaced the one in the request, as the app receives it.
-  private func successor(_ body: [UInt8]) async throws -> Members {
-    guard let token = try JSONValue(parsing: body)["purchaseToken"]?.string else { return [] }
+  private func successor(_ body: [UInt8]) async throws -> JSONMembers {
+    guard let token = try JSONValue(parsing: body)["purchaseToken"]?.string else { return [:] }
     let before = try await purchase(token)
     guard let original = before.originalTransactionId,
       let current = try await store.ledger.purchase(.current(original))
@@ -103,26 +98,20 @@ struct PlayControl {
 
   // MARK: - Requests
 
-  private func read(_ name: String, _ request: EmulatorRequest) async throws -> Members {
+  private func read(_ name: String, _ request: EmulatorRequest) async throws -> JSONMembers {
     func query(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
     switch name {
     case "messages":
-      return [
-        ("messages", .array(try await messages(after: query("after").flatMap { Int64($0) } ?? 0)))
-      ]
-    case "purchase":
-      let purchase = try await purchase(query("token") ?? "")
-      return try await signed(purchase)
-    case "key": return [("publicKey", .string(try await store.publicKey()))]
-    case "token-faults": return [("faults", .strings(PushTokenFault.allCases.map(\.rawValue)))]
-    case "clock", "state":
-      let response = try await forward(request, name, [])
-      return (try JSONValue(parsing: response.body).object ?? []).map { ($0.name, $0.value) }
+      return ["messages": try await messages(after: query("after").flatMap { Int64($0) } ?? 0)]
+    case "purchase": return try await signed(purchase(query("token") ?? ""))
+    case "key": return ["publicKey": try await store.publicKey()]
+    case "token-faults": return ["faults": PushTokenFault.allCases.map(\.rawValue)]
+    case "clock", "state": return try Self.members(of: await forward(request, name, []).body)
     default: throw Failure("There is no such control: GET play/\(name).")
     }
   }
 
-  private func perform(_ name: String, _ body: [UInt8]) async throws -> Members {
+  private func perform(_ name: String, _ body: [UInt8]) async throws -> JSONMembers {
     func read<Request: JSONRecord>(_ type: Request.Type = Request.self) throws -> Request {
       try Request(control: body)
     }
@@ -139,7 +128,7 @@ struct PlayControl {
     case "test-notification":
       try requireNoMembers(body)
       try await store.exclusively { [store] in
-        try await store.post("testNotification", .members(("version", .string("1.0"))))
+        try await store.post("testNotification", ["version": "1.0"])
       }
     case "forge": return try await forge(read())
     case "rotate-keys":
@@ -158,7 +147,7 @@ struct PlayControl {
     case "permissions": setPermissions(try read())
     default: throw Failure("There is no such control: POST play/\(name).")
     }
-    return []
+    return [:]
   }
 
   private func requireNoMembers(_ body: [UInt8]) throws {
@@ -173,7 +162,7 @@ struct PlayControl {
 
   private func setPush(_ control: PushControl) async throws {
     try require(control.duplicates, "duplicates", in: 0...100)
-    store.withSettings { settings in
+    store.settings.withState { settings in
       if let url = control.url { settings.push.url = url.isEmpty ? nil : url }
       if let audience = control.audience { settings.push.audience = audience.isEmpty ? nil : audience }
       if let email = control.email { settings.push.email = email }
@@ -192,13 +181,10 @@ struct PlayControl {
       (.viewFinancialData, control.viewFinancialData), (.manageOrders, control.manageOrders),
       (.viewApp, control.viewApp),
     ]
-    store.withSettings { settings in
-      for (permission, isGranted) in changes {
-        switch isGranted {
-        case true?: settings.permissions.insert(permission)
-        case false?: settings.permissions.remove(permission)
-        case nil: break
-        }
+    store.settings.withState { settings in
+      for case (let permission, let isGranted?) in changes {
+        settings.permissions.remove(permission)
+        if isGranted { settings.permissions.insert(permission) }
       }
     }
   }
@@ -215,51 +201,34 @@ struct PlayControl {
   }
 
   /// Pushes a test notification whose token has a fault, once.
-  private func forge(_ control: ForgeControl) async throws -> Members {
-    guard let sender = store.pushSender, store.withSettings({ $0.push.url }) != nil else {
+  private func forge(_ control: ForgeControl) async throws -> JSONMembers {
+    guard let sender = store.pushSender, store.settings.withState({ $0.push.url }) != nil else {
       throw Failure("There is no push endpoint. Set one with POST play/push.")
     }
-    var message = PlayMessage()
-    message.messageId = PlayMessage.newIdentifier()
-    message.publishDate = store.now
-    message.notification = PlayMessage.notification(
-      "testNotification", .members(("version", .string("1.0"))), of: store.packageName, at: store.now)
+    let message = PlayMessage("testNotification", ["version": "1.0"], of: store.packageName, at: store.now)
     let (status, failure) = await sender.push(message, control.fault)
-    return [
-      ("messageId", .string(message.messageId)), ("status", status.map { .integer(Int64($0)) }),
-      ("failure", failure.map { .string($0) }),
-    ]
+    return ["messageId": message.messageId, "status": status, "failure": failure]
   }
 
   // MARK: - Answers
 
   /// A purchase as the app receives it.
-  func signed(_ purchase: PlayPurchase) async throws -> Members {
+  func signed(_ purchase: PlayPurchase) async throws -> JSONMembers {
     let view = try await PlayView(purchase, in: store.ledger.store)
-    var members: Members = [
-      ("purchaseToken", .string(purchase.token)),
-      ("orderId", purchase.orders.last.map { .string($0.orderId) }),
-    ]
-    if purchase.state == .pending { members.append(("pending", .bool(true))) }
-    return try await store.exclusively { [store, members] in
-      members + (try await store.signedPurchase(view))
-    }
+    var answer: JSONMembers = ["purchaseToken": purchase.token, "orderId": purchase.orders.last?.orderId]
+    if purchase.state == .pending { answer += ["pending": true] }
+    return try await store.exclusively { [store, answer] in answer + (try await store.signedPurchase(view)) }
   }
 
-  private func messages(after number: Int64) async throws -> [JSONValue] {
+  private func messages(after number: Int64) async throws -> [JSONMembers] {
     try await store.ledger.messages(after: number, limit: 10_000).map { message in
-      .members(
-        ("number", .integer(message.number)), ("messageId", .string(message.messageId)),
-        ("publishTime", .date(message.publishDate)), ("notification", message.notification),
-        (
-          "attempts",
-          .array(
-            message.attempts.map { attempt in
-              .members(
-                ("date", .date(attempt.date)), ("status", attempt.status.map { .integer($0) }),
-                ("failure", attempt.failure.map { .string($0) }))
-            })
-        ), ("nextAttempt", message.nextAttempt.map { .date($0) }))
+      [
+        "number": message.number, "messageId": message.messageId, "publishTime": message.publishDate,
+        "notification": message.notification,
+        "attempts": message.attempts.map {
+          ["date": $0.date, "status": $0.status, "failure": $0.failure] as JSONMembers
+        }, "nextAttempt": message.nextAttempt,
+      ]
     }
   }
 }

@@ -57,10 +57,7 @@ enum OrderEndpoints {
     }
     var key = StoreKey.number(start)
     if let token = call.value("token") {
-      guard let bytes = try? Base64URL.decode(Array(token.utf8)) else {
-        throw PlayError.invalidArgument("Invalid value at 'token'")
-      }
-      key = String(decoding: bytes, as: UTF8.self)
+      key = String(decoding: (try? Base64URL.decode(Array(token.utf8))) ?? [], as: UTF8.self)
       guard key.utf8.count == 33, key.utf8.allSatisfy({ $0 == 0x2F || 0x30...0x39 ~= $0 }) else {
         throw PlayError.invalidArgument("Invalid value at 'token'")
       }
@@ -76,9 +73,9 @@ enum OrderEndpoints {
         guard row.voidedDate.wholeMilliseconds <= Int(end) else { break search }
         guard type == 1 || !row.isSubscription else { continue }
         guard found.count < min(limit, Int(mostResults)) else {
-          var pagination = PlayTokenPagination()
-          pagination.nextPageToken = Base64URL.encodeToString(Array(last.utf8))
-          answer.tokenPagination = pagination
+          answer.tokenPagination = PlayTokenPagination().with {
+            $0.nextPageToken = Base64URL.encodeToString(Array(last.utf8))
+          }
           break search
         }
         last = next
@@ -91,14 +88,14 @@ enum OrderEndpoints {
   }
 
   private static func row(_ voided: PlayVoidedPurchase) -> VoidedPurchase {
-    var row = VoidedPurchase()
-    row.kind = "androidpublisher#voidedPurchase"
-    row.purchaseToken = voided.token
-    row.purchaseTimeMillis = voided.purchaseDate
-    row.voidedTimeMillis = voided.voidedDate
-    row.orderId = voided.orderId
-    row.voidedSource = PlayVoidedSource(rawValue: voided.source)
-    row.voidedReason = PlayVoidedReason(rawValue: voided.reason)
-    return row
+    VoidedPurchase().with {
+      $0.kind = "androidpublisher#voidedPurchase"
+      $0.purchaseToken = voided.token
+      $0.purchaseTimeMillis = voided.purchaseDate
+      $0.voidedTimeMillis = voided.voidedDate
+      $0.orderId = voided.orderId
+      $0.voidedSource = PlayVoidedSource(rawValue: voided.source)
+      $0.voidedReason = PlayVoidedReason(rawValue: voided.reason)
+    }
   }
 }

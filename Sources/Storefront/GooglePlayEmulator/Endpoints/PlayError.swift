@@ -25,37 +25,41 @@ struct PlayError: Error {
     self.domain = domain
   }
 
-  /// The error for an error of the engine.
   init(_ error: LocalStoreError) {
     switch error.code {
     case .notFound: self = .tokenNotFound
     case .refused: self.init(400, "FAILED_PRECONDITION", "invalidState", error.message)
     case .storage, .corrupt, .signing, .invalidOption:
-      self.init(500, "INTERNAL", "backendError", error.description, domain: "global")
+      self = .internal(error.description)
     }
   }
 
   var response: RemoteResponse {
-    var detail = PlayErrorDetail()
-    detail.message = message
-    detail.domain = domain
-    detail.reason = reason
-    if status == 401 {
-      detail.location = "Authorization"
-      detail.locationType = "header"
+    let detail = PlayErrorDetail().with {
+      $0.message = message
+      $0.domain = domain
+      $0.reason = reason
+      $0.location = status == 401 ? "Authorization" : nil
+      $0.locationType = status == 401 ? "header" : nil
     }
-    var body = PlayErrorStatus()
-    body.code = Int64(status)
-    body.message = message
-    body.errors = [detail]
-    body.status = code
-    var answer = PlayErrorBody()
-    answer.error = body
+    let answer = PlayErrorBody().with {
+      $0.error = PlayErrorStatus().with {
+        $0.code = Int64(status)
+        $0.message = message
+        $0.errors = [detail]
+        $0.status = code
+      }
+    }
     var response = PlayCall.json(answer, status: status)
     if status == 401 {
       response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer realm=\"https://accounts.google.com/\""))
     }
     return response
+  }
+
+  /// The error for a failure of the emulator.
+  static func `internal`(_ message: String) -> Self {
+    Self(500, "INTERNAL", "backendError", message, domain: "global")
   }
 
   static let unauthenticated = Self(

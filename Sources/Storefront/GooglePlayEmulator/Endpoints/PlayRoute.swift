@@ -5,6 +5,7 @@ internal import GooglePlay
 internal import ReceiptCodec
 internal import ReceiptHTTP
 internal import Storefront
+internal import Synchronization
 
 /// An endpoint of the Play Developer API, below `/androidpublisher/v3/applications/{packageName}`.
 struct PlayRoute: Sendable {
@@ -82,19 +83,19 @@ struct PlayCall {
   func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
 
   func integer(_ name: String, in range: ClosedRange<Int64>) throws(PlayError) -> Int64? {
-    guard let text = value(name) else { return nil }
-    guard let number = Int64(text), range ~= number else {
-      throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
-    }
-    return number
+    try parsed(name) { Int64($0).flatMap { range ~= $0 ? $0 : nil } }
   }
 
-  func flag(_ name: String) throws(PlayError) -> Bool {
-    switch value(name) {
-    case nil, "false": return false
-    case "true": return true
-    case let text?: throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
+  func flag(_ name: String) throws(PlayError) -> Bool { try parsed(name) { Bool($0) } ?? false }
+
+  private func parsed<Value>(
+    _ name: String, _ parse: (String) -> Value?
+  ) throws(PlayError) -> Value? {
+    guard let text = value(name) else { return nil }
+    guard let value = parse(text) else {
+      throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
     }
+    return value
   }
 
   /// The body. An empty body counts as an empty object.
@@ -105,17 +106,9 @@ struct PlayCall {
     }
   }
 
-  /// The purchase with a token.
   func view(_ token: String, isSubscription: Bool) async throws -> PlayView {
     guard (20...1000).contains(token.utf8.count),
-      token.utf8.allSatisfy({
-        switch $0 {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      })
+      token.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || [".", "-", "_"].contains($0) })
     else { throw PlayError.invalidToken }
     guard let purchase = try await ledger.purchase(token: token), purchase.state != .requested else {
       throw PlayError.tokenNotFound
@@ -126,7 +119,6 @@ struct PlayCall {
     return view
   }
 
-  /// Changes a purchase.
   func change(_ purchase: PlayPurchase, _ body: (inout PlayPurchase) -> Void) async throws {
     var purchase = purchase
     body(&purchase)
@@ -142,4 +134,48 @@ struct PlayCall {
   }
 
   static let noContent = RemoteResponse.empty(status: 204)
+}
+
+/// Counts requests by the buckets of Google's quotas. The period is one minute, and 30 seconds for voided purchases.
+final class PlayQuotas: Sendable {
+  enum Bucket: String, CaseIterable, Sendable {
+    case subscriptions
+    case subscriptionUpdates = "subscription-updates"
+    case oneTimePurchases = "one-time-purchases"
+    case orders
+    case voidedPurchases = "voided-purchases"
+
+    /// Google's limit: the number of requests that are answered in a period, and its seconds.
+    var standard: (count: Int, seconds: Double) {
+      self == .voidedPurchases ? (30, 30) : (3000, 60)
+    }
+  }
+
+  private struct Window {
+    var limit: Int?
+    var start = Timestamp(millisecondsSince1970: 0)
+    var count = 0
+  }
+
+  private let windows = Mutex<[Bucket: Window]>([:])
+
+  func count(_ bucket: Bucket, at now: Timestamp) throws(PlayError) {
+    let isWithin = windows.withLock { windows in
+      var window = windows[bucket] ?? Window()
+      let (count, seconds) = bucket.standard
+      if now >= window.start.addingSeconds(seconds) || now < window.start {
+        window.start = now
+        window.count = 0
+      }
+      window.count += 1
+      windows[bucket] = window
+      return window.count <= window.limit ?? count
+    }
+    guard isWithin else { throw .quotaExceeded(bucket) }
+  }
+
+  /// Sets a limit and resets the count; `nil` restores Google's limit.
+  func setLimit(_ limit: Int?, of bucket: Bucket) {
+    windows.withLock { $0[bucket] = Window(limit: limit) }
+  }
 }

@@ -24,22 +24,23 @@ struct SubscriptionAnswer {
     answer.linkedPurchaseToken = record.linkedToken
     answer.canceledStateContext = canceledContext
     if answer.subscriptionState == .paused {
-      var context = PlayPausedStateContext()
-      context.autoResumeTime = record.resumeDate
-      answer.pausedStateContext = context
+      answer.pausedStateContext = PlayPausedStateContext().with { $0.autoResumeTime = record.resumeDate }
     }
     answer.testPurchase = record.isTest ? EmptyObject() : nil
     answer.acknowledgementState = record.isAcknowledged ? .acknowledged : .pending
     if record.obfuscatedAccountId != nil || record.obfuscatedProfileId != nil {
-      var ids = PlayExternalAccountIdentifiers()
-      ids.obfuscatedExternalAccountId = record.obfuscatedAccountId
-      ids.obfuscatedExternalProfileId = record.obfuscatedProfileId
-      answer.externalAccountIdentifiers = ids
+      answer.externalAccountIdentifiers = PlayExternalAccountIdentifiers().with {
+        $0.obfuscatedExternalAccountId = record.obfuscatedAccountId
+        $0.obfuscatedExternalProfileId = record.obfuscatedProfileId
+      }
     }
     answer.lineItems = [lineItem]
+    let declined = PlayRenewalProblemContext().with {
+      $0.renewalDeclined = PlayRenewalDeclined().with { $0.pendingOrderId = record.nextOrderId }
+    }
     switch answer.subscriptionState {
-    case .inGracePeriod?: answer.inGracePeriodStateContext = declinedContext
-    case .onHold?: answer.onHoldStateContext = declinedContext
+    case .inGracePeriod?: answer.inGracePeriodStateContext = declined
+    case .onHold?: answer.onHoldStateContext = declined
     default: break
     }
     answer.etag = Base64.encodeToString(
@@ -47,29 +48,21 @@ struct SubscriptionAnswer {
     return answer
   }
 
-  private var declinedContext: PlayRenewalProblemContext {
-    var declined = PlayRenewalDeclined()
-    declined.pendingOrderId = record.nextOrderId
-    var context = PlayRenewalProblemContext()
-    context.renewalDeclined = declined
-    return context
-  }
-
   private var canceledContext: PlayCanceledStateContext? {
     guard ["CANCELED", "EXPIRED"].contains(view.subscriptionState), record.state == .purchased else {
       return nil
     }
-    var context = PlayCanceledStateContext()
-    switch record.canceller {
-    case .user?:
-      var cancellation = PlayUserInitiatedCancellation()
-      cancellation.cancelTime = record.cancellationDate
-      context.userInitiatedCancellation = cancellation
-    case .developer?: context.developerInitiatedCancellation = EmptyObject()
-    case .replacement?: context.replacementCancellation = EmptyObject()
-    case .system?, nil: context.systemInitiatedCancellation = EmptyObject()
+    return PlayCanceledStateContext().with {
+      switch record.canceller {
+      case .user?:
+        $0.userInitiatedCancellation = PlayUserInitiatedCancellation().with {
+          $0.cancelTime = record.cancellationDate
+        }
+      case .developer?: $0.developerInitiatedCancellation = EmptyObject()
+      case .replacement?: $0.replacementCancellation = EmptyObject()
+      case .system?, nil: $0.systemInitiatedCancellation = EmptyObject()
+      }
     }
-    return context
   }
 
   private var lineItem: PlaySubscriptionLineItem {
@@ -78,31 +71,29 @@ struct SubscriptionAnswer {
     guard record.state == .purchased else { return item }
     item.expiryTime = view.expiryDate
     item.latestSuccessfulOrderId = record.orders.last?.orderId
-    var plan = PlayAutoRenewingPlan()
-    plan.autoRenewEnabled = view.autoRenews
-    plan.recurringPrice = money(view.recurringPrice)
-    plan.priceChangeDetails = priceChange
-    item.autoRenewingPlan = plan
-    var offer = PlayOfferDetails()
-    let product = item.productId.flatMap { id in
-      call.ledger.store.catalog.products.first { $0.productIdentifier == id }
+    item.autoRenewingPlan = PlayAutoRenewingPlan().with {
+      $0.autoRenewEnabled = view.autoRenews
+      $0.recurringPrice = money(view.recurringPrice)
+      $0.priceChangeDetails = priceChange
     }
-    offer.basePlanId = product?.subscription?.period.description.lowercased()
-    offer.offerId = view.transaction?.offerIdentifier
-    item.offerDetails = offer
-    var phase = PlayOfferPhase()
-    switch view.transaction?.offerDiscountType {
-    case nil: phase.basePrice = EmptyObject()
-    case .freeTrial?: phase.freeTrial = EmptyObject()
-    default: phase.introductoryPrice = EmptyObject()
+    let product = call.ledger.store.catalog.products.first { $0.productIdentifier == item.productId }
+    item.offerDetails = PlayOfferDetails().with {
+      $0.basePlanId = product?.subscription?.period.description.lowercased()
+      $0.offerId = view.transaction?.offerIdentifier
     }
-    item.offerPhase = phase
+    item.offerPhase = PlayOfferPhase().with {
+      switch view.transaction?.offerDiscountType {
+      case nil: $0.basePrice = EmptyObject()
+      case .freeTrial?: $0.freeTrial = EmptyObject()
+      default: $0.introductoryPrice = EmptyObject()
+      }
+    }
     if let subscription = view.state?.subscription, subscription.autoRenews,
       subscription.autoRenewProductIdentifier != subscription.productIdentifier
     {
-      var replacement = PlayDeferredItemReplacement()
-      replacement.productId = subscription.autoRenewProductIdentifier
-      item.deferredItemReplacement = replacement
+      item.deferredItemReplacement = PlayDeferredItemReplacement().with {
+        $0.productId = subscription.autoRenewProductIdentifier
+      }
     }
     return item
   }
@@ -111,19 +102,19 @@ struct SubscriptionAnswer {
     guard let info = view.state?.renewalInfo, let status = info.priceIncreaseStatus,
       let price = info.renewalPrice
     else { return nil }
-    var change = PlayPriceChangeDetails()
-    change.newPrice = money(price)
-    change.priceChangeMode = status == .noResponse ? .increase : .optOutIncrease
-    change.priceChangeState = status == .noResponse ? .outstanding : .confirmed
-    change.expectedNewPriceChargeTime = view.transaction?.expiresDate
-    return change
+    return PlayPriceChangeDetails().with {
+      $0.newPrice = money(price)
+      $0.priceChangeMode = status == .noResponse ? .increase : .optOutIncrease
+      $0.priceChangeState = status == .noResponse ? .outstanding : .confirmed
+      $0.expectedNewPriceChargeTime = view.transaction?.expiresDate
+    }
   }
 
   private func money(_ thousandths: Int64) -> PlayMoney {
-    var money = PlayMoney()
-    money.currencyCode = view.transaction?.currency
-    money.units = thousandths / 1000
-    money.nanos = thousandths % 1000 * 1_000_000
-    return money
+    PlayMoney().with {
+      $0.currencyCode = view.transaction?.currency
+      $0.units = thousandths / 1000
+      $0.nanos = thousandths % 1000 * 1_000_000
+    }
   }
 }

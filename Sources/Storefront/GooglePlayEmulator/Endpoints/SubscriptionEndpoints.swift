@@ -53,23 +53,18 @@ enum SubscriptionEndpoints {
       guard let expiry = view.expiryDate else { throw PlayError.subscriptionNotOwned }
       let end = expiry.addingSeconds(seconds)
       if context?["validateOnly"]?.flag != true { try await postpone(view, call, to: end) }
-      return .json(
-        (
-          "itemExpiryTimeDetails",
-          .array([
-            .members(
-              ("productId", view.transaction?.productId.map { .string($0) }),
-              ("expiryTime", .string(end.iso8601)))
-          ])
-        ))
+      return .json([
+        "itemExpiryTimeDetails": [
+          ["productId": view.transaction?.productId, "expiryTime": end.iso8601] as JSONMembers
+        ]
+      ])
     },
     PlayRoute("POST", v1 + ":acknowledge", .subscriptionUpdates) { call in
       let request = try call.body(SubscriptionAcknowledgeRequest.self)
       let view = try await owned(call)
       guard view.isOwned else { throw PlayError.subscriptionNotOwned }
       try await call.change(view.purchase) { purchase in
-        purchase.isAcknowledged = true
-        purchase.acknowledgementDeadline = nil
+        purchase.acknowledge()
         if let payload = request.developerPayload { purchase.developerPayload = payload }
         if let ids = request.externalAccountIds {
           purchase.obfuscatedAccountId = purchase.obfuscatedAccountId ?? ids.obfuscatedAccountId
@@ -99,7 +94,7 @@ enum SubscriptionEndpoints {
         throw PlayError.invalidArgument("Invalid value at 'deferralInfo.desiredExpiryTimeMillis'")
       }
       try await postpone(view, call, to: desired)
-      return .json(("newExpiryTimeMillis", .string(String(desired.wholeMilliseconds))))
+      return .json(["newExpiryTimeMillis": String(desired.wholeMilliseconds)])
     },
     PlayRoute("POST", v1 + ":refund", .orders, .manageOrders) { call in
       let view = try await owned(call)
@@ -141,10 +136,7 @@ enum SubscriptionEndpoints {
   ) async throws {
     let original = try original(view)
     guard view.autoRenews else { return }
-    try await call.change(view.purchase) { purchase in
-      purchase.canceller = canceller
-      purchase.cancellationDate = nil
-    }
+    try await call.change(view.purchase) { $0.cancel(by: canceller, at: nil) }
     try await call.ledger.store.perform(.setAutoRenew(false, of: original))
   }
 

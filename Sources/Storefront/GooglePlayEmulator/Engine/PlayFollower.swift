@@ -19,21 +19,8 @@ struct PlayFollower {
   /// The requested purchases that accounts are about to make, by account.
   var requested: [String: PlayPurchase] = [:]
   /// The accounts whose purchase was begun. Other changes by the same payment belong to that purchase.
-  private var begun: Set<String> = []
+  var begun: Set<String> = []
 
-  init(
-    ledger: PlayLedger, packageName: String, isTest: Bool, pushes: Bool, now: Timestamp,
-    requested: [String: PlayPurchase] = [:]
-  ) {
-    self.ledger = ledger
-    self.packageName = packageName
-    self.isTest = isTest
-    self.pushes = pushes
-    self.now = now
-    self.requested = requested
-  }
-
-  /// Processes all events up to now.
   mutating func follow() async throws {
     while true {
       let header = try await ledger.header()
@@ -78,9 +65,7 @@ struct PlayFollower {
     let current = try await ledger.purchase(.current(original))
     guard var purchase = current, event.type != .subscribed else {
       guard event.type == .subscribed || event.type == .didRenew else { return }
-      var link: String?
-      if let current { link = try await supersede(current, at: date, &change) }
-      return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+      return try await replace(current, transaction, event, at: date, &change)
     }
     let wasSuspended = purchase.isPaused || purchase.lastNotification == 5
     if [.didRenew, .didFailToRenew, .expired].contains(event.type) { purchase.endPause() }
@@ -93,28 +78,24 @@ struct PlayFollower {
     case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?),
       (.didChangeRenewalPref, .downgrade?), (.offerRedeemed, .downgrade?):
       guard !begun.contains(event.account) else { break }
-      let link = try await supersede(purchase, at: date, &change)
-      post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+      try await replace(purchase, transaction, event, at: date, &change)
     case (.didChangeRenewalStatus, .autoRenewEnabled?):
       // A subscription from the app begins another purchase; one that the customer resumes in the Play Store does not.
       guard requested[event.account] == nil else {
-        let link = try await supersede(purchase, at: date, &change)
-        return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+        return try await replace(purchase, transaction, event, at: date, &change)
       }
-      purchase.canceller = nil
-      purchase.cancellationDate = nil
+      purchase.cancel(by: nil, at: nil)
       post(7, of: purchase, at: date, &change)
     case (.didChangeRenewalStatus, _):
-      if purchase.canceller == nil || purchase.cancellationDate != nil { purchase.canceller = .user }
-      purchase.cancellationDate = date
+      let isNew = purchase.canceller == nil || purchase.cancellationDate != nil
+      purchase.cancel(by: isNew ? .user : purchase.canceller, at: date)
       let end = purchase.pauseDate
       purchase.endPause()
       post(3, of: purchase, at: date, &change)
       if let end { try await ledger.store.perform(.postpone(original, to: end)) }
     case (.expired, let subtype):
       if subtype != .voluntary {
-        purchase.canceller = .system
-        purchase.cancellationDate = date
+        purchase.cancel(by: .system, at: date)
         // The end of account hold cancels the subscription before it expires.
         if subtype == .billingRetry { post(3, of: purchase, at: date, &change) }
       }
@@ -131,6 +112,16 @@ struct PlayFollower {
       post(isPlanned ? 11 : 9, of: purchase, at: date, &change)
     default: break
     }
+  }
+
+  /// Begins another purchase of a subscription, in place of the present one if there is one.
+  private mutating func replace(
+    _ current: PlayPurchase?, _ transaction: JWSTransaction, _ event: SignedNotification, at date: Timestamp,
+    _ change: inout PlayLedger.Change
+  ) async throws {
+    var link: String?
+    if let current { link = try await supersede(current, at: date, &change) }
+    post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
   }
 
   /// Begins the purchase of a transaction. The purchase has an uncharged order if the transaction belongs to another
@@ -193,8 +184,7 @@ struct PlayFollower {
         purchase.endDate = [last.revocationDate, last.expiresDate].compactMap(\.self).min() ?? date
       }
     } else {
-      purchase.canceller = .replacement
-      purchase.cancellationDate = date
+      purchase.cancel(by: .replacement, at: date)
     }
     change.put(purchase)
     return isLapsed ? nil : purchase.token
@@ -210,14 +200,16 @@ struct PlayFollower {
     else { return }
     let source = purchase.orders[index].voidedSource ?? 0
     purchase.orders[index].voidedSource = source
-    var voided = PlayVoidedPurchase()
-    voided.token = purchase.token
-    voided.orderId = purchase.orders[index].orderId
-    voided.purchaseDate = purchase.orders[index].date
-    voided.voidedDate = date
-    voided.source = source
-    voided.reason = purchase.orders[index].voidedReason ?? 0
-    voided.isSubscription = purchase.isSubscription
+    let order = purchase.orders[index]
+    let voided = PlayVoidedPurchase().with {
+      $0.token = purchase.token
+      $0.orderId = order.orderId
+      $0.purchaseDate = order.date
+      $0.voidedDate = date
+      $0.source = source
+      $0.reason = order.voidedReason ?? 0
+      $0.isSubscription = purchase.isSubscription
+    }
     change.header.voidedCount += 1
     change.records.append(
       .put(
@@ -228,8 +220,7 @@ struct PlayFollower {
       var current = try await ledger.purchase(.current(original))
     {
       if current.token == purchase.token { current = purchase }
-      current.canceller = [.user, .developer, .system][min(2, max(0, Int(source)))]
-      current.cancellationDate = date
+      current.cancel(by: [.user, .developer, .system][min(2, max(0, Int(source)))], at: date)
       current.acknowledgementDeadline = nil
       post(12, of: current, at: date, &change)
     } else if !purchase.isSubscription {
@@ -238,9 +229,10 @@ struct PlayFollower {
     }
     publish(
       "voidedPurchaseNotification",
-      .members(
-        ("purchaseToken", .string(purchase.token)), ("orderId", .string(voided.orderId)),
-        ("productType", .integer(purchase.isSubscription ? 1 : 2)), ("refundType", .integer(1))),
+      [
+        "purchaseToken": purchase.token, "orderId": voided.orderId,
+        "productType": purchase.isSubscription ? 1 : 2, "refundType": 1,
+      ],
       at: date, &change)
   }
 
@@ -251,23 +243,19 @@ struct PlayFollower {
     change.put(purchase)
     publish(
       purchase.isSubscription ? "subscriptionNotification" : "oneTimeProductNotification",
-      .members(
-        ("version", .string("1.0")), ("notificationType", .integer(type)),
-        ("purchaseToken", .string(purchase.token)),
-        (purchase.isSubscription ? "subscriptionId" : "sku", .string(purchase.productId))),
+      [
+        "version": "1.0", "notificationType": type, "purchaseToken": purchase.token,
+        purchase.isSubscription ? "subscriptionId" : "sku": purchase.productId,
+      ],
       at: date, &change)
   }
 
-  /// Publishes a message to the topic.
   func publish(
-    _ member: String, _ content: JSONValue, at date: Timestamp, _ change: inout PlayLedger.Change
+    _ member: String, _ content: JSONMembers, at date: Timestamp, _ change: inout PlayLedger.Change
   ) {
     change.header.messageCount += 1
-    var message = PlayMessage()
+    var message = PlayMessage(member, content, of: packageName, at: date)
     message.number = change.header.messageCount
-    message.messageId = PlayMessage.newIdentifier()
-    message.publishDate = date
-    message.notification = PlayMessage.notification(member, content, of: packageName, at: date)
     message.duplicates = change.header.duplicates
     if pushes {
       message.nextAttempt = date

@@ -77,19 +77,3 @@ struct PlayView {
     "NZL": "NZ", "TUR": "TR", "ZAF": "ZA",
   ]
 }
-
-extension PlayMessage {
-  /// A new message identifier, unique even after the store was reset.
-  static func newIdentifier() -> String {
-    "1" + Random.bytes(15).map { String($0 % 10) }.joined()
-  }
-
-  /// A `DeveloperNotification`.
-  static func notification(
-    _ member: String, _ content: JSONValue, of packageName: String, at date: Timestamp
-  ) -> JSONValue {
-    .members(
-      ("version", .string("1.0")), ("packageName", .string(packageName)),
-      ("eventTimeMillis", .string(String(date.wholeMilliseconds))), (member, content))
-  }
-}

@@ -28,7 +28,6 @@ final class PushKeys: Sendable {
 
   private let state = Mutex(State())
 
-  /// The signing key.
   func current() throws(CryptoError) -> Key {
     if let key = state.withLock({ $0.keys.first }) { return key }
     let made = try Key.make()
@@ -48,9 +47,6 @@ final class PushKeys: Sendable {
   }
 
   /// Signs with a new key from now on.
-  ///
-  /// - Parameter keepsOld: `true` to keep the earlier keys published, because tokens that they signed are still valid.
-  /// - Throws: `CryptoError`.
   func rotate(keepsOld: Bool) throws(CryptoError) {
     _ = try current()
     let made = try Key.make()
@@ -65,44 +61,44 @@ final class PushKeys: Sendable {
 
   /// Answers `GET /oauth2/v3/certs`: a JSON Web Key Set (RFC 7517).
   func keySet() throws(CryptoError) -> RemoteResponse {
-    _ = try current()
-    let (keys, age) = state.withLock { ($0.keys, $0.longestAge) }
-    return Self.cached(
-      .members(
-        (
-          "keys",
-          .array(
-            keys.compactMap { key in
-              guard let (modulus, exponent) = Self.numbers(of: key.privateKey.publicKey) else { return nil }
-              return .members(
-                ("kid", .string(key.keyId)), ("kty", .string("RSA")), ("alg", .string("RS256")),
-                ("use", .string("sig")), ("n", .string(Base64URL.encodeToString(modulus))),
-                ("e", .string(Base64URL.encodeToString(exponent))))
-            })
-        )), for: age)
+    try published { keys in
+      [
+        "keys": keys.compactMap { key -> JSONMembers? in
+          guard let (modulus, exponent) = Self.numbers(of: key.privateKey.publicKey) else { return nil }
+          return [
+            "kid": key.keyId, "kty": "RSA", "alg": "RS256", "use": "sig",
+            "n": Base64URL.encodeToString(modulus), "e": Base64URL.encodeToString(exponent),
+          ]
+        }
+      ]
+    }
   }
 
   /// Answers `GET /oauth2/v1/certs`: the same keys as certificates in PEM, by their identifiers.
   func certificates(now: Timestamp) throws(CryptoError) -> RemoteResponse {
-    _ = try current()
-    let (keys, age) = state.withLock { ($0.keys, $0.longestAge) }
-    var members: [JSONMember] = []
     let seconds = Int64(now.millisecondsSince1970 / 1000)
-    for key in keys {
-      var template = CertificateTemplate(
-        subject: DistinguishedName(organization: "ReceiptKit Test", commonName: "federated-signon"),
-        notBefore: seconds - 86_400, notAfter: seconds + 30 * 86_400)
-      template.basicConstraints = .endEntity
-      template.keyUsage = .digitalSignature
-      let certificate = try Certificate.issue(
-        template, for: key.privateKey.publicKey, by: .itself(key.privateKey))
-      members.append(JSONMember(name: key.keyId, value: .string(certificate.pem)))
+    var template = CertificateTemplate(
+      subject: DistinguishedName(organization: "ReceiptKit Test", commonName: "federated-signon"),
+      notBefore: seconds - 86_400, notAfter: seconds + 30 * 86_400)
+    template.basicConstraints = .endEntity
+    template.keyUsage = .digitalSignature
+    return try published { keys throws(CryptoError) in
+      var members: JSONMembers = [:]
+      for key in keys {
+        let certificate = try Certificate.issue(
+          template, for: key.privateKey.publicKey, by: .itself(key.privateKey))
+        members += [key.keyId: certificate.pem]
+      }
+      return members
     }
-    return Self.cached(.object(members), for: age)
   }
 
-  private static func cached(_ json: JSONValue, for age: Int64) -> RemoteResponse {
-    var response = RemoteResponse.json(json)
+  private func published(
+    _ body: ([Key]) throws(CryptoError) -> JSONMembers
+  ) throws(CryptoError) -> RemoteResponse {
+    _ = try current()
+    let (keys, age) = state.withLock { ($0.keys, $0.longestAge) }
+    var response = RemoteResponse.json(try body(keys))
     response.headers.append(
       HTTPHeader("Cache-Control", "public, max-age=\(age), must-revalidate, no-transform"))
     return response

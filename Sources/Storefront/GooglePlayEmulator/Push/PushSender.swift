@@ -6,7 +6,6 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import ReceiptHTTP
 internal import Storefront
-internal import Synchronization
 
 /// The push subscription: its endpoint, and the claims of its tokens.
 struct PushSubscription: Sendable {
@@ -23,45 +22,27 @@ struct PushSubscription: Sendable {
 /// follow after 10, 20, 40 seconds of the store's time and so on, up to 600.
 ///
 /// An attempt is recorded after its answer. If the process ends in between, the message is pushed again.
-actor PushSender {
-  static let accepted: Set<Int> = [102, 200, 201, 202, 204]
-  static let retention: Double = 7 * 86_400
+struct PushSender: Sendable {
+  private static let accepted: Set<Int> = [102, 200, 201, 202, 204]
+  private static let retention: Double = 7 * 86_400
 
-  private let ledger: PlayLedger
-  private let transport: any HTTPTransport
-  private let timeout: Duration
-  private let keys: PushKeys
-  private let subscription: @Sendable () -> PushSubscription
-  private let now: @Sendable () -> Timestamp
+  let ledger: PlayLedger
+  let transport: any HTTPTransport
+  let timeout: Duration
+  let keys: PushKeys
+  let now: @Sendable () -> Timestamp
   /// The receivers' time, which determines whether tokens are valid.
-  private let clientClock: @Sendable () -> Timestamp
-  private var sending: Task<Void, any Error>?
-
-  init(
-    ledger: PlayLedger, transport: any HTTPTransport, timeout: Duration, keys: PushKeys,
-    now: @escaping @Sendable () -> Timestamp, clientClock: @escaping @Sendable () -> Timestamp,
-    subscription: @escaping @Sendable () -> PushSubscription
-  ) {
-    self.ledger = ledger
-    self.transport = transport
-    self.timeout = timeout
-    self.keys = keys
-    self.now = now
-    self.clientClock = clientClock
-    self.subscription = subscription
-  }
+  let clientClock: @Sendable () -> Timestamp
+  let subscription: @Sendable () -> PushSubscription
+  let gate = Gate()
 
   /// Makes all attempts that are due, in the order of their dates.
   func sendDue() async throws {
-    let before = sending
-    let task = Task {
-      _ = try? await before?.value
+    try await gate.run {
       while subscription().url != nil, let (date, message) = try await ledger.nextMessage(), date <= now() {
         try await send(message, due: date)
       }
     }
-    sending = task
-    try await task.value
   }
 
   private func send(_ message: PlayMessage, due date: Timestamp) async throws {
@@ -96,28 +77,22 @@ actor PushSender {
     let authorization: String?
     do throws(CryptoError) {
       authorization = try PushToken(
-        audience: subscription.audience ?? text, email: subscription.email, now: clientClock()
-      ).authorization(keys, fault)
+        audience: subscription.audience ?? text, email: subscription.email, now: clientClock(), fault: fault
+      ).authorization(keys)
     } catch {
       return (nil, "The token could not be signed: \(error)")
     }
     let published = message.publishDate.iso8601
-    let body = JSONValue.members(
-      (
-        "message",
-        .members(
-          ("attributes", .object([])),
-          ("data", .string(Base64.encodeToString(message.notification.encoded()))),
-          ("messageId", .string(message.messageId)), ("message_id", .string(message.messageId)),
-          ("publishTime", .string(published)), ("publish_time", .string(published)))
-      ), ("subscription", .string(subscription.name)))
-    var headers = [HTTPHeader("Content-Type", "application/json")]
-    if let authorization { headers.append(HTTPHeader("Authorization", authorization)) }
+    let body: JSONMembers = [
+      "message": [
+        "attributes": JSONMembers(), "data": Base64.encodeToString(message.notification.encoded()),
+        "messageId": message.messageId, "message_id": message.messageId, "publishTime": published,
+        "publish_time": published,
+      ] as JSONMembers, "subscription": subscription.name,
+    ]
     do throws(HTTPTransportError) {
-      let response = try await transport.send(
-        RemoteRequest(
-          .post, url, headers: headers, body: body.encoded(), timeout: timeout,
-          maximumResponseByteCount: 1 << 20))
+      let response = try await transport.post(
+        body.encoded(), to: url, authorization: authorization, timeout: timeout)
       return (response.status, nil)
     } catch {
       return (nil, "\(error)")

@@ -11,7 +11,7 @@ enum PushTokenFault: String, CaseIterable, Sendable {
   case otherScheme = "other-scheme"
   case notAToken = "not-a-token"
   case twoParts = "two-parts"
-  case unsigned = "unsigned"
+  case unsigned
   case emptySignature = "empty-signature"
   case flippedSignature = "flipped-signature"
   case truncatedSignature = "truncated-signature"
@@ -22,7 +22,7 @@ enum PushTokenFault: String, CaseIterable, Sendable {
   case otherAlgorithm = "other-algorithm"
   case alteredPayload = "altered-payload"
   case alteredHeader = "altered-header"
-  case expired = "expired"
+  case expired
   case notYetIssued = "not-yet-issued"
   case noExpiry = "no-expiry"
   case otherIssuer = "other-issuer"
@@ -34,23 +34,24 @@ enum PushTokenFault: String, CaseIterable, Sendable {
   case unverifiedEmail = "unverified-email"
 }
 
-/// The OIDC token of a push, as Pub/Sub makes it.
+/// The OIDC token of a push, as Pub/Sub makes it, with a fault if there is one.
 struct PushToken {
   let audience: String
   let email: String
   let now: Timestamp
+  let fault: PushTokenFault?
 
   /// The value of the `Authorization` header; `nil` to omit the header.
-  func authorization(_ keys: PushKeys, _ fault: PushTokenFault?) throws(CryptoError) -> String? {
+  func authorization(_ keys: PushKeys) throws(CryptoError) -> String? {
     switch fault {
-    case .noToken: return nil
-    case .notAToken: return "Bearer not-a-token"
-    case .otherScheme: return "Basic \(try signed(keys, fault))"
-    default: return "Bearer \(try signed(keys, fault))"
+    case .noToken: nil
+    case .notAToken: "Bearer not-a-token"
+    case .otherScheme: "Basic \(try signed(keys))"
+    default: "Bearer \(try signed(keys))"
     }
   }
 
-  private func signed(_ keys: PushKeys, _ fault: PushTokenFault?) throws(CryptoError) -> String {
+  private func signed(_ keys: PushKeys) throws(CryptoError) -> String {
     let current = try keys.current()
     var key = current
     var keyId: String? = current.keyId
@@ -67,16 +68,12 @@ struct PushToken {
     case .unsigned: algorithm = "none"
     default: break
     }
-    let header = Self.part(
-      .members(
-        ("alg", .string(algorithm)), ("kid", keyId.map { .string($0) }), ("typ", .string("JWT"))))
-    let claims = claims(fault)
-    let payload = Self.part(claims)
-    var signature = try key.privateKey.signature(
-      for: Array("\(header).\(payload)".utf8), using: .rsaPKCS1v15(digest))
+    func header(type: String) -> String { Self.part(["alg": algorithm, "kid": keyId, "typ": type]) }
+    let input = header(type: "JWT") + "." + Self.part(claims())
+    var signature = try key.privateKey.signature(for: Array(input.utf8), using: .rsaPKCS1v15(digest))
     switch fault {
-    case .twoParts: return "\(header).\(payload)"
-    case .unsigned, .emptySignature: return "\(header).\(payload)."
+    case .twoParts: return input
+    case .unsigned, .emptySignature: return input + "."
     case .flippedSignature: signature[0] ^= 1
     case .truncatedSignature: signature.removeLast()
     default: break
@@ -84,17 +81,13 @@ struct PushToken {
     let end = Base64URL.encodeToString(signature)
     switch fault {
     case .alteredPayload:
-      return "\(header).\(Self.part(claims.setting("sub", .string("100000000000000000009")))).\(end)"
-    case .alteredHeader:
-      let other = Self.part(
-        .members(
-          ("alg", .string(algorithm)), ("kid", keyId.map { .string($0) }), ("typ", .string("at+jwt"))))
-      return "\(other).\(payload).\(end)"
-    default: return "\(header).\(payload).\(end)"
+      return "\(header(type: "JWT")).\(Self.part(claims(subject: "100000000000000000009"))).\(end)"
+    case .alteredHeader: return "\(header(type: "at+jwt")).\(Self.part(claims())).\(end)"
+    default: return "\(input).\(end)"
     }
   }
 
-  private func claims(_ fault: PushTokenFault?) -> JSONValue {
+  private func claims(subject: String = "100000000000000000002") -> JSONMembers {
     var issued = Int64(now.millisecondsSince1970 / 1000)
     switch fault {
     case .expired: issued -= 7200
@@ -108,13 +101,13 @@ struct PushToken {
       default: "https://accounts.google.com"
       }
     let email = fault == .otherEmail ? "somebody@another-project.iam.gserviceaccount.com" : email
-    return .members(
-      ("aud", fault == .noAudience ? nil : .string(fault == .otherAudience ? audience + "/other" : audience)),
-      ("azp", .string("100000000000000000002")), ("email", fault == .noEmail ? nil : .string(email)),
-      ("email_verified", .bool(fault != .unverifiedEmail)),
-      ("exp", fault == .noExpiry ? nil : .integer(issued + 3600)), ("iat", .integer(issued)),
-      ("iss", .string(issuer)), ("sub", .string("100000000000000000002")))
+    return [
+      "aud": fault == .noAudience ? nil : fault == .otherAudience ? audience + "/other" : audience,
+      "azp": "100000000000000000002", "email": fault == .noEmail ? nil : email,
+      "email_verified": fault != .unverifiedEmail, "exp": fault == .noExpiry ? nil : issued + 3600,
+      "iat": issued, "iss": issuer, "sub": subject,
+    ]
   }
 
-  private static func part(_ json: JSONValue) -> String { Base64URL.encodeToString(json.encoded()) }
+  private static func part(_ members: JSONMembers) -> String { Base64URL.encodeToString(members.encoded()) }
 }

@@ -7,6 +7,7 @@ internal import Storefront
 /// The records of Google Play's own data, in the engine's storage.
 struct PlayLedger: Sendable {
   let store: LocalStore
+  private static let headerKey = "play"
 
   /// An additional key for looking up a purchase, besides its token.
   enum Name {
@@ -26,7 +27,6 @@ struct PlayLedger: Sendable {
     }
   }
 
-  /// Changes that are committed together.
   struct Change {
     var header: PlayHeader
     var records: [RecordChange] = []
@@ -69,7 +69,7 @@ struct PlayLedger: Sendable {
   // MARK: - Reading
 
   func header() async throws(LocalStoreError) -> PlayHeader {
-    guard let bytes = try await store.value(of: PlayHeader.key, in: .playHeader) else { return PlayHeader() }
+    guard let bytes = try await store.value(of: Self.headerKey, in: .playHeader) else { return PlayHeader() }
     return try Self.decode(bytes, at: "play-header")
   }
 
@@ -93,24 +93,22 @@ struct PlayLedger: Sendable {
     }
   }
 
-  func voided(after key: String?, limit: Int) async throws(LocalStoreError) -> [(
-    key: String, voided: PlayVoidedPurchase
-  )] {
-    var found: [(String, PlayVoidedPurchase)] = []
-    for record in try await store.records(in: .playVoided, after: key, limit: limit) {
-      found.append((record.key, try Self.decode(record.value, at: "play-voided/\(record.key)")))
-    }
-    return found
+  func voided(
+    after key: String?, limit: Int
+  ) async throws(LocalStoreError) -> [(key: String, record: PlayVoidedPurchase)] {
+    try await list(.playVoided, "play-voided", after: key, limit: limit)
   }
 
   func messages(after number: Int64, limit: Int) async throws(LocalStoreError) -> [PlayMessage] {
-    var found: [PlayMessage] = []
-    for record in try await store.records(
-      in: .playMessages, after: StoreKey.number(number), limit: limit)
-    {
-      found.append(try Self.decode(record.value, at: "play-messages/\(record.key)"))
+    try await list(.playMessages, "play-messages", after: StoreKey.number(number), limit: limit).map(\.record)
+  }
+
+  private func list<Record: JSONObject>(
+    _ collection: RecordCollection, _ place: String, after key: String?, limit: Int
+  ) async throws(LocalStoreError) -> [(key: String, record: Record)] {
+    try await store.records(in: collection, after: key, limit: limit).map { record throws(LocalStoreError) in
+      (record.key, try Self.decode(record.value, at: "\(place)/\(record.key)"))
     }
-    return found
   }
 
   /// The message to push next, and its due date.
@@ -134,7 +132,7 @@ struct PlayLedger: Sendable {
 
   // MARK: - Writing
 
-  static func deadlineKey(_ date: Timestamp, _ token: String) -> String {
+  private static func deadlineKey(_ date: Timestamp, _ token: String) -> String {
     StoreKey.joined(StoreKey.number(Int64(date.wholeMilliseconds)), token)
   }
 
@@ -143,29 +141,27 @@ struct PlayLedger: Sendable {
     var records = change.records
     for purchase in change.purchases.values.sorted(by: { $0.token < $1.token }) {
       let before = try await self.purchase(token: purchase.token)?.deadline
-      let after = purchase.deadline
-      if let before, before != after {
-        records.append(.remove(.playDeadlines, key: Self.deadlineKey(before, purchase.token)))
-      }
-      if let after, before != after {
-        records.append(
-          .put(
-            .playDeadlines, key: Self.deadlineKey(after, purchase.token), value: Array(purchase.token.utf8)))
+      if before != purchase.deadline {
+        if let before {
+          records.append(.remove(.playDeadlines, key: Self.deadlineKey(before, purchase.token)))
+        }
+        if let after = purchase.deadline {
+          let key = Self.deadlineKey(after, purchase.token)
+          records.append(.put(.playDeadlines, key: key, value: Array(purchase.token.utf8)))
+        }
       }
       records.append(.put(.playPurchases, key: purchase.token, value: purchase.encodedJSON()))
     }
-    records.append(.put(.playHeader, key: PlayHeader.key, value: change.header.encodedJSON()))
+    records.append(.put(.playHeader, key: Self.headerKey, value: change.header.encodedJSON()))
     try await store.commit(records)
   }
 
-  /// Stores a purchase.
   func put(_ purchase: PlayPurchase) async throws(LocalStoreError) {
     var change = Change(try await header())
     change.put(purchase)
     try await commit(change)
   }
 
-  /// Records an attempt to push a message.
   func record(
     _ attempt: PlayMessage.Attempt, of message: PlayMessage, due date: Timestamp, next: Timestamp?
   ) async throws(LocalStoreError) {

@@ -1,118 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreEmulator
 internal import ReceiptCodec
-internal import Storefront
+internal import ReceiptCrypto
 
-/// A purchase whose order was refunded and revoked, as `voidedpurchases.list` shows it.
-struct PlayVoidedPurchase: JSONObject, Sendable {
-  var token = ""
-  var orderId = ""
-  var purchaseDate = Timestamp(millisecondsSince1970: 0)
-  var voidedDate = Timestamp(millisecondsSince1970: 0)
-  var source: Int64 = 0
-  var reason: Int64 = 0
-  var isSubscription = false
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable {
-    case token, orderId, purchaseDate, voidedDate, source, reason, isSubscription
+extension PlayPurchase {
+  enum State: String {
+    /// The customer was asked, and the outcome is not known yet.
+    case requested
+    case pending
+    /// The outstanding payment was cancelled.
+    case canceled
+    case purchased
   }
-  static let fieldNames = JSONFieldNames<Field>(required: [.token, .orderId])
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .token: try coder.code(&token)
-    case .orderId: try coder.code(&orderId)
-    case .purchaseDate: try coder.code(&purchaseDate)
-    case .voidedDate: try coder.code(&voidedDate)
-    case .source: try coder.code(&source)
-    case .reason: try coder.code(&reason)
-    case .isSubscription: try coder.code(&isSubscription)
-    }
+
+  /// The party that ended the renewal of a subscription.
+  enum Canceller: String { case user, developer, system, replacement }
+
+  var state: State {
+    get { State(rawValue: stateName) ?? .purchased }
+    set { stateName = newValue.rawValue }
+  }
+
+  var canceller: Canceller? { cancellerName.flatMap { Canceller(rawValue: $0) } }
+
+  /// Sets the party that ended the renewal, and the date; without a party, the subscription renews.
+  mutating func cancel(by canceller: Canceller?, at date: Timestamp?) {
+    cancellerName = canceller?.rawValue
+    cancellationDate = date
+  }
+
+  mutating func acknowledge() {
+    isAcknowledged = true
+    acknowledgementDeadline = nil
+  }
+
+  var isPaused: Bool { hasPaused == true }
+
+  /// The next date on which it needs processing: the end of the time to acknowledge it, or the beginning of a pause.
+  var deadline: Timestamp? {
+    [acknowledgementDeadline, isPaused ? nil : pauseDate].compactMap(\.self).min()
+  }
+
+  /// Ends the pause, or cancels the planned one.
+  mutating func endPause() {
+    pauseDate = nil
+    resumeDate = nil
+    hasPaused = nil
+  }
+
+  /// The orders that were charged for.
+  var paidOrders: [PlayOrder] { orders.filter { $0.transactionId != nil } }
+
+  /// The identifier of the next order: that of the first, followed by a number.
+  var nextOrderId: String {
+    let first = orders.first?.orderId ?? ""
+    return orders.isEmpty ? first : "\(first)..\(orders.count - 1)"
   }
 }
 
-/// A Pub/Sub message, and the attempts to push it.
-struct PlayMessage: JSONObject, Sendable {
-  /// An attempt to push a message.
-  struct Attempt: JSONObject, Sendable {
-    var date = Timestamp(millisecondsSince1970: 0)
-    /// The status of the answer; absent if there was no answer.
-    var status: Int64?
-    /// The reason that there was no answer.
-    var failure: String?
-    var unknownFields: [JSONMember] = []
-
-    enum Field: String, CaseIterable { case date, status, failure }
-    static let fieldNames = JSONFieldNames<Field>(required: [.date])
-    mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-      switch field {
-      case .date: try coder.code(&date)
-      case .status: try coder.code(&status)
-      case .failure: try coder.code(&failure)
-      }
-    }
-  }
-
-  var number: Int64 = 0
-  var messageId = ""
-  var publishDate = Timestamp(millisecondsSince1970: 0)
-  /// The `DeveloperNotification`.
-  var notification = JSONValue.null
-  /// The latest attempts, at most ``maximumAttemptCount``. A message is pushed about a thousand times in its week, and
-  /// each attempt rewrites the record.
-  private(set) var attempts: [Attempt] = []
+extension PlayMessage {
+  /// A message is pushed about a thousand times in its week, and each attempt rewrites the record.
   static let maximumAttemptCount = 128
+
+  /// A new message; its number is 0.
+  init(_ member: String, _ content: JSONMembers, of packageName: String, at date: Timestamp) {
+    // Unique even after the store was reset.
+    messageId = "1" + Random.bytes(15).map { String($0 % 10) }.joined()
+    publishDate = date
+    let notification: JSONMembers = [
+      "version": "1.0", "packageName": packageName, "eventTimeMillis": String(date.wholeMilliseconds),
+      member: content,
+    ]
+    self.notification = notification.json
+  }
 
   mutating func add(_ attempt: Attempt) {
     attempts = attempts.suffix(Self.maximumAttemptCount - 1) + [attempt]
-  }
-
-  /// The date of the next attempt; `nil` after the last one.
-  var nextAttempt: Timestamp?
-  /// The number of remaining pushes after the message was accepted.
-  var duplicates: Int64 = 0
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable {
-    case number, messageId, publishDate, notification, attempts, nextAttempt, duplicates
-  }
-  static let fieldNames = JSONFieldNames<Field>(required: [.number, .messageId])
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .number: try coder.code(&number)
-    case .messageId: try coder.code(&messageId)
-    case .publishDate: try coder.code(&publishDate)
-    case .notification: try coder.code(&notification)
-    case .attempts: try coder.code(&attempts)
-    case .nextAttempt: try coder.code(&nextAttempt)
-    case .duplicates: try coder.code(&duplicates)
-    }
-  }
-}
-
-/// The position in the engine's events, counts, and the app's key.
-struct PlayHeader: JSONObject, Sendable {
-  static let key = "play"
-
-  /// The number of the last processed event.
-  var followed: Int64 = 0
-  var messageCount: Int64 = 0
-  var voidedCount: Int64 = 0
-  /// The app's private key, PKCS#8 in PEM; generated at first use.
-  var appKey: String?
-  /// The number of times that each new message is pushed again after it was accepted.
-  var duplicates: Int64 = 0
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case followed, messageCount, voidedCount, appKey, duplicates }
-  static let fieldNames = JSONFieldNames<Field>()
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .followed: try coder.code(&followed)
-    case .messageCount: try coder.code(&messageCount)
-    case .voidedCount: try coder.code(&voidedCount)
-    case .appKey: try coder.code(&appKey)
-    case .duplicates: try coder.code(&duplicates)
-    }
   }
 }
