@@ -25,7 +25,7 @@ final class DurableSize: Sendable {
   }
 }
 
-/// The state of a trail's writer, and the state that its readers see, all of which survives a power loss.
+/// The state of a trail's writer, and the state that its readers see, which survives a power loss.
 final class KnownStates: Sendable {
   private let durable: DurableSize
   private let states: Mutex<(written: PublishedTrail, published: PublishedTrail)>
