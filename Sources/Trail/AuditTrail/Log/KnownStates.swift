@@ -30,7 +30,6 @@ final class KnownStates: Sendable {
   private let durable: DurableSize
   private let states: Mutex<(written: PublishedTrail, published: PublishedTrail)>
 
-  /// Begins with a state that is entirely durable.
   init(_ state: PublishedTrail, durable: DurableSize) {
     self.durable = durable
     states = Mutex((written: state, published: state))
