@@ -24,26 +24,39 @@ enum RecordInput {
     } catch {
       throw Failure(message: error.description)
     }
-    var record = AuditRecord(
-      EntryFacts(time: Int64(now.millisecondsSince1970), kind: EntryKind(rawValue: "")))
-    for member in members where !passedOver.contains(member.name) { try read(member, into: &record) }
-    if let receipt = record.receiptBytes { name(receipt, in: &record.facts) }
-    guard !record.kind.rawValue.isEmpty else {
+    var facts = EntryFacts(time: Int64(now.millisecondsSince1970), kind: EntryKind(rawValue: ""))
+    var receipt: [UInt8]?
+    var customer: String?
+    for member in members where !passedOver.contains(member.name) {
+      if try read(member, into: &facts) { continue }
+      switch member.name {
+      case "customer": customer = RecordingOptions.canonicalCustomer(try text(member))
+      case "receiptData":
+        guard let bytes = try? Base64.decode(Array(try text(member).utf8)) else {
+          throw Failure(message: "\"receiptData\" is not base64.")
+        }
+        receipt = bytes
+      default:
+        throw Failure(message: "Entries have no member \"\(ShownText.plain(member.name))\".")
+      }
+    }
+    if let receipt { name(receipt, in: &facts) }
+    guard !facts.kind.rawValue.isEmpty else {
       throw Failure(message: "The record has no \"kind\", such as \"verdict\".")
     }
     // Times never decrease along a trail. Later entries would get the time of an entry from the future instead of their
     // own.
-    guard record.facts.time <= Int64(now.millisecondsSince1970) + 3_600_000 else {
+    guard facts.time <= Int64(now.millisecondsSince1970) + 3_600_000 else {
       throw Failure(message: "\"time\" lies in the future.")
     }
     do throws(MalformedEntry) {
       // The longest encoding of the entry in any trail.
-      let longest = AuditEntry(record.facts, previous: .max, commitment: SHA256Digest(of: []))
+      let longest = AuditEntry(facts, previous: .max, commitment: SHA256Digest(of: []))
       _ = try longest.encoded()
     } catch {
       throw Failure(message: error.description)
     }
-    return record
+    return AuditRecord(facts, receiptBytes: receipt, customerToken: customer)
   }
 
   /// Sets the receipt digest if the record does not have it, in the same way as recording a verdict does. It is the
@@ -54,20 +67,6 @@ enum RecordInput {
     let isSignatureValid = facts.verdict == .valid || facts.signer != nil
     facts.receipt = facts.receipt ?? (isSignatureValid ? digests.identity : nil) ?? digests.encoding
     facts.encoding = facts.encoding ?? digests.encoding
-  }
-
-  private static func read(_ member: JSONMember, into record: inout AuditRecord) throws(Failure) {
-    if try read(member, into: &record.facts) { return }
-    switch member.name {
-    case "customer": record.customerToken = RecordingOptions.canonicalCustomer(try text(member))
-    case "receiptData":
-      guard let bytes = try? Base64.decode(Array(try text(member).utf8)) else {
-        throw Failure(message: "\"receiptData\" is not base64.")
-      }
-      record.receiptBytes = bytes
-    default:
-      throw Failure(message: "Entries have no member \"\(ShownText.plain(member.name))\".")
-    }
   }
 
   /// Requires the value that a member states, or says after its name what is wrong.

@@ -89,7 +89,6 @@ struct EarlierEntriesSearch {
     }
   }
 
-  /// Returns the first entry that the record repeats.
   private func repeated(_ prepared: PreparedRecord) throws -> UInt64? {
     guard let receipt = prepared.fingerprints.receipt, index.mayContain(.receipt, receipt) else { return nil }
     var candidates = index.candidates(.receipt, receipt, in: reader)

@@ -192,9 +192,7 @@ enum WrappingKeys {
     let row = Int64(number / countPerRow)
     let last = try writer.lastKey(.keys, in: 0...Int64.max) ?? -1
     if last < row {
-      for made in last + 1...row {
-        try writer.put(.keys, made, Random.bytes(rowByteCount))
-      }
+      for made in last + 1...row { try writer.put(.keys, made, Random.bytes(rowByteCount)) }
     }
     let key = random()
     let bytes = unsafe withUnsafeBytes(of: key) { unsafe Array($0) }

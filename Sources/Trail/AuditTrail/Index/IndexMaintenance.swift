@@ -22,7 +22,6 @@ final class IndexMaintenance: Sendable {
     if writer.context.keys.canSign { merge() }
   }
 
-  /// Merges runs if the last change made one.
   func mergeIfFlushed() {
     let indexedSize = writer.states.written.head.indexedSize
     guard lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize else {

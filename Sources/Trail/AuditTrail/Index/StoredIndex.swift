@@ -3,7 +3,6 @@
 internal import FingerprintIndex
 internal import ReceiptCrypto
 
-/// The rows of the index in the tables of a trail.
 protocol StoredIndexRows: IndexReader {
   var reader: any StorageReader { get }
 }
@@ -36,23 +35,21 @@ struct WritableIndexRows: StoredIndexRows, IndexWriter {
   }
 }
 
-/// The storage of the index, for the transactions that merge its runs.
 struct StoredIndex: IndexStorage {
   let storage: any TrailStorage
-  /// Returns the authentic root of a state.
-  let root: @Sendable (any StorageReader) throws -> IndexRoot
-  let seal: @Sendable (IndexRoot, any StorageWriter) throws -> Void
+  /// The keys that sign the head, which has the index's root.
+  let keys: TrailKeys
 
   func read<Result>(_ body: (any IndexReader, IndexRoot) throws -> Result) throws -> Result {
-    try storage.read { try body(IndexRows(base: $0), root($0)) }
+    try storage.read { try body(IndexRows(base: $0), keys.head(in: $0).indexRoot) }
   }
 
   func write<Result>(_ body: (any IndexWriter, inout IndexRoot) throws -> Result) throws -> Result {
     try storage.writeUnsynchronized { writer in
-      let old = try root(writer)
-      var new = old
-      let result = try body(WritableIndexRows(base: writer), &new)
-      if new != old { try seal(new, writer) }
+      var head = try keys.head(in: writer)
+      let old = head.indexRoot
+      let result = try body(WritableIndexRows(base: writer), &head.indexRoot)
+      if head.indexRoot != old { try keys.write(head, in: writer) }
       return result
     }
   }

@@ -30,6 +30,7 @@ package struct KeyChain: Sendable, Hashable {
     try self.init(first, Self.proofs(in: file))
   }
 
+  /// The key that signs now.
   package var current: NoteVerifierKey { successions.last?.key ?? first }
 
   package var keys: [NoteVerifierKey] { [first] + successions.map(\.key) }

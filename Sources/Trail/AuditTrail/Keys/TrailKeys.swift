@@ -12,7 +12,6 @@ final class TrailKeys: Sendable {
 
   private struct State {
     var chain: KeyChain
-    /// The private key; `nil` if the trail is only read.
     var signer: NoteSignerKey?
   }
 
@@ -25,7 +24,11 @@ final class TrailKeys: Sendable {
     fingerprintBits: Int = IndexKey.fingerprintBits
   ) throws {
     self.configuration = configuration
-    fingerprints = try configuration.fingerprintKey(bits: fingerprintBits)
+    guard let fingerprints = IndexKey(configuration.indexKey, fingerprintBits: fingerprintBits) else {
+      throw AuditError(
+        .notATrail, at: "configuration", "The configuration is not one that this version writes.")
+    }
+    self.fingerprints = fingerprints
     state = Mutex(State(chain: chain, signer: signer))
   }
 
@@ -150,13 +153,7 @@ final class TrailKeys: Sendable {
   }
 
   /// Returns the index in a storage, for merging its runs: each merge changes the root in the head.
-  func index(in storage: any TrailStorage) -> StoredIndex {
-    StoredIndex(storage: storage, root: { try self.head(in: $0).indexRoot }) { root, writer in
-      var head = try self.head(in: writer)
-      head.indexRoot = root
-      try self.write(head, in: writer)
-    }
-  }
+  func index(in storage: any TrailStorage) -> StoredIndex { StoredIndex(storage: storage, keys: self) }
 
   /// Returns the private key that signs now; throws if there is none, or it was replaced.
   func signer() throws(AuditError) -> NoteSignerKey {

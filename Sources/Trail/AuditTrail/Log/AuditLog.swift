@@ -77,9 +77,7 @@ public final class AuditLog: Sendable {
     erasure = Erasure(writer: writer, publisher: publisher, clock: options.clock)
     clock = options.clock
   }
-}
 
-extension AuditLog {
   /// Opens a trail.
   ///
   /// - Parameters:

@@ -25,12 +25,11 @@ final class DurableSize: Sendable {
   }
 }
 
-/// The state of a trail's writer, and the state that its readers see, all of which survives a power loss.
+/// The state of a trail's writer, and the state that its readers see, which survives a power loss.
 final class KnownStates: Sendable {
   private let durable: DurableSize
   private let states: Mutex<(written: PublishedTrail, published: PublishedTrail)>
 
-  /// Begins with a state that is entirely durable.
   init(_ state: PublishedTrail, durable: DurableSize) {
     self.durable = durable
     states = Mutex((written: state, published: state))

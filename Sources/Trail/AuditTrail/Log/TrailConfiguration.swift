@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FingerprintIndex
 internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
@@ -66,13 +65,6 @@ public struct TrailConfiguration: Sendable, Hashable {
     self.indexKey = indexKey
   }
 
-  func fingerprintKey(bits: Int) throws(AuditError) -> IndexKey {
-    guard let key = IndexKey(indexKey, fingerprintBits: bits) else { throw Self.unreadable }
-    return key
-  }
-
-  private static let unreadable = AuditError(
-    .notATrail, at: "configuration", "The configuration is not one that this version writes.")
   private static let header = "receiptkit.dev/audit-trail@v1"
 
   var text: String {

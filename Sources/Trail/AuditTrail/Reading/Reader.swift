@@ -7,7 +7,6 @@ internal import TransparencyLog
 
 final class Reader: Sendable {
   private let writer: TrailWriter
-  /// The head whose signature was verified last.
   private let verifiedHead: Mutex<SignedHead>
 
   init(_ writer: TrailWriter) {

@@ -96,9 +96,7 @@ struct UnverifiedTiles: TileReader {
   let reader: any StorageReader
 
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
-    if coordinates.width == TileCoordinates.fullWidth {
-      return try StoredTiles.fullTile(coordinates, reader)
-    }
+    if coordinates.width == TileCoordinates.fullWidth { return try StoredTiles.fullTile(coordinates, reader) }
     // A partial tile is not stored: its hashes are the roots of the full tiles below it.
     return try (0..<UInt64(coordinates.width)).map { number in
       let below = TileCoordinates(

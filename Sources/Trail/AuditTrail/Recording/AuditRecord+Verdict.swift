@@ -100,7 +100,6 @@ extension [AuditRecord] {
 }
 
 extension EntryFacts {
-  /// Notes the statements of the receipt as a whole, and its signer.
   fileprivate mutating func note(_ receipt: VerifiedReceipt?) {
     guard let receipt else { return }
     format = receipt.kind.rawValue

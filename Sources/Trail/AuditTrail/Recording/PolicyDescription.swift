@@ -16,66 +16,60 @@ package struct PolicyDescription: Sendable, Hashable {
   package let text: String
 
   package init(_ policy: VerificationPolicy) {
-    var lines = PolicyLines()
+    var text = Self.header
+    func add(_ key: String, _ value: String) {
+      text += "\(key) \(String(decoding: EntryText.encoded(value), as: UTF8.self))\n"
+    }
+    // A line for each element of a set, in the order of their bytes.
+    func add(_ key: String, _ values: [String]) {
+      for value in values.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) { add(key, value) }
+    }
     switch policy.bundleIds {
-    case .any: lines.add("bundle-rule", "any")
+    case .any: add("bundle-rule", "any")
     case .oneOf(let identifiers):
-      lines.add("bundle-rule", "one-of")
-      lines.add("bundle", identifiers.map { $0 })
+      add("bundle-rule", "one-of")
+      add("bundle", identifiers.map { $0 })
     }
-    if let appAppleId = policy.appAppleId { lines.add("app", String(appAppleId)) }
-    lines.add("environment", policy.environments.map(\.rawValue))
-    lines.add("kind", policy.kinds.map(\.rawValue))
+    if let appAppleId = policy.appAppleId { add("app", String(appAppleId)) }
+    add("environment", policy.environments.map(\.rawValue))
+    add("kind", policy.kinds.map(\.rawValue))
     switch policy.timeRule {
-    case .atSigning: lines.add("time", "at-signing")
-    case .now: lines.add("time", "now")
-    case .at(let instant): lines.add("time", "at-" + Self.text(instant.millisecondsSince1970))
+    case .atSigning: add("time", "at-signing")
+    case .now: add("time", "now")
+    case .at(let instant): add("time", "at-" + Self.text(instant.millisecondsSince1970))
     }
-    if let maximumAge = policy.maximumAge { lines.add("maximum-age", Self.text(maximumAge)) }
-    lines.add("clock-skew", Self.text(policy.allowedClockSkew))
-    lines.add("marker", policy.markers.map { "\($0.leaf),\($0.intermediate)" })
-    if policy.deviceIdentifier != nil { lines.add("device", "demanded") }
-    lines.add("algorithm", policy.algorithms.map(\.rawValue))
+    if let maximumAge = policy.maximumAge { add("maximum-age", Self.text(maximumAge)) }
+    add("clock-skew", Self.text(policy.allowedClockSkew))
+    add("marker", policy.markers.map { "\($0.leaf),\($0.intermediate)" })
+    if policy.deviceIdentifier != nil { add("device", "demanded") }
+    add("algorithm", policy.algorithms.map(\.rawValue))
     switch policy.selfSignedTesting {
-    case .refused: lines.add("self-signed", "refused")
+    case .refused: add("self-signed", "refused")
     case .pinned(let fingerprints):
-      lines.add("self-signed", "pinned")
-      lines.add("pinned", fingerprints.map(Base64.encodeToString))
+      add("self-signed", "pinned")
+      add("pinned", fingerprints.map(Base64.encodeToString))
     }
-    lines.add(
+    add(
       "app-key",
       policy.appKeys.all.map { "\($0.store.rawValue),\($0.package),\($0.publicKey.sha256FingerprintHex)" })
-    if policy.admitsShortKeys { lines.add("short-keys", "admitted") }
-    lines.add("claimed-environment", policy.acceptsClaimedEnvironment ? "accepted" : "insufficient")
+    if policy.admitsShortKeys { add("short-keys", "admitted") }
+    add("claimed-environment", policy.acceptsClaimedEnvironment ? "accepted" : "insufficient")
     switch policy.offlineRule {
-    case .insufficient: lines.add("offline", "insufficient")
-    case .sufficient: lines.add("offline", "sufficient")
+    case .insufficient: add("offline", "insufficient")
+    case .sufficient: add("offline", "sufficient")
     case .sufficientWithout(let names):
-      lines.add("offline", "sufficient-without")
-      lines.add("without", names.map { $0 })
+      add("offline", "sufficient-without")
+      add("without", names.map { $0 })
     }
-    text = lines.text
+    self.text = text
   }
 
-  fileprivate static let header = "receiptkit.dev/verification-policy@v1\n"
+  private static let header = "receiptkit.dev/verification-policy@v1\n"
   static let beginning = Array(header.utf8)
 
   /// Returns whole numbers as digits only, and others as the shortest decimal that reads as the same number.
   private static func text(_ number: Double) -> String {
     if let whole = Int64(exactly: number) { return String(whole) }
     return number.description
-  }
-}
-
-private struct PolicyLines {
-  private(set) var text = PolicyDescription.header
-
-  mutating func add(_ key: String, _ value: String) {
-    text += "\(key) \(String(decoding: EntryText.encoded(value), as: UTF8.self))\n"
-  }
-
-  /// Adds a line for each element of a set, in the order of their bytes.
-  mutating func add(_ key: String, _ values: [String]) {
-    for value in values.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) { add(key, value) }
   }
 }

@@ -83,9 +83,7 @@ public struct ReplayChecker: RemoteChecker {
       // An erased customer cannot be compared. The owner is the first customer that is still recorded.
       for grant in grants {
         guard let owner = try await trail.customer(at: grant.index) else { continue }
-        if let replay = question.replay(grantedIn: grant.index, grant.entry, to: owner) {
-          return replay
-        }
+        if let replay = question.replay(grantedIn: grant.index, grant.entry, to: owner) { return replay }
         break
       }
     }

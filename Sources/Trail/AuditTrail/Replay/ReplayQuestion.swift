@@ -42,9 +42,7 @@ package enum ReplayQuestion: Sendable, Hashable {
           line.newest.lineIdentifier.map(Purchase.original)
           ?? line.newest.eventIdentifier.map(Purchase.transaction)
         let name = line.newest.eventIdentifier ?? line.newest.lineIdentifier ?? ""
-        if let purchase {
-          questions.append(.customer(purchase, in: scope, name: name, customer: customer))
-        }
+        if let purchase { questions.append(.customer(purchase, in: scope, name: name, customer: customer)) }
       }
     }
     // The products of one order share its order identifier and purchase token.

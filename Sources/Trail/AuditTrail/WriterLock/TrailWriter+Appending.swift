@@ -17,7 +17,6 @@ extension TrailWriter {
       }
     }
   }
-
 }
 
 extension TrailState {
@@ -90,9 +89,7 @@ extension TrailState {
       }
     }
   }
-}
 
-extension TrailState {
   /// Notes that the entries from here on are this writer's.
   mutating func noteWriter() {
     guard head.writer.writer != context.writer else { return }

@@ -9,11 +9,10 @@ extension TrailWriter {
   func grant(
     _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int
   ) throws(AuditError) -> [GrantDecision] {
-    let once = context.keys.configuration.once
-    return try locked { state throws(AuditError) in
+    try locked { state throws(AuditError) in
       try state.write { trail, writer in
         try trail.flushIndex(every: flushInterval, in: writer)
-        return try trail.grant(requests, known, longest: longest, once: once, in: writer)
+        return try trail.grant(requests, known, longest: longest, in: writer)
       }
     }
   }
@@ -21,12 +20,13 @@ extension TrailWriter {
 
 extension TrailState {
   fileprivate mutating func grant(
-    _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int,
-    once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
+    _ requests: ArraySlice<GrantRequest>, _ known: KnownGrants, longest: Int, in writer: any StorageWriter
   ) throws -> [GrantDecision] {
+    let once = context.keys.configuration.once
     var decisions: [GrantDecision] = []
     for request in requests {
-      let view = view(in: writer)
+      let view = TrailView(
+        reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
       var verdict = request.verdict
       // A grant to the first customer is entered even if an entry differs only in its customer, who was erased or not
       // recorded: the next customer must find this grant.
@@ -59,9 +59,5 @@ extension TrailState {
       decisions.append(GrantDecision(verdict: verdict, acknowledgements: entered))
     }
     return decisions
-  }
-
-  private func view(in writer: any StorageWriter) -> TrailView {
-    TrailView(reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
   }
 }

@@ -43,7 +43,8 @@ final class TrailWriter: Sendable {
   ) throws(AuditError) -> Result {
     let outcome: Swift.Result<Result, AuditError> = state.withLock { state in
       let outcome = Swift.Result { () throws(AuditError) in try body(&state) }
-      states.remove(state.takeRemoved())
+      states.remove(state.removed)
+      state.removed = []
       if let now = state.written { states.take(now) }
       return outcome
     }

@@ -15,7 +15,7 @@ struct WriterState {
   /// The checkpoint that was last seen in its store.
   var checkpoint: VerifiedCheckpoint?
   /// The index records that were removed since they were last taken; the state that readers see may still have them.
-  private var removed: [(kind: IndexKind, records: [IndexRecord])] = []
+  var removed: [(kind: IndexKind, records: [IndexRecord])] = []
   /// This is shared with the threads that sync appends.
   let durable = DurableSize()
 
@@ -40,11 +40,6 @@ struct WriterState {
 
   var written: PublishedTrail? {
     trail.map { PublishedTrail($0, checkpoint: checkpoint) }
-  }
-
-  mutating func takeRemoved() -> [(kind: IndexKind, records: [IndexRecord])] {
-    defer { removed = [] }
-    return removed
   }
 
   /// Changes the trail in one transaction, which must be synced before anyone is informed of it.
