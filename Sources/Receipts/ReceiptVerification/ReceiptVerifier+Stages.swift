@@ -129,7 +129,7 @@ extension ReceiptVerifier {
     in context: PolicyEvaluator.Context, trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
     let acceptance = try evaluator.evaluate(content, claims: claims, in: context, trace: trace)
-    knownSigners.insert(content.signer, of: content.message.format)
+    knownSigners.insert(content.proven.signer, of: content.proven.message.format)
     guard let reason = acceptance.unprovenEnvironment else {
       return VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested)
     }

@@ -66,18 +66,6 @@ final class KnownSigners: Sendable {
 /// The signers of the receipts that are verified together: those that were known before, and those resolved for them.
 struct BatchSigners {
   let known: KnownSigners
-  /// The results for signers that are not known, by cache key.
-  private var resolved: [SignerCacheKey: Result<Signer, ValidationError>] = [:]
-
-  init(known: KnownSigners) { self.known = known }
-
-  /// Returns the signer of a message, resolved once for the batch, because the result depends on the cache key alone.
-  mutating func resolved(
-    _ message: SignedMessage, by resolver: SignerResolver
-  ) throws(ValidationError) -> Signer {
-    if let found = resolved[message.cacheKey] { return try found.get() }
-    let result = Result { () throws(ValidationError) in try resolver.resolve(message) }
-    resolved[message.cacheKey] = result
-    return try result.get()
-  }
+  /// The results for signers that are not known, each resolved once because it depends on the cache key alone.
+  var resolved: [SignerCacheKey: Result<Signer, ValidationError>] = [:]
 }

@@ -15,7 +15,7 @@ struct DetachedSignatureDiagnosis {
 
   /// Creates the diagnosis; `nil` for receipts of other formats.
   init?(_ message: SignedMessage) {
-    guard case .detached(let receipt, _) = message.content,
+    guard case .detached(let receipt) = message.receipt,
       case .app(let package, let store) = message.keySource
     else { return nil }
     (self.message, data, self.package, self.store) = (message, receipt.signedBytes, package, store)

@@ -37,7 +37,7 @@ struct PolicyEvaluator: Sendable {
     _ content: AuthenticatedContent, claims: Claims, in context: Context, trace: Trace?
   ) throws(ValidationError) -> Acceptance {
     try requireKind(claims.kind, in: context)
-    let path = try path(validFor: claims, among: content.paths, in: context, trace: trace)
+    let path = try path(validFor: claims, among: content.proven.paths, in: context, trace: trace)
     try requireApp(claims)
     try requireTestEnvironment(claims, for: path)
     trace?.add(.policy, passed: true, "the app is accepted")

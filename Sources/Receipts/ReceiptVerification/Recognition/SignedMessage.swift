@@ -19,73 +19,45 @@ final class SignedMessage {
   let cacheKey: SignerCacheKey
   /// The certificates or keys that lead to the signer's key.
   let keySource: KeySource
-  /// The content, which is decoded after it is authenticated.
-  let content: Content
+  /// The parsed receipt, whose content is decoded after it is authenticated.
+  let receipt: UnverifiedReceipt
+  /// The data of a detached receipt, decoded during recognition because it names the app, which determines the keys.
+  ///
+  /// A decoding error is thrown only if the signature matches.
+  let detachedContent: Result<DetachedContent, MalformedReceipt>?
   /// The bounds on size and nesting.
   let limits: ReceiptLimits
 
   init(
-    _ content: Content, algorithm: ReceiptAlgorithm, signed: SignedContent, signature: ArraySlice<UInt8>,
-    cacheKey: SignerCacheKey, keySource: KeySource, limits: ReceiptLimits
+    _ receipt: UnverifiedReceipt, algorithm: ReceiptAlgorithm, signed: SignedContent,
+    signature: ArraySlice<UInt8>, cacheKey: SignerCacheKey, keySource: KeySource,
+    detachedContent: Result<DetachedContent, MalformedReceipt>? = nil, limits: ReceiptLimits
   ) {
+    self.receipt = receipt
+    self.detachedContent = detachedContent
     self.algorithm = algorithm
     self.signed = signed
     self.signature = signature
     self.cacheKey = cacheKey
     self.keySource = keySource
-    self.content = content
     self.limits = limits
   }
 
-  /// The content of a receipt of each format.
-  enum Content {
-    case jws(UnverifiedJWS)
-    case appReceipt(UnverifiedAppReceipt)
-    case transactionReceipt(UnverifiedTransactionReceipt)
-    /// Data is decoded during recognition, because it names the app, which determines the keys.
-    ///
-    /// A decoding error is thrown only if the signature matches.
-    case detached(UnverifiedDetachedReceipt, Result<DetachedContent, MalformedReceipt>)
-  }
-
-  /// The format of the receipt.
-  var format: ReceiptFormat {
-    switch content {
-    case .jws: .jws
-    case .appReceipt: .appReceipt
-    case .transactionReceipt: .transactionReceipt
-    case .detached: .detached
-    }
-  }
-
-  /// The parsed receipt.
-  var receipt: UnverifiedReceipt {
-    switch content {
-    case .jws(let jws): .jws(jws)
-    case .appReceipt(let receipt): .appReceipt(receipt)
-    case .transactionReceipt(let receipt): .transactionReceipt(receipt)
-    case .detached(let receipt, _): .detached(receipt)
-    }
-  }
-
-  /// The receipt without its wrapping: ``/ReceiptCodec/UnverifiedReceipt/encoded``.
-  var encoded: [UInt8] {
-    switch content {
-    case .jws(let jws): jws.compact
-    case .appReceipt(let receipt): receipt.encoded
-    case .transactionReceipt(let receipt): receipt.encoded
-    case .detached(let receipt, _): receipt.encoded
-    }
-  }
+  var format: ReceiptFormat { receipt.format }
 
   /// Decodes the content after it is authenticated.
   func decodedContent() throws(MalformedReceipt) -> DecodedContent {
-    switch content {
-    case .jws(let jws): DecodedContent(try jws.decodePayload(limits: limits))
+    switch receipt {
+    case .jws(let jws): DecodedContent(try JWSPayload(decoding: jws.payload, limits: limits))
     case .appReceipt(let receipt): DecodedContent(try receipt.decodePayload(limits: limits))
     case .transactionReceipt(let receipt):
       DecodedContent(try receipt.decodePurchaseInfo(limits: limits), claiming: receipt.claimedEnvironment)
-    case .detached(_, let content): DecodedContent(try content.get())
+    case .detached(let receipt):
+      if let detachedContent {
+        DecodedContent(try detachedContent.get())
+      } else {
+        DecodedContent(try DetachedContent(decoding: receipt.signedBytes, limits: limits))
+      }
     }
   }
 }

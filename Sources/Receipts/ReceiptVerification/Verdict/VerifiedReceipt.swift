@@ -88,6 +88,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   init(
     _ content: AuthenticatedContent, claims: Claims, signedBy path: SigningPath, nested: [VerifiedReceipt]
   ) {
+    let message = content.proven.message
     self.content = content.decoded.content
     kind = claims.kind
     environment = claims.environment
@@ -95,10 +96,10 @@ public struct VerifiedReceipt: Sendable, Hashable {
     bundleId = claims.bundleId
     appAppleId = claims.appAppleId
     signedAt = claims.signedAt
-    signer = path.signerInformation(algorithm: content.message.algorithm)
+    signer = path.signerInformation(algorithm: message.algorithm)
     assurance = path.assurance
     self.nested = nested
-    source = Source(content.message)
+    source = Source(bytes: message.receipt.encoded, signedContent: message.signed.content)
   }
 
   /// Returns the same receipt with its environment determined by a source that found the purchase there.
@@ -115,11 +116,6 @@ public struct VerifiedReceipt: Sendable, Hashable {
   struct Source: Sendable, Hashable {
     let bytes: [UInt8]
     let signedContent: ArraySlice<UInt8>
-
-    init(_ message: SignedMessage) {
-      bytes = message.encoded
-      signedContent = message.signed.content
-    }
 
     static func == (left: Source, right: Source) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
