@@ -15,8 +15,8 @@ package struct SelfSignedTestData: Sendable {
 
   /// Creates a signer with a fixed test key and certificate.
   package init() throws(SigningError) {
-    let key = try TestKeys.key(TestKeys.ES256.selfSigned)
-    let certificate = try TestRoots.certificate(TestRoots.selfSigned)
+    let key = try TestKeys.key(ES256TestKeys.selfSigned)
+    let certificate = try TestKeys.certificate(TestCertificates.selfSigned)
     let identity = try SigningIdentity(privateKey: key, chain: [certificate])
     let header = JWSHeader(x5c: [certificate.der], kid: "Apple_Xcode_Key", typ: "JWT")
     self.certificate = certificate

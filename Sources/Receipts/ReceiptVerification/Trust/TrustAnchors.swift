@@ -32,11 +32,21 @@ public struct TrustAnchors: Sendable, Hashable {
 
   /// Apple's three published roots, by fingerprint: Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3.
   public static let apple: TrustAnchors = {
-    let rootCA = (try? Certificate.certificates(in: Array(AppleRootCA.pem.utf8))) ?? []
+    // The other roots need no copy: the receipts that use them embed them. A transaction receipt embeds only its leaf.
+    let rootCA = (try? Certificate.certificates(in: Array(AppleCertificates.rootCA.utf8))) ?? []
     let pinned = appleFingerprints.compactMap { Hexadecimal.decode($0) }
     return TrustAnchors(
       certificates: rootCA.filter { pinned.contains($0.sha256Fingerprint) }, fingerprints: pinned)
   }()
+
+  /// The intermediates that issued the signers of Apple's transaction receipts, which embed only their leaf.
+  ///
+  /// They are published at www.apple.com/certificateauthority. They are not trusted: a path through one is valid only
+  /// if Apple's pinned root signed it.
+  public static let appleIntermediates: [Certificate] = [
+    AppleCertificates.iTunesStore, AppleCertificates.worldwideDeveloperRelations2008,
+    AppleCertificates.worldwideDeveloperRelations2013, AppleCertificates.worldwideDeveloperRelationsG5,
+  ].flatMap { (try? Certificate.certificates(in: Array($0.utf8))) ?? [] }
 
   /// The SHA-256 fingerprints of Apple's published roots in lower-case hexadecimal.
   static let appleFingerprints = [
