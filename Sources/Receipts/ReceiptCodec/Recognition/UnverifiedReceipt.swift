@@ -204,31 +204,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   }
 }
 
-/// The kinds of signed proof of purchase.
-///
-/// The raw values are the names that `receipt-tool` prints.
-public enum ReceiptKind: String, Sendable, Hashable, CaseIterable, Codable {
-  /// A JWS whose payload is a transaction (`signedTransactionInfo`).
-  case signedTransaction = "signed-transaction"
-  /// A JWS whose payload is the renewal information of a subscription (`signedRenewalInfo`).
-  case signedRenewalInfo = "signed-renewal-info"
-  /// A JWS whose payload is an app transaction (`signedAppTransactionInfo`).
-  case signedAppTransaction = "signed-app-transaction"
-  /// A JWS whose payload is a version 2 App Store Server Notification (`signedPayload`).
-  case signedNotification = "signed-notification"
-  /// A JWS whose payload is a realtime request of the Retention Messaging API (`signedPayload`).
-  case signedRealtimeRequest = "signed-realtime-request"
-  /// The PKCS#7 container of an app receipt with all of the app's purchases (`receipt-data`).
-  case appReceipt = "app-receipt"
-  /// The property list of a single `SKPaymentTransaction`, from iOS 6 and earlier.
-  case transactionReceipt = "transaction-receipt"
-  /// A signed Google Play purchase, or an order list from Google Play's first years (`INAPP_PURCHASE_DATA`).
-  case googlePlayPurchase = "google-play-purchase"
-  /// A signed response of Google Play's licensing service.
-  case googlePlayLicense = "google-play-license"
-  /// A signed Huawei AppGallery purchase (`InAppPurchaseData`).
-  case huaweiPurchase = "huawei-purchase"
-
+extension ReceiptKind {
   /// Indicates whether receipts of this kind have a detached signature, made with an app's key and without
   /// certificates.
   package var isDetached: Bool {

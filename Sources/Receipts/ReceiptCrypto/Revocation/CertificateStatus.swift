@@ -98,3 +98,14 @@ enum RevocationSignature {
     Certificate.sha2SignatureOIDs.contains(oid) || oid == ObjectIdentifiers.sha1WithRSAEncryption
   }
 }
+
+extension OCSPError {
+  /// Indicates whether the request can be repeated later.
+  package var isRetryable: Bool { code == .tryLater || code == .internalError }
+
+  static let outOfMemory = OCSPError(.internalFailure, "OpenSSL has no memory.")
+}
+
+extension RevocationListError {
+  static let outOfMemory = RevocationListError(.internalFailure, "OpenSSL has no memory.")
+}

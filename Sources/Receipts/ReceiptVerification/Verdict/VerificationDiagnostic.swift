@@ -4,26 +4,6 @@ internal import ReceiptBytes
 
 /// One decision on the way to a verdict, for logs and troubleshooting.
 public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertible {
-  /// The subject of a decision.
-  public enum Step: String, Sendable, Hashable, CaseIterable {
-    /// The kind of receipt.
-    case recognition
-    /// The path of the certificates to a trusted root, and their purpose.
-    case chain
-    /// The match of the signature.
-    case signature
-    /// The decoding of the content.
-    case content
-    /// The time rule.
-    case time
-    /// The other requirements of the policy.
-    case policy
-    /// The answer of a remote checker.
-    case checker
-    /// The outcome.
-    case verdict
-  }
-
   /// The subject of the decision.
   public let step: Step
   /// `true` if the decision was in favor of the receipt.

@@ -23,26 +23,6 @@ package struct TestRevocationResponder: Sendable {
     case delegate
   }
 
-  /// A flaw of a response, which verifiers must refuse.
-  package enum Flaw: String, Sendable, Hashable, CaseIterable {
-    /// The response has the nonce of another request.
-    case wrongNonce = "wrong-nonce"
-    /// `nextUpdate` was an hour ago.
-    case stale
-    /// `thisUpdate` is tomorrow.
-    case fromTheFuture = "from-the-future"
-    /// Another key signed in the issuer's name.
-    case wrongSigner = "wrong-signer"
-    /// The responder's certificate does not allow OCSP signing.
-    case delegateWithoutUsage = "delegate-without-usage"
-    /// An authority other than the issuer certified the responder.
-    case delegateOfAnother = "delegate-of-another"
-    /// The answer is about another certificate.
-    case otherCertificate = "other-certificate"
-    /// The signature uses SHA-1.
-    case weakSignature = "weak-signature"
-  }
-
   /// The signer of responses; initially the issuer.
   package var signer: Signer = .issuer
   /// The flaw of responses; initially `nil`.
