@@ -87,10 +87,3 @@ struct AttributeListWriter {
     return writer.bytes
   }
 }
-
-extension Timestamp {
-  /// Indicates whether the year is between 0 and 9999, the range of a date in a receipt.
-  var hasFourDigitYear: Bool {
-    millisecondsSince1970 >= -62_167_219_200_000 && millisecondsSince1970 < 253_402_300_800_000
-  }
-}

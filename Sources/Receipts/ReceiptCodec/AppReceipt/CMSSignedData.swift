@@ -28,7 +28,9 @@ package struct CMSSignedData: Sendable, Hashable {
   package var certificatesBytes: ArraySlice<UInt8>
   /// The signatures. An App Store receipt has exactly one.
   package var signerInfos: [CMSSignerInfo]
+}
 
+extension CMSSignedData {
   /// Creates a container with one signature, laid out as in App Store receipts: version 1, no signed attributes.
   ///
   /// - Parameters:
@@ -44,31 +46,13 @@ package struct CMSSignedData: Sendable, Hashable {
     issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
     signatureAlgorithm: String = ObjectIdentifiers.rsaEncryption, signature: ArraySlice<UInt8>
   ) {
-    self.version = 1
-    self.digestAlgorithms = [digestAlgorithm]
-    self.content = content
-    self.certificates = certificates
-    var joined: [UInt8] = []
-    for certificate in certificates { joined += certificate }
-    self.certificatesBytes = joined[...]
-    self.signerInfos = [
-      CMSSignerInfo(
-        version: 1, issuer: issuer, serialNumber: serialNumber, subjectKeyIdentifier: nil,
-        digestAlgorithm: digestAlgorithm, signedAttributes: nil, signatureAlgorithm: signatureAlgorithm,
-        signature: signature)
-    ]
-  }
-
-  init(
-    version: Int, digestAlgorithms: [String], content: ArraySlice<UInt8>, certificates: [ArraySlice<UInt8>],
-    certificatesBytes: ArraySlice<UInt8>, signerInfos: [CMSSignerInfo]
-  ) {
-    self.version = version
-    self.digestAlgorithms = digestAlgorithms
-    self.content = content
-    self.certificates = certificates
-    self.certificatesBytes = certificatesBytes
-    self.signerInfos = signerInfos
+    let signerInfo = CMSSignerInfo(
+      version: 1, issuer: issuer, serialNumber: serialNumber, subjectKeyIdentifier: nil,
+      digestAlgorithm: digestAlgorithm, signedAttributes: nil, signatureAlgorithm: signatureAlgorithm,
+      signature: signature)
+    self.init(
+      version: 1, digestAlgorithms: [digestAlgorithm], content: content, certificates: certificates,
+      certificatesBytes: certificates.flatMap { $0 }[...], signerInfos: [signerInfo])
   }
 }
 

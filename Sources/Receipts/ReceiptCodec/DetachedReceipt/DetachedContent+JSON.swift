@@ -3,13 +3,11 @@
 extension GooglePlayLicense: Encodable {
   /// The fields as a JSON object.
   package var jsonValue: JSONValue {
-    let members: [(String, JSONValue?)] = [
+    .members(
       ("responseCode", .integer(responseCode.number)), ("nonce", .integer(nonce)),
       ("packageName", .string(packageName)), ("versionCode", .string(versionCode)),
       ("userId", .string(userId)), ("timestamp", .string(timestamp.iso8601)),
-      ("extras", extras.map { .string($0) }),
-    ]
-    return .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
+      ("extras", extras.map { .string($0) }))
   }
 
   /// Encodes the fields by name; the date is in ISO 8601.

@@ -96,6 +96,11 @@ extension Timestamp {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Indicates whether the year is between 0 and 9999, the range of a textual date.
+  package var hasFourDigitYear: Bool {
+    millisecondsSince1970 >= -62_167_219_200_000 && millisecondsSince1970 < 253_402_300_800_000
+  }
+
   /// The milliseconds since 1970, rounded down and limited to ``greatestMagnitude``; 0 for NaN.
   package var wholeMilliseconds: Int {
     guard !millisecondsSince1970.isNaN else { return 0 }

@@ -43,6 +43,15 @@ public enum JSONValue: Sendable, Hashable {
   /// Creates a JSON number from an integer.
   package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 
+  /// Creates an object of the members that have a value.
+  package static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
+    .members(members)
+  }
+
+  package static func members(_ members: [(name: String, value: JSONValue?)]) -> JSONValue {
+    .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
+  }
+
   /// The value of the member with exactly this name; `nil` if there is no such member, or this is not an object.
   package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }

@@ -19,19 +19,18 @@ package struct JWSHeader: Sendable, Hashable {
   /// This codec understands no extension, so a header with this member must not be accepted.
   package var crit: [String]?
   /// The members without a field, in order; they are written after the fields.
-  package var unknownFields: [JSONMember]
+  package var unknownFields: [JSONMember] = []
 
   /// Creates a header.
   package init(
     alg: String = "ES256", x5c: [[UInt8]] = [], kid: String? = nil, typ: String? = nil,
-    crit: [String]? = nil, unknownFields: [JSONMember] = []
+    crit: [String]? = nil
   ) {
     self.alg = alg
     self.x5c = x5c
     self.kid = kid
     self.typ = typ
     self.crit = crit
-    self.unknownFields = unknownFields
   }
 
   /// Decodes a header from JSON.

@@ -15,7 +15,6 @@ public indirect enum JWSPayload: Sendable, Hashable {
 
   /// Decodes a payload from JSON as the given kind, or else as the kind that its members imply.
   ///
-  ///
   /// | Members | Kind |
   /// |---|---|
   /// | `notificationType` or `notificationUUID` | notification |
@@ -92,13 +91,16 @@ public indirect enum JWSPayload: Sendable, Hashable {
   }
 
   /// Returns the payload as compact JSON, with fields in the order of Apple's documentation and unknown fields last.
-  package func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] { content.encodedJSON() }
+
+  /// The payload with the type of its kind.
+  var content: any WirePayload {
     switch self {
-    case .transaction(let payload): payload.encodedJSON()
-    case .renewalInfo(let payload): payload.encodedJSON()
-    case .appTransaction(let payload): payload.encodedJSON()
-    case .notification(let payload): payload.encodedJSON()
-    case .realtimeRequest(let payload): payload.encodedJSON()
+    case .transaction(let payload): payload
+    case .renewalInfo(let payload): payload
+    case .appTransaction(let payload): payload
+    case .notification(let payload): payload
+    case .realtimeRequest(let payload): payload
     }
   }
 }
@@ -107,15 +109,7 @@ extension JWSPayload: Encodable {
   /// Encodes the payload of any kind under Apple's names.
   ///
   /// - Throws: The encoder's error.
-  public func encode(to encoder: any Encoder) throws {
-    switch self {
-    case .transaction(let payload): try payload.encode(to: encoder)
-    case .renewalInfo(let payload): try payload.encode(to: encoder)
-    case .appTransaction(let payload): try payload.encode(to: encoder)
-    case .notification(let payload): try payload.encode(to: encoder)
-    case .realtimeRequest(let payload): try payload.encode(to: encoder)
-    }
-  }
+  public func encode(to encoder: any Encoder) throws { try content.encodeFields(to: encoder) }
 }
 
 extension Notification {

@@ -4,11 +4,15 @@
 package protocol WirePayload: JSONObject, Sendable, Hashable {
   /// The kind of receipt whose payload has this type.
   static var kind: ReceiptKind { get }
-  /// Extracts the content of a payload; `nil` if the payload is of another kind.
-  init?(_ payload: JWSPayload)
 }
 
 extension WirePayload {
+  /// Extracts the content of a payload; `nil` if the payload is of another kind.
+  package init?(_ payload: JWSPayload) {
+    guard let content = payload.content as? Self else { return nil }
+    self = content
+  }
+
   /// Decodes a payload from JSON.
   ///
   /// `lenientDates` also accepts ISO 8601 strings as dates: people write them, but Apple does not.
@@ -24,45 +28,20 @@ extension WirePayload {
 
 extension JWSTransaction {
   package static var kind: ReceiptKind { .signedTransaction }
-
-  package init?(_ payload: JWSPayload) {
-    guard case .transaction(let content) = payload else { return nil }
-    self = content
-  }
 }
 
 extension JWSRenewalInfo {
   package static var kind: ReceiptKind { .signedRenewalInfo }
-
-  package init?(_ payload: JWSPayload) {
-    guard case .renewalInfo(let content) = payload else { return nil }
-    self = content
-  }
 }
 
 extension AppTransaction {
   package static var kind: ReceiptKind { .signedAppTransaction }
-
-  package init?(_ payload: JWSPayload) {
-    guard case .appTransaction(let content) = payload else { return nil }
-    self = content
-  }
 }
 
 extension Notification {
   package static var kind: ReceiptKind { .signedNotification }
-
-  package init?(_ payload: JWSPayload) {
-    guard case .notification(let content) = payload else { return nil }
-    self = content
-  }
 }
 
 extension RealtimeRequest {
   package static var kind: ReceiptKind { .signedRealtimeRequest }
-
-  package init?(_ payload: JWSPayload) {
-    guard case .realtimeRequest(let content) = payload else { return nil }
-    self = content
-  }
 }

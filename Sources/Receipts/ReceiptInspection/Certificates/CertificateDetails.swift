@@ -44,16 +44,15 @@ package struct CertificateDetails: Sendable, Hashable {
   }
 
   var jsonValue: JSONValue {
-    .object([
-      JSONMember(name: "subject", value: .string(subject)),
-      JSONMember(name: "issuer", value: .string(issuer)),
-      JSONMember(name: "serialNumber", value: .string(serialNumber)),
-      JSONMember(name: "notBefore", value: .string(notBefore.iso8601)),
-      JSONMember(name: "notAfter", value: .string(notAfter.iso8601)),
-      JSONMember(name: "sha256", value: .string(sha256)),
-      JSONMember(name: "key", value: .string(key)),
-      JSONMember(name: "signatureAlgorithm", value: .string(signatureAlgorithm)),
-      JSONMember(name: "extensions", value: .array(extensions.map(\.jsonValue))),
-    ])
+    .members(
+      ("subject", .string(subject)),
+      ("issuer", .string(issuer)),
+      ("serialNumber", .string(serialNumber)),
+      ("notBefore", .string(notBefore.iso8601)),
+      ("notAfter", .string(notAfter.iso8601)),
+      ("sha256", .string(sha256)),
+      ("key", .string(key)),
+      ("signatureAlgorithm", .string(signatureAlgorithm)),
+      ("extensions", .array(extensions.map(\.jsonValue))))
   }
 }

@@ -27,15 +27,10 @@ package struct ExtensionDetails: Sendable, Hashable {
 
   /// The extension as JSON, with its value in words, or in hexadecimal if there is no description.
   var jsonValue: JSONValue {
-    var members = [
-      JSONMember(name: "type", value: .string(type)),
-      JSONMember(name: "name", value: .string(name ?? "unknown")),
-    ]
-    if isCritical { members.append(JSONMember(name: "critical", value: .bool(true))) }
-    members.append(
-      value.map { JSONMember(name: "value", value: .string($0)) }
-        ?? JSONMember(name: "hex", value: .string(hex)))
-    return .object(members)
+    .members(
+      ("type", .string(type)), ("name", .string(name ?? "unknown")),
+      ("critical", isCritical ? .bool(true) : nil), ("value", value.map { .string($0) }),
+      ("hex", value == nil ? .string(hex) : nil))
   }
 
   private static func text(_ found: Certificate.Extension, of certificate: Certificate) -> String? {

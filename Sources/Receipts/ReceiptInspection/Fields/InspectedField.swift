@@ -69,7 +69,7 @@ package struct InspectedField: Sendable, Hashable {
     ) -> InspectedField {
       let notes = note.map { [$0] } ?? []
       switch value {
-      case .object(let members) where AttributeReport.isAttribute(members):
+      case .object(let members) where InspectionContents.isAttribute(members):
         return InspectedField(name: name, .attribute(members.map(part)))
       case .object(let members):
         let fields = members.map { field($0, among: members, known: known, of: object) }

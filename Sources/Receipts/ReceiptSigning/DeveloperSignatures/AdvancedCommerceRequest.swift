@@ -71,10 +71,10 @@ public struct AdvancedCommerceRequest: Sendable, Hashable {
     json.name("requestInfo")
     json.beginObject()
     json.member("requestReferenceId", requestReferenceId.rawValue)
-    if let appAccountToken { json.member("appAccountToken", appAccountToken.rawValue) }
-    if let consistencyToken { json.member("consistencyToken", consistencyToken) }
+    json.member("appAccountToken", appAccountToken?.rawValue)
+    json.member("consistencyToken", consistencyToken)
     json.endObject()
-    if let storefront { json.member("storefront", storefront) }
+    json.member("storefront", storefront)
     for member in members {
       json.name(member.name)
       json.value(member.value)

@@ -50,14 +50,7 @@ public struct DeveloperSigner: Sendable {
     var bytes = Random.bytes(16)
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for (index, byte) in bytes.enumerated() {
-      if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return UUIDString(rawValue: String(decoding: text, as: UTF8.self))
+    return UUIDString(bytes: bytes)
   }
 
   /// Returns a compact JWS over the claims that the closure writes, with alg, kid and typ in its header.
@@ -121,22 +114,5 @@ extension DeveloperSigner: CustomStringConvertible, CustomReflectable {
   /// The identifiers, without the key.
   public var customMirror: Mirror {
     Mirror(self, children: ["keyId": keyId, "issuerId": issuerId, "bundleId": bundleId])
-  }
-}
-
-extension JSONWriter {
-  mutating func member(_ name: String, _ text: String) {
-    self.name(name)
-    string(text)
-  }
-
-  mutating func member(_ name: String, _ number: Int64) {
-    self.name(name)
-    integer(number)
-  }
-
-  mutating func member(_ name: String, _ flag: Bool) {
-    self.name(name)
-    bool(flag)
   }
 }

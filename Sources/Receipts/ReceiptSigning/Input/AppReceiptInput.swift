@@ -85,9 +85,7 @@ enum AppReceiptInput {
 
   /// Requires a date with a year of four digits, because the codec omits any other date from app receipts.
   private static func requireSpelling(of date: Timestamp?, at place: JSONPath) throws(SigningError) {
-    guard let date else { return }
-    let years = -62_167_219_200_000.0..<253_402_300_800_000.0
-    guard years.contains(date.millisecondsSince1970) else {
+    guard date?.hasFourDigitYear ?? true else {
       throw place.failure(.malformedInput, "An app receipt can only spell dates of the years 0 to 9999.")
     }
   }

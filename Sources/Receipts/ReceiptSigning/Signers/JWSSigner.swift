@@ -40,7 +40,7 @@ public struct JWSSigner: Sendable {
         "A JWS carries leaf, intermediate and root, and this identity's chain has "
           + "\(identity.chain.count) certificate(s).")
     }
-    self.init(unchecked: identity, header: Self.header(chain: identity.chain.map(\.der)))
+    self.init(unchecked: identity, header: JWSHeader(x5c: identity.chain.map(\.der)).encoded())
   }
 
   /// Creates a signer with any header, to produce a JWS that verifiers must refuse.
@@ -69,19 +69,5 @@ public struct JWSSigner: Sendable {
     jws.append(UInt8(ascii: "."))
     jws += Base64URL.encode(signature)
     return jws
-  }
-
-  /// Returns the header with `alg` and then `x5c`, as the App Store writes them.
-  package static func header(chain: [[UInt8]], algorithm: String = "ES256") -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("alg")
-    writer.string(algorithm)
-    writer.name("x5c")
-    writer.beginArray()
-    for der in chain { writer.string(Base64.encodeToString(der)) }
-    writer.endArray()
-    writer.endObject()
-    return writer.bytes
   }
 }

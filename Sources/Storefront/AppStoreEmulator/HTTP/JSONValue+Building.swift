@@ -6,15 +6,6 @@ internal import Storefront
 // The emulator does not use the client's types for JSON. A misspelled name in them would be the same on both sides and
 // pass every test.
 extension JSONValue {
-  /// An object of the members that have a value.
-  package static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
-    .members(members)
-  }
-
-  package static func members(_ members: [(name: String, value: JSONValue?)]) -> JSONValue {
-    .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
-  }
-
   package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 
   package static func date(_ instant: Timestamp) -> JSONValue { .integer(Int64(instant.wholeMilliseconds)) }
