@@ -5,7 +5,6 @@ package import ReceiptCrypto
 package import ReceiptSigning
 
 /// Signs JWS as Xcode's local testing does, with one self-signed certificate and with `kid` and `typ` in the header.
-///
 /// Such data does not prove a purchase. A verifier refuses it unless its policy pins ``certificate``.
 package struct SelfSignedTestData: Sendable {
   /// The self-signed certificate, which a policy can pin.
@@ -24,7 +23,5 @@ package struct SelfSignedTestData: Sendable {
   }
 
   /// Signs a payload.
-  ///
-  /// - Returns: The compact JWS.
   package func sign(_ payload: JWSPayload) throws(SigningError) -> String { try signer.sign(payload) }
 }

@@ -4,7 +4,6 @@ internal import ReceiptCrypto
 package import ReceiptSigning
 
 extension TestAuthority {
-  /// An identity with a flaw.
   package func identity(_ flaw: Flaw) throws(SigningError) -> SigningIdentity {
     switch flaw {
     case .leafWithoutMarker: return try leaf { $0.markers = [] }

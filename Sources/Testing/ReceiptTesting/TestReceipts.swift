@@ -24,9 +24,6 @@ public struct TestReceipts: Sendable {
 
   /// Signs with these identities.
   ///
-  /// - Parameters:
-  ///   - jws: A P-256 identity, for the JWS kinds.
-  ///   - rsa: An RSA identity, for app receipts and transaction receipts.
   /// - Throws: `SigningError` with `unsuitable-key` if the RSA key does not have 2048 bits.
   package init(jws: SigningIdentity, rsa: SigningIdentity) throws(SigningError) {
     // Unchecked, because identities with flawed chains must be able to sign.
@@ -70,7 +67,6 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.transaction(transaction))
   }
 
-  /// Signed renewal information.
   package func signedRenewalInfo(
     _ change: (inout JWSRenewalInfo) -> Void = { _ in }
   ) throws(SigningError) -> String {
@@ -79,7 +75,6 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.renewalInfo(renewalInfo))
   }
 
-  /// A signed app transaction.
   package func signedAppTransaction(
     _ change: (inout AppTransaction) -> Void = { _ in }
   ) throws(SigningError) -> String {
@@ -100,7 +95,6 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.notification(notification))
   }
 
-  /// A signed realtime request.
   package func signedRealtimeRequest(
     _ change: (inout RealtimeRequest) -> Void = { _ in }
   ) throws(SigningError) -> String {

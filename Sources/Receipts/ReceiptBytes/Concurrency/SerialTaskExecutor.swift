@@ -2,17 +2,14 @@
 
 internal import Dispatch
 
-/// Runs tasks on a dispatch queue of their own, one step at a time.
-///
-/// It is for work that takes milliseconds and that nothing on an event loop waits for.
+/// Runs tasks on a dispatch queue of their own, one step at a time. It is for work that takes milliseconds and that
+/// nothing on an event loop waits for.
 ///
 ///     await withTaskExecutorPreference(executor) { … }
 package final class SerialTaskExecutor: TaskExecutor {
   private let queue: DispatchQueue
 
   /// Creates an executor.
-  ///
-  /// - Parameter label: The label of its queue in debuggers and profilers.
   package init(label: String) { queue = DispatchQueue(label: label, qos: .utility) }
 
   package func enqueue(_ job: consuming ExecutorJob) {

@@ -24,9 +24,8 @@ package enum UTF8Text {
     }
   }
 
-  /// Returns `true` if two strings have the same bytes.
-  ///
-  /// Swift's `==` also treats canonically equivalent strings as equal. Identifiers must not be compared like that.
+  /// Returns `true` if two strings have the same bytes. Swift's `==` also treats canonically equivalent strings as
+  /// equal. Identifiers must not be compared like that.
   package static func isIdentical(_ lhs: String, _ rhs: String) -> Bool {
     ByteSearch.isEqual(lhs.utf8.span, rhs.utf8.span)
   }

@@ -13,7 +13,6 @@ protocol AttributeSet {
 
   /// Returns `true` if attributes of the type have a field.
   static func hasField(forType type: Int) -> Bool
-  /// Adds the attributes of all fields that are set.
   func addFields(to list: inout AttributeListWriter)
 }
 

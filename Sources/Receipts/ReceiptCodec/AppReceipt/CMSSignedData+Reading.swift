@@ -139,10 +139,8 @@ extension ReceiptASN1Reader {
     return version
   }
 
-  /// Reads an `AlgorithmIdentifier` and returns its algorithm.
-  ///
-  /// `AlgorithmIdentifier ::= SEQUENCE { algorithm OBJECT IDENTIFIER, parameters ANY OPTIONAL }`. The algorithms of
-  /// receipts have no parameters other than NULL.
+  /// Reads an `AlgorithmIdentifier` and returns its algorithm. `AlgorithmIdentifier ::= SEQUENCE { algorithm OBJECT
+  /// IDENTIFIER, parameters ANY OPTIONAL }`. The algorithms of receipts have no parameters other than NULL.
   fileprivate mutating func readAlgorithmIdentifier(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> String {
     var sequence = try enter(.sequence, bytes)
     let start = sequence.position

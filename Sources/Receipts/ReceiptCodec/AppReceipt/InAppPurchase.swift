@@ -31,9 +31,8 @@ extension InAppPurchase {
     }
   }
 
-  /// Decodes the set of attributes at `range` of a payload; ``source`` holds the same bytes.
-  ///
-  /// It is not an initializer, because a throwing initializer copies the value it made.
+  /// Decodes the set of attributes at `range` of a payload; ``source`` holds the same bytes. It is not an initializer,
+  /// because a throwing initializer copies the value it made.
   mutating func decode(
     _ range: Range<Int>, likely: inout LikelyTexts, at index: Int, within payload: ReceiptASN1Reader,
     _ budget: inout AttributeBudget, _ bytes: Span<UInt8>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GooglePlayLicense: Encodable {
-  /// The fields as a JSON object.
   package var jsonValue: JSONValue {
     .members(
       ("responseCode", .integer(responseCode.number)), ("nonce", .integer(nonce)),

@@ -4,9 +4,8 @@ internal import ReceiptBytes
 
 /// The claims that all kinds share. A claim is `nil` or empty if the data does not contain it.
 extension DetachedContent {
-  /// The purchases that had been paid for when the data was signed.
-  ///
-  /// Purchases that were cancelled, refunded or not yet paid for at that time are only in the content.
+  /// The purchases that had been paid for when the data was signed. Purchases that were cancelled, refunded or not yet
+  /// paid for at that time are only in the content.
   package var transactions: [Transaction] {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.isPaid ? purchase.transactions : []
@@ -16,9 +15,8 @@ extension DetachedContent {
     }
   }
 
-  /// The environment; `nil` for Google Play, whose data does not state one.
-  ///
-  /// At Huawei, `purchaseType` 0 is the sandbox. A real purchase has no such member.
+  /// The environment; `nil` for Google Play, whose data does not state one. At Huawei, `purchaseType` 0 is the sandbox.
+  /// A real purchase has no such member.
   package var environment: ReceiptEnvironment? {
     guard case .huaweiPurchase(let purchase) = self else { return nil }
     switch purchase.purchaseType {
@@ -46,9 +44,8 @@ extension DetachedContent {
 }
 
 extension GooglePlayPurchase {
-  /// `true` if the purchase had been paid for when it was signed.
-  ///
-  /// A missing state counts as paid, because the test data of some libraries has none.
+  /// `true` if the purchase had been paid for when it was signed. A missing state counts as paid, because the test data
+  /// of some libraries has none.
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
   /// The distinct products of the order. Google states one (`productId`), several (`productIds`), or both.
@@ -61,10 +58,8 @@ extension GooglePlayPurchase {
     return products
   }
 
-  /// The purchases as transactions, the model that all receipt formats share: one for each product of the order.
-  ///
-  /// All have the order's identifier, purchase token, date and quantity. The format has no expiration or revocation
-  /// date.
+  /// The purchases as transactions, the model that all receipt formats share: one for each product of the order. All
+  /// have the order's identifier, purchase token, date and quantity. The format has no expiration or revocation date.
   package var transactions: [Transaction] {
     var transaction = Transaction(
       transactionId: orderId?.isEmpty == true ? nil : orderId, productId: productId, quantity: quantity,

@@ -9,7 +9,6 @@ public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
   /// Huawei AppGallery: RSA with SHA-256, PKCS#1 v1.5 or PSS.
   case huawei
 
-  /// The store's name for display.
   package var displayName: String {
     switch self {
     case .googlePlay: "Google Play"
@@ -17,7 +16,6 @@ public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The store's default signature algorithm.
   package var defaultAlgorithm: DetachedAlgorithm {
     switch self {
     case .googlePlay: .sha1WithRSA

@@ -21,7 +21,6 @@ package enum ReceiptASN1Errors: ASN1Errors {
   }
 }
 
-/// The ASN.1 reader for receipts.
 package typealias ReceiptASN1Reader = ASN1Reader<ReceiptASN1Errors>
 
 extension MalformedReceipt {
@@ -32,7 +31,6 @@ extension MalformedReceipt {
 }
 
 extension ReceiptASN1Reader {
-  /// Creates an error at an offset of the input.
   func failure(_ code: MalformedReceipt.Code, at offset: Int, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)
   }

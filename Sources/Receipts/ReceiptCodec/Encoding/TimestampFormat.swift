@@ -86,9 +86,8 @@ extension Timestamp {
     }
   }
 
-  /// The date in UTC to the second, as app receipts contain it, such as `2025-10-01T07:09:12Z`.
-  ///
-  /// A fraction of a second is rounded down.
+  /// The date in UTC to the second, as app receipts contain it, such as `2025-10-01T07:09:12Z`. A fraction of a second
+  /// is rounded down.
   package var iso8601Seconds: String {
     let seconds = CivilDateTime.floorDivide(wholeMilliseconds, 1000)
     var text = CivilDateTime(secondsSince1970: Int64(seconds)).text(separator: UInt8(ascii: "T"))

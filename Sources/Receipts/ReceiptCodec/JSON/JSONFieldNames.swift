@@ -12,9 +12,7 @@ package struct NameTable: Sendable {
     fingerprints = self.names.map { ByteSearch.fingerprint($0.span) }
   }
 
-  /// Returns the index of a name; `nil` if it is not in the table.
-  ///
-  /// The search begins at the likely index.
+  /// Returns the index of a name; `nil` if it is not in the table. The search begins at the likely index.
   func index(of name: Span<UInt8>, likely start: Int) -> Int? {
     let fingerprint = ByteSearch.fingerprint(name)
     let fingerprints = fingerprints.span
@@ -50,9 +48,8 @@ package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & S
     names = NameTable(fields.map(\.rawValue))
   }
 
-  /// Returns the index of the current member's field; `nil` if it has no field.
-  ///
-  /// Objects usually have their members in the same order, so the search begins at the field after the preceding one.
+  /// Returns the index of the current member's field; `nil` if it has no field. Objects usually have their members in
+  /// the same order, so the search begins at the field after the preceding one.
   func index(in json: borrowing JSONReader, likely start: Int) throws(MalformedReceipt) -> Int? {
     if json.nameHasEscapes {
       let name = try json.unescape(json.nameRange)

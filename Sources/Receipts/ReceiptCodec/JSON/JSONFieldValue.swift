@@ -123,9 +123,8 @@ package struct HexadecimalBytes: JSONFieldForm, Sendable, Hashable {
   package func write(to json: inout JSONWriter) { json.string(Hexadecimal.encode(value)) }
 }
 
-/// A 64-bit integer as a string of decimal digits, as in the JSON form of protocol buffers.
-///
-/// A JSON number is accepted too.
+/// A 64-bit integer as a string of decimal digits, as in the JSON form of protocol buffers. A JSON number is accepted
+/// too.
 package struct DecimalString: JSONFieldForm {
   package let value: Int64
 

@@ -2,10 +2,9 @@
 
 internal import ReceiptBytes
 
-/// The member names already read from one object, to reject duplicates.
-///
-/// RFC 8259, section 4, does not define the meaning of duplicate names, so two parsers could see two different
-/// receipts. Names are equal if their bytes are. Fewer than 16 names are compared one by one; more are hashed.
+/// The member names already read from one object, to reject duplicates. RFC 8259, section 4, does not define the
+/// meaning of duplicate names, so two parsers could see two different receipts. Names are equal if their bytes are.
+/// Fewer than 16 names are compared one by one; more are hashed.
 struct JSONNameSet {
   private var few: [String] = []
   private var many: Set<Name> = []

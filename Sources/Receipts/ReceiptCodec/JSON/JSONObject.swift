@@ -87,7 +87,6 @@ extension JSONObject {
     json.endObject()
   }
 
-  /// Reads a whole JSON document.
   package init(
     json bytes: [UInt8], part: String, limits: ReceiptLimits, acceptsDateStrings: Bool = false,
     isStrict: Bool = false
@@ -99,7 +98,6 @@ extension JSONObject {
     try reader.finish()
   }
 
-  /// Returns the object as a compact JSON document.
   package func encodedJSON() -> [UInt8] {
     var writer = JSONWriter()
     write(to: &writer)

@@ -2,9 +2,8 @@
 
 /// Writes the members of objects that ReceiptKit itself defines; members without a value are omitted.
 extension JSONWriter {
-  /// The value of the `version` member of these objects.
-  ///
-  /// It increases if a member is removed or changes its meaning, but not if a member is added.
+  /// The value of the `version` member of these objects. It increases if a member is removed or changes its meaning,
+  /// but not if a member is added.
   package static let formatVersion: Int64 = 1
 
   /// Begins an object with the members `type` and `version`.

@@ -2,13 +2,11 @@
 
 /// Writes compact JSON: without white space, with members in the given order, and only mandatory escapes.
 package struct JSONWriter: Sendable {
-  /// The bytes that were written.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
   package init() {}
 
-  /// Reserves memory for a total number of bytes.
   package mutating func reserveCapacity(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
 
   /// Ends a line of JSON Lines; the next value is independent.
@@ -43,9 +41,8 @@ package struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes the shortest decimal form that parses as this value.
-  ///
-  /// Infinities and NaN, which JSON cannot represent, are written as `null`.
+  /// Writes the shortest decimal form that parses as this value. Infinities and NaN, which JSON cannot represent, are
+  /// written as `null`.
   package mutating func double(_ value: Double) {
     separate()
     if let number = JSONNumber(value) {
@@ -71,7 +68,6 @@ package struct JSONWriter: Sendable {
     bytes += other.bytes
   }
 
-  /// Writes any value.
   package mutating func value(_ value: JSONValue) {
     switch value {
     case .null: null()
@@ -110,10 +106,8 @@ package struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// Writes a string as the next value or name.
-  ///
-  /// Nearly all text is short and needs no escapes, so the comma, the quotation marks and the text are appended at
-  /// once.
+  /// Writes a string as the next value or name. Nearly all text is short and needs no escapes, so the comma, the
+  /// quotation marks and the text are appended at once.
   private mutating func quote(_ text: String, followedBy mark: UInt8? = nil) {
     let utf8 = text.utf8.span
     guard JSONScan.endOfPlainText(utf8, from: 0) == utf8.count else {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A string enumeration on the wire: known values are cases, and any other value is kept as received.
-///
-/// Known values are found by their bytes, without creating a string. The types are generated from the tables in
-/// `WireTypes/`.
+/// A string enumeration on the wire: known values are cases, and any other value is kept as received. Known values are
+/// found by their bytes, without creating a string. The types are generated from the tables in `WireTypes/`.
 package protocol WireEnumeration: JSONEnumeration, Sendable where RawValue == String {
   static var known: WireEnumerationTable<Self> { get }
 }

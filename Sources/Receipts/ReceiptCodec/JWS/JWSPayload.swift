@@ -79,7 +79,6 @@ public indirect enum JWSPayload: Sendable, Hashable {
     }
   }
 
-  /// The kind of receipt.
   package var kind: ReceiptKind {
     switch self {
     case .transaction: .signedTransaction

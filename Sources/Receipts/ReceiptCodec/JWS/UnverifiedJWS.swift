@@ -15,9 +15,8 @@ public struct UnverifiedJWS: Sendable, Hashable {
   /// The range of the signed bytes in ``compact``: header, dot and payload.
   package let signingInputRange: Range<Int>
 
-  /// Splits a compact JWS and decodes its payload and signature, but not its header.
-  ///
-  /// The caller must have removed white space around the JWS.
+  /// Splits a compact JWS and decodes its payload and signature, but not its header. The caller must have removed white
+  /// space around the JWS.
   ///
   /// - Throws: ``MalformedReceipt`` at the byte offset: `.empty`, `.tooLarge`, `.truncated` (fewer than three
   ///   parts), `.unexpected` (more than three), `.missing` (an empty header or payload) or `.invalidBase64`.
@@ -55,8 +54,6 @@ public struct UnverifiedJWS: Sendable, Hashable {
   }
 
   /// Decodes the header.
-  ///
-  /// - Throws: ``MalformedReceipt`` like ``JWSHeader/init(decoding:limits:)``, or with `.invalidBase64`.
   package func header(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSHeader {
     let json = try Base64URL.decode(compact.span.extracting(encodedHeaderRange), part: "JWS")
     return try JWSHeader(decoding: json, limits: limits)

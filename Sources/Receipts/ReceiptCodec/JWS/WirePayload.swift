@@ -2,7 +2,6 @@
 
 /// The payload of a signed JWS of one kind. The types are generated from the tables in `WireTypes/`.
 package protocol WirePayload: JSONObject, Sendable, Hashable {
-  /// The kind of receipt whose payload has this type.
   static var kind: ReceiptKind { get }
 }
 
@@ -13,9 +12,8 @@ extension WirePayload {
     self = content
   }
 
-  /// Decodes a payload from JSON.
-  ///
-  /// `lenientDates` also accepts ISO 8601 strings as dates: people write them, but Apple does not.
+  /// Decodes a payload from JSON. `lenientDates` also accepts ISO 8601 strings as dates: people write them, but Apple
+  /// does not.
   ///
   /// - Throws: ``MalformedReceipt`` with the JSON path of a field that is duplicate, out of range or of the wrong type,
   ///   or else with the byte offset.

@@ -42,7 +42,6 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
   /// A sentence that says what was found, what was expected and what to do.
   public let message: String
 
-  /// Creates an error.
   package init(_ code: Code, at place: Place, _ message: String) {
     self.code = code
     self.place = place

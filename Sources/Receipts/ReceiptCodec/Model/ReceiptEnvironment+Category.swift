@@ -23,14 +23,12 @@ extension ReceiptEnvironment {
     case .unknown: nil
     }
   }
-  /// Apple's name for the environment's category, for example `Production` for `ProductionVPP` too.
-  ///
-  /// An unknown environment keeps the name that it has in the receipt.
+  /// Apple's name for the environment's category, for example `Production` for `ProductionVPP` too. An unknown
+  /// environment keeps the name that it has in the receipt.
   package var plainName: String { category?.plainName ?? rawValue }
 }
 
 extension ReceiptEnvironment.Category {
-  /// Apple's name for the category.
   package var plainName: String {
     switch self {
     case .production: "Production"

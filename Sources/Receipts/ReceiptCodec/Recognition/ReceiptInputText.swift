@@ -4,9 +4,8 @@ internal import ReceiptBytes
 
 /// Removes the characters that spreadsheets and editors put around a receipt.
 package enum ReceiptInputText {
-  /// Returns the receipt without a leading UTF-8 byte order mark and without one pair of surrounding quotation marks.
-  ///
-  /// A JSON string with escapes is returned as it is, and parsed as JSON later. White space, carriage returns included,
+  /// Returns the receipt without a leading UTF-8 byte order mark and without one pair of surrounding quotation marks. A
+  /// JSON string with escapes is returned as it is, and parsed as JSON later. White space, carriage returns included,
   /// is ignored.
   package static func stripped(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first,

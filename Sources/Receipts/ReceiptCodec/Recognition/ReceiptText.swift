@@ -103,9 +103,8 @@ package enum ReceiptText {
     }
   }
 
-  /// Decodes base64 with either alphabet but not a mixture, with or without padding and line breaks.
-  ///
-  /// Different encodings of the same receipt are harmless, because only the signed bytes inside matter.
+  /// Decodes base64 with either alphabet but not a mixture, with or without padding and line breaks. Different
+  /// encodings of the same receipt are harmless, because only the signed bytes inside matter.
   static func decodeBase64(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8] {
     // Most receipts are one line of strict base64; only the others need a second pass.
     if let decoded = try? Base64.decode(text) { return decoded }

@@ -75,9 +75,8 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Returns the kind that the receipt claims to be; `nil` if its members imply no kind.
-  ///
-  /// The members of a JWS are not decoded.
+  /// Returns the kind that the receipt claims to be; `nil` if its members imply no kind. The members of a JWS are not
+  /// decoded.
   package func claimedKind(limits: ReceiptLimits) -> ReceiptKind? {
     switch self {
     case .jws(let jws): try? JWSPayloadDiscriminators(in: jws.payload, limits: limits).kind
@@ -87,10 +86,8 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The receipt without its wrapping.
-  ///
-  /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
-  /// object of data and signature.
+  /// The receipt without its wrapping. It is the compact JWS, the DER or BER of an app receipt, the property list of a
+  /// transaction receipt, or the JSON object of data and signature.
   package var encoded: [UInt8] {
     switch self {
     case .jws(let jws): jws.compact
@@ -100,10 +97,9 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The content that the receipt's signature covers, which is the same for all encodings of the rest.
-  ///
-  /// It is the signing input of a JWS (RFC 7515 section 5.1), the content octets of an app receipt (RFC 5652 section
-  /// 5.4), the version and purchase-info of a transaction receipt, or the data of a detached receipt.
+  /// The content that the receipt's signature covers, which is the same for all encodings of the rest. It is the
+  /// signing input of a JWS (RFC 7515 section 5.1), the content octets of an app receipt (RFC 5652 section 5.4), the
+  /// version and purchase-info of a transaction receipt, or the data of a detached receipt.
   package var signedContent: ArraySlice<UInt8> {
     switch self {
     case .jws(let jws): jws.compact[jws.signingInputRange]

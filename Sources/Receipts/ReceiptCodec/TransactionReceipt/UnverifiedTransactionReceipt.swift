@@ -9,11 +9,9 @@ internal import ReceiptBytes
 public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The property list exactly as received.
   package let encoded: [UInt8]
-  /// The entries of the property list.
   package let propertyList: PropertyList
-  /// The version of the signature, which the signature covers.
-  ///
-  /// 2 is a 1024-bit RSA key with SHA-1, 3 a 2048-bit key with SHA-1, and 4 a 2048-bit key with SHA-256.
+  /// The version of the signature, which the signature covers. 2 is a 1024-bit RSA key with SHA-1, 3 a 2048-bit key
+  /// with SHA-1, and 4 a 2048-bit key with SHA-256.
   package let signatureVersion: UInt8
   /// The signature in PKCS#1 version 1.5.
   package let signature: [UInt8]
@@ -22,13 +20,8 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The text of the inner property list, exactly as signed.
   package let purchaseInfo: [UInt8]
 
-  /// Parses the text of the outer property list.
+  /// Parses the text of the outer property list. For base64 around it, see ``UnverifiedReceipt``.
   ///
-  /// For base64 around it, see ``UnverifiedReceipt``.
-  ///
-  /// - Parameters:
-  ///   - propertyListText: The whole text.
-  ///   - limits: The limits on size and on the number of entries.
   /// - Throws: ``MalformedReceipt`` for a malformed property list, or placed at the key `signature` or `purchase-info`.
   ///   The codes are then `missing`; `unsupported` for an unknown signature version; `truncated` or `trailingData` if
   ///   the signature has the wrong length; `invalidValue` if the certificate is not DER; and `invalidBase64`, with the
@@ -57,9 +50,7 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
     TransactionReceiptWriter.signedBytes(signatureVersion: signatureVersion, purchaseInfo: purchaseInfo)
   }
 
-  /// Indicates whether the key `environment` is present.
-  ///
-  /// Its absence means production, but anyone can remove it.
+  /// Indicates whether the key `environment` is present. Its absence means production, but anyone can remove it.
   package var hasEnvironmentKey: Bool { propertyList["environment"] != nil }
 
   /// The environment that the receipt claims. Neither this key nor any other statement of the environment is signed.
@@ -92,10 +83,8 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   }
 }
 
-/// The decoded value of the key `signature`.
-///
-/// It consists of the version (1 byte), the signature, the length of the certificate (4 bytes, most significant first)
-/// and the certificate.
+/// The decoded value of the key `signature`. It consists of the version (1 byte), the signature, the length of the
+/// certificate (4 bytes, most significant first) and the certificate.
 enum SignatureBlob {
   /// Returns the number of bytes of a version's signature; `nil` for an unknown version.
   static func signatureLength(ofVersion version: UInt8) -> Int? {

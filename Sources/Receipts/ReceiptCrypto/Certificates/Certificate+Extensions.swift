@@ -12,7 +12,6 @@ extension Certificate {
     /// The value in DER: the contents of the OCTET STRING.
     package var value: [UInt8]
 
-    /// Creates an extension.
     package init(oid: String, isCritical: Bool, value: [UInt8]) {
       self.oid = oid
       self.isCritical = isCritical
@@ -61,7 +60,6 @@ extension Certificate {
     return KeyUsage(openSSL: unsafe X509_get_key_usage(backing.certificate))
   }
 
-  /// The subject key identifier.
   package var subjectKeyIdentifier: [UInt8]? {
     unsafe X509_get0_subject_key_id(backing.certificate).map {
       unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))

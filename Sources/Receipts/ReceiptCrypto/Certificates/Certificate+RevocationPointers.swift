@@ -19,7 +19,6 @@ extension Certificate {
   }
 
   /// The URLs at which the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13).
-  ///
   /// Distribution points that are not URLs are omitted.
   package var crlURLs: [String] {
     ErrorQueue.clear()

@@ -12,7 +12,6 @@ package enum Digest {
     }
   }
 
-  /// Returns the digest of `bytes`.
   package static func hash(_ bytes: [UInt8], using algorithm: DigestAlgorithm) -> [UInt8] {
     hash(bytes.span, using: algorithm)
   }

@@ -5,8 +5,6 @@ internal import COpenSSL
 /// Computes message authentication codes with a shared key (RFC 2104).
 package enum HMAC {
   /// Returns the authentication code of `message`, which has the length of the algorithm's digest.
-  ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL does not provide the digest or cannot allocate memory.
   package static func code(
     for message: [UInt8], key: [UInt8], using algorithm: DigestAlgorithm
   ) throws(CryptoError) -> [UInt8] {

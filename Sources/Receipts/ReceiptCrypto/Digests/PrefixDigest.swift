@@ -6,7 +6,6 @@ internal import COpenSSL
 package struct PrefixDigest: Sendable {
   private let state: COpenSSL_SHA256_state
 
-  /// Hashes the prefix.
   package init(_ prefix: Span<UInt8>) {
     var state = COpenSSL_SHA256_state()
     let status = unsafe prefix.withUnsafeBufferPointer { input in

@@ -2,10 +2,9 @@
 
 internal import ReceiptBytes
 
-/// Converts a digest to and from base64, eight symbols at a time.
-///
-/// An entry of an audit trail has six digests, and there may be millions of entries. A word of eight 6-bit lanes, the
-/// first symbol highest, is converted to eight symbols by arithmetic only. No lane carries into another.
+/// Converts a digest to and from base64, eight symbols at a time. An entry of an audit trail has six digests, and there
+/// may be millions of entries. A word of eight 6-bit lanes, the first symbol highest, is converted to eight symbols by
+/// arithmetic only. No lane carries into another.
 extension SHA256Digest {
   /// The length of the text: 42 symbols of six bits, one of four bits, and the padding.
   @inlinable package static var base64Count: Int { 44 }

@@ -4,9 +4,8 @@ internal import COpenSSL
 
 /// Converts between byte arrays and OpenSSL's buffers.
 enum OpenSSLBytes {
-  /// Returns the DER that an `i2d_…` function writes; `nil` if it fails.
-  ///
-  /// `encode` is called twice, the first time with `nil` to determine the length.
+  /// Returns the DER that an `i2d_…` function writes; `nil` if it fails. `encode` is called twice, the first time with
+  /// `nil` to determine the length.
   static func encoded(
     _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
   ) -> [UInt8]? {
@@ -21,9 +20,8 @@ enum OpenSSLBytes {
     return complete ? bytes : nil
   }
 
-  /// Decodes with a `d2i_…` function, which must consume all of `bytes`.
-  ///
-  /// Returns `nil` if it fails or leaves bytes over; in the latter case the object is freed with `free`.
+  /// Decodes with a `d2i_…` function, which must consume all of `bytes`. Returns `nil` if it fails or leaves bytes
+  /// over; in the latter case the object is freed with `free`.
   static func decoded(
     _ bytes: [UInt8], free: (OpaquePointer) -> Void,
     _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?

@@ -15,7 +15,6 @@ public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringC
   /// OpenSSL's errors, oldest first; empty if the error did not come from OpenSSL.
   package let openSSLErrors: [OpenSSLError]
 
-  /// Creates an error.
   package init(
     _ code: Code, at place: String = "", _ message: String, openSSLErrors: [OpenSSLError] = []
   ) {

@@ -4,9 +4,8 @@ internal import COpenSSL
 internal import ReceiptBytes
 
 extension Certificate {
-  /// Issues a certificate for `publicKey`.
-  ///
-  /// It does not check that the issuer may issue certificates, because tests need chains that no verifier accepts.
+  /// Issues a certificate for `publicKey`. It does not check that the issuer may issue certificates, because tests need
+  /// chains that no verifier accepts.
   ///
   /// - Throws: ``CryptoError`` with the code `keyMismatch` if the issuer's key does not match its certificate (or, for
   ///   a root, `publicKey`), `invalidTemplate` if the template cannot be encoded, or `signingFailed` if OpenSSL cannot

@@ -12,43 +12,29 @@ package struct CertificateTemplate: Sendable, Hashable {
     case certificateAuthority(pathLength: Int?)
   }
 
-  /// The subject's name.
   package var subject: DistinguishedName
-  /// The serial number: 1 to 20 octets, most significant first, not zero.
-  ///
-  /// An issuer must not use a serial number twice.
+  /// The serial number: 1 to 20 octets, most significant first, not zero. An issuer must not use a serial number twice.
   package var serialNumber: [UInt8]
   /// The first second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
   package var notBefore: Int64
   /// The last second of validity, since 1970-01-01T00:00:00Z, in the years 1950 to 9999.
   package var notAfter: Int64
-  /// The basicConstraints extension, which states whether the subject may issue certificates.
   package var basicConstraints: BasicConstraints = .absent
   /// The permitted uses of the key, in a critical extension; empty to omit the extension.
   package var keyUsage: KeyUsage = []
   /// The purposes of the key in an extendedKeyUsage extension, as dotted object identifiers; empty to omit it.
   package var extendedKeyUsages: [String] = []
   /// The object identifiers of extensions whose presence alone has a meaning; they are not critical and have the value
-  /// NULL.
-  ///
-  /// Apple marks certificates in this way.
+  /// NULL. Apple marks certificates in this way.
   package var markers: [String] = []
   /// Further extensions, encoded by the caller.
   package var additionalExtensions: [Certificate.Extension] = []
-  /// Indicates whether subject and authority key identifiers are added.
-  ///
-  /// They are the SHA-1 of the key, method 1 of RFC 5280 section 4.2.1.2.
+  /// Indicates whether subject and authority key identifiers are added. They are the SHA-1 of the key, method 1 of RFC
+  /// 5280 section 4.2.1.2.
   package var includesKeyIdentifiers: Bool = true
-  /// The digest algorithm of the issuer's signature.
   package var digest: DigestAlgorithm = .sha256
 
   /// Creates a template for a certificate whose only extensions are the key identifiers; set its properties for others.
-  ///
-  /// - Parameters:
-  ///   - subject: The subject's name.
-  ///   - serialNumber: The serial number, 1 to 20 octets; 16 random octets by default.
-  ///   - notBefore: The first second of validity, since 1970.
-  ///   - notAfter: The last second of validity, since 1970.
   package init(
     subject: DistinguishedName, serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber(),
     notBefore: Int64, notAfter: Int64

@@ -2,15 +2,13 @@
 
 internal import COpenSSL
 
-/// The name of a certificate's subject, with the attributes that are used here.
-///
-/// They are encoded in the order of the properties, the country as PrintableString and the others as UTF8String.
+/// The name of a certificate's subject, with the attributes that are used here. They are encoded in the order of the
+/// properties, the country as PrintableString and the others as UTF8String.
 package struct DistinguishedName: Sendable, Hashable {
   /// The two-letter country code of ISO 3166.
   package var country: String?
   /// The legal name of the organization, at most 64 characters.
   package var organization: String?
-  /// A unit of the organization, at most 64 characters.
   package var organizationalUnit: String?
   /// The common name, which describes the certificate's purpose, at most 64 characters.
   package var commonName: String?

@@ -5,7 +5,6 @@ internal import ReceiptBytes
 
 /// A public key. Two keys are equal if their DER is.
 public struct PublicKey: Sendable {
-  /// The kind of a key.
   package enum Kind: Sendable, Hashable {
     /// The named curve NIST P-256 (prime256v1).
     case p256
@@ -79,7 +78,6 @@ public struct PublicKey: Sendable {
     self.backing = backing
   }
 
-  /// The kind of the key.
   package var kind: Kind { backing?.kind ?? .other("undecodable") }
 
   /// The key as a PEM block with the label `PUBLIC KEY`.

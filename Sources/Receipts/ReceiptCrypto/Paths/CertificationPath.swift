@@ -10,24 +10,18 @@ package enum CertificationPath {
     package let errorCode: Int
     /// The index of the certificate at fault in the path, in which the leaf is 0 and the anchor is last.
     package let depth: Int
-    /// A description of the reason.
     package let text: String
 
     package var description: String { "\(text) (error \(errorCode) at certificate \(depth))" }
 
-    /// `X509_V_ERR_UNSPECIFIED`.
     package static let unspecified = Int(X509_V_ERR_UNSPECIFIED)
-    /// `X509_V_ERR_CERT_NOT_YET_VALID`.
     package static let notYetValid = Int(X509_V_ERR_CERT_NOT_YET_VALID)
-    /// `X509_V_ERR_CERT_HAS_EXPIRED`.
     package static let expired = Int(X509_V_ERR_CERT_HAS_EXPIRED)
-    /// `X509_V_ERR_CERT_SIGNATURE_FAILURE`.
     package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
 
-    /// Indicates whether the system's security level rejected the strength of a digest or key.
-    ///
-    /// Paths are validated at level 0, and this package determines which strengths are sufficient. So such a failure
-    /// says nothing about the certificate.
+    /// Indicates whether the system's security level rejected the strength of a digest or key. Paths are validated at
+    /// level 0, and this package determines which strengths are sufficient. So such a failure says nothing about the
+    /// certificate.
     fileprivate var isPolicy: Bool {
       [X509_V_ERR_CA_MD_TOO_WEAK, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_EE_KEY_TOO_SMALL].contains(
         Int32(errorCode))
@@ -37,10 +31,9 @@ package enum CertificationPath {
   /// The maximum number of intermediate certificates; genuine receipts have one.
   package static let maximumIntermediates = 8
 
-  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`.
-  ///
-  /// The path consists of exactly these certificates, and only `anchor` is trusted. If the leaf is the anchor, and
-  /// there are no intermediates, the path is that one certificate.
+  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`. The path consists of exactly these
+  /// certificates, and only `anchor` is trusted. If the leaf is the anchor, and there are no intermediates, the path is
+  /// that one certificate.
   ///
   /// It checks signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown
   /// critical extensions. It does not check the leaf's purpose: the caller checks its markers. SHA-1 and 1024-bit RSA

@@ -2,15 +2,10 @@
 
 internal import COpenSSL
 
-/// OpenSSL's high-level CMS calls, the reference in differential tests and benchmarks.
-///
-/// No verifier uses them.
+/// OpenSSL's high-level CMS calls, the reference in differential tests and benchmarks. No verifier uses them.
 package enum CMSReference {
-  /// Verifies the signature of a SignedData with its content inside (`CMS_verify`).
-  ///
-  /// The signer's certificate is taken from the message and is not verified.
-  ///
-  /// - Returns: The content; `nil` if the message is not valid.
+  /// Verifies the signature of a SignedData with its content inside (`CMS_verify`). The signer's certificate is taken
+  /// from the message and is not verified.
   package static func verify(_ der: [UInt8]) -> [UInt8]? {
     unsafe verify(der, store: nil, flags: UInt32(CMS_BINARY) | UInt32(CMS_NO_SIGNER_CERT_VERIFY))
   }
@@ -33,15 +28,6 @@ package enum CMSReference {
 
   /// Signs content and puts it into the message (`CMS_sign`).
   ///
-  /// - Parameters:
-  ///   - content: The content to sign.
-  ///   - certificate: The signer's certificate, which is put into the message first.
-  ///   - key: The signer's key.
-  ///   - digest: The digest algorithm.
-  ///   - certificates: Other certificates to put into the message.
-  ///   - signedAttributes: `true` to sign the content type, the digest and the signing time instead of the content
-  ///     itself.
-  /// - Returns: The message in DER.
   /// - Throws: ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign, or ``CryptoError/Code/internalFailure`` if it
   ///   cannot store the content or encode the message.
   package static func sign(

@@ -4,10 +4,8 @@ internal import COpenSSL
 
 /// OpenSSL's high-level signature call, the reference in differential tests and benchmarks.
 package enum SignatureReference {
-  /// Returns `true` if `EVP_DigestVerify` accepts a signature.
-  ///
-  /// The signature has the key's default encoding, which is DER for ECDSA and PKCS#1 v1.5 for RSA, or RSASSA-PSS with a
-  /// salt of the digest's length.
+  /// Returns `true` if `EVP_DigestVerify` accepts a signature. The signature has the key's default encoding, which is
+  /// DER for ECDSA and PKCS#1 v1.5 for RSA, or RSASSA-PSS with a salt of the digest's length.
   package static func isValidSignature(
     _ signature: [UInt8], for message: [UInt8], digest: DigestAlgorithm, key: PublicKey, isPSS: Bool = false
   ) -> Bool {

@@ -106,9 +106,8 @@ final class RevocationListBacking {
     return seconds
   }
 
-  /// Throws if the list or an entry has a critical extension other than the list's scope.
-  ///
-  /// An entry of another issuer, for example, has a critical extension that names the issuer.
+  /// Throws if the list or an entry has a critical extension other than the list's scope. An entry of another issuer,
+  /// for example, has a critical extension that names the issuer.
   private static func demandKnownExtensions(of list: OpaquePointer) throws(RevocationListError) {
     for index in 0..<max(0, unsafe X509_CRL_get_ext_count(list)) {
       guard let found = unsafe X509_CRL_get_ext(list, index),

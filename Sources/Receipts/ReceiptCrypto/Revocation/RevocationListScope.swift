@@ -37,9 +37,8 @@ struct RevocationListScope: Sendable {
     }
   }
 
-  /// Returns `true` if the list covers the certificate.
-  ///
-  /// If the list states its URLs, it covers only certificates whose distribution points include one of them.
+  /// Returns `true` if the list covers the certificate. If the list states its URLs, it covers only certificates whose
+  /// distribution points include one of them.
   func covers(_ certificate: Certificate) -> Bool {
     if isOfAuthoritiesAlone && !certificate.isCertificateAuthority { return false }
     if isOfOthersAlone && certificate.isCertificateAuthority { return false }

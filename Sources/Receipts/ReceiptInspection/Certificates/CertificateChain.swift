@@ -4,16 +4,12 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import ReceiptVerification
 
-/// The issuers of a receipt's certificates, from the signer's certificate up.
-///
-/// Certificate signatures are computed to distinguish issuers of one name. That is no verification, which requires
-/// dates, purposes and trust.
+/// The issuers of a receipt's certificates, from the signer's certificate up. Certificate signatures are computed to
+/// distinguish issuers of one name. That is no verification, which requires dates, purposes and trust.
 package struct CertificateChain: Sendable {
   /// The maximum number of certificates that are searched for issuers, the same as in the verifier, and of signers that
-  /// are shown.
-  ///
-  /// A genuine receipt has three certificates and one signer. Each further comparison may cost the computation of a
-  /// signature.
+  /// are shown. A genuine receipt has three certificates and one signer. Each further comparison may cost the
+  /// computation of a signature.
   static let maximumCount = 16
 
   /// A certificate of the receipt.
@@ -45,10 +41,6 @@ package struct CertificateChain: Sendable {
   private let brokenLink: Int?
 
   /// Builds the chain.
-  ///
-  /// - Parameters:
-  ///   - offered: The certificates in the order of the receipt.
-  ///   - signer: The index of the signer's certificate.
   init(_ offered: [Offered], signer: Int?) {
     var path = signer.map { [$0] } ?? []
     var brokenLink: Int?
@@ -79,7 +71,6 @@ package struct CertificateChain: Sendable {
     builtIn = above
   }
 
-  /// The signer's certificate.
   var signer: Certificate? { path.first.flatMap { offered[$0].certificate } }
 
   /// One line for each certificate of the receipt, those on the path first: name, validity, fingerprint.

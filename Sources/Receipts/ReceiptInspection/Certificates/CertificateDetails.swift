@@ -6,15 +6,11 @@ package import ReceiptCrypto
 
 /// The contents of a certificate in words; names are untrusted text, exactly as in the certificate.
 package struct CertificateDetails: Sendable, Hashable {
-  /// The subject's distinguished name.
   package let subject: String
-  /// The issuer's distinguished name.
   package let issuer: String
   /// The serial number in hexadecimal.
   package let serialNumber: String
-  /// The first instant of validity.
   package let notBefore: Timestamp
-  /// The last instant of validity.
   package let notAfter: Timestamp
   /// The SHA-256 of the certificate in hexadecimal.
   package let sha256: String
@@ -30,7 +26,6 @@ package struct CertificateDetails: Sendable, Hashable {
     ObjectIdentifiers.names[signatureAlgorithm] ?? signatureAlgorithm
   }
 
-  /// Describes a certificate.
   package init(_ certificate: Certificate) {
     subject = certificate.subject
     issuer = certificate.issuer

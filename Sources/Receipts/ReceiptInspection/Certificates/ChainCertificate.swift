@@ -4,9 +4,7 @@ internal import ReceiptCrypto
 
 /// A certificate in the chain of a signer.
 package struct ChainCertificate: Sendable {
-  /// The role of a certificate in the chain.
   package enum Role: String, Sendable, Hashable {
-    /// The signer's certificate.
     case signer
     /// An issuer that another certificate issued.
     case intermediate
@@ -16,13 +14,11 @@ package struct ChainCertificate: Sendable {
     case notOnPath
   }
 
-  /// The role in the chain.
   package let role: Role
   /// `true` if the certificate is built in and not part of the receipt.
   package let isBuiltIn: Bool
-  /// The common name, or the whole name without one; for a malformed certificate, the error.
-  ///
-  /// Control characters are replaced.
+  /// The common name, or the whole name without one; for a malformed certificate, the error. Control characters are
+  /// replaced.
   package let name: String
   let certificate: Certificate?
 

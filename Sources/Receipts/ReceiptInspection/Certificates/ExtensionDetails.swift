@@ -6,7 +6,6 @@ internal import ReceiptCrypto
 
 /// An extension of a certificate, described in words if it is known.
 package struct ExtensionDetails: Sendable, Hashable {
-  /// The object identifier.
   package let type: String
   /// The name of the object identifier; `nil` if it is unknown.
   package let name: String?

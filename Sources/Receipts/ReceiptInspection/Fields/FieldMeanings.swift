@@ -41,10 +41,9 @@ struct FieldMeanings {
     return found.map { $0.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 } ?? "unknown value" }
   }
 
-  /// Returns the known names of the members of an object, or of the objects in an array.
-  ///
-  /// The object is given by its name and the name of the object that contains it, which is `nil` at the top of a
-  /// report. The result is `nil` if any name is allowed.
+  /// Returns the known names of the members of an object, or of the objects in an array. The object is given by its
+  /// name and the name of the object that contains it, which is `nil` at the top of a report. The result is `nil` if
+  /// any name is allowed.
   func knownNames(in name: String, of parent: String?) -> Set<String>? {
     guard let top else { return nil }
     switch (name, parent) {

@@ -24,7 +24,6 @@ package struct ClaimedSigner: Sendable {
   package let signedDate: Timestamp?
   /// The embedded certificates, in DER.
   let certificates: [[UInt8]]
-  /// The reason that there is no signer.
   package private(set) var problem: Problem?
   /// The certificates from the signer's to the topmost issuer.
   package let chain: CertificateChain

@@ -5,7 +5,6 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 
 /// The summary of a receipt for people who help a customer: the purchase and its state, the signer, the certificates.
-///
 /// Nothing in it was verified.
 package struct InspectionSummary {
   let now: Timestamp

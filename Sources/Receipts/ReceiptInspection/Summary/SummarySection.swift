@@ -2,13 +2,11 @@
 
 internal import ReceiptBytes
 
-/// A section of a summary, such as one of several purchases.
-///
-/// Control characters in untrusted text are replaced; markup is not escaped.
+/// A section of a summary, such as one of several purchases. Control characters in untrusted text are replaced; markup
+/// is not escaped.
 package struct SummarySection: Sendable, Hashable {
   /// The title; `nil` for the statements of the receipt about itself.
   package let title: String?
-  /// The fields.
   package internal(set) var fields: [SummaryField] = []
   /// A line for each certificate of a signer: name, validity, fingerprint.
   package internal(set) var certificates: [String] = []
@@ -27,7 +25,6 @@ package struct SummaryField: Sendable, Hashable {
   /// The value after the word.
   package let rest: String
 
-  /// The whole value.
   package var value: String { word + rest }
 }
 
@@ -38,7 +35,6 @@ struct SummarySections {
   /// The sections that have a title or a field.
   var filled: [SummarySection] { sections.filter { $0.title != nil || !$0.fields.isEmpty } }
 
-  /// Begins a section.
   mutating func begin(_ title: String) { sections.append(SummarySection(title: title)) }
 
   /// Adds a name with its value, or nothing if the value is `nil`; an empty name continues the field before.

@@ -3,14 +3,9 @@
 package import ReceiptCodec
 
 extension DeveloperSigner {
-  /// Returns a token for the App Store Server API, to be sent as `Authorization: Bearer …`.
+  /// Returns a token for the App Store Server API, to be sent as `Authorization: Bearer …`. The claims are iss, iat,
+  /// exp, aud (`appstoreconnect-v1`) and bid.
   ///
-  /// The claims are iss, iat, exp, aud (`appstoreconnect-v1`) and bid.
-  ///
-  /// - Parameters:
-  ///   - issuedAt: The current time.
-  ///   - lifetime: The lifetime in seconds, 1 to 3600; 300 by default.
-  /// - Returns: The compact JWS.
   /// - Throws: ``SigningError`` with `invalid-value` if the lifetime or the time is out of range.
   package func serverToken(
     issuedAt: Timestamp, lifetime: Int = 300

@@ -23,7 +23,6 @@ public struct DeveloperSigner: Sendable {
   package let keyId: String
   /// The issuer's identifier in App Store Connect, a UUID.
   package let issuerId: String
-  /// The app's bundle identifier.
   package let bundleId: String
 
   let privateKey: PrivateKey

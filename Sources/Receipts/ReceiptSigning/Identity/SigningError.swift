@@ -4,7 +4,6 @@ package import ReceiptCodec
 package import ReceiptCrypto
 
 extension SigningError {
-  /// Creates an error from one of the cryptographic library.
   package init(_ error: CryptoError, at place: String = "") {
     let code: Code =
       switch error.code {
@@ -19,7 +18,6 @@ extension SigningError {
     self.init(code, at: place, error.description)
   }
 
-  /// Creates an error from one of the codec about authoring JSON.
   package init(_ error: MalformedReceipt) {
     let code: Code = error.code == .missing ? .missingField : .malformedInput
     self.init(code, at: error.place == .whole ? "" : error.place.description, error.message)
@@ -27,7 +25,6 @@ extension SigningError {
 }
 
 extension PrivateKey {
-  /// Signs a message.
   func sign(_ message: [UInt8], using algorithm: SignatureAlgorithm) throws(SigningError) -> [UInt8] {
     do throws(CryptoError) {
       return try signature(for: message, using: algorithm)

@@ -2,12 +2,8 @@
 
 /// Device identifiers in the forms that people write.
 package enum DeviceIdentifier {
-  /// Reads a UUID (`identifierForVendor`) or the hardware address of a Mac.
-  ///
-  /// The text is a UUID with hyphens or plain hexadecimal digits, two for each byte. A colon or a hyphen may separate
-  /// two bytes.
-  ///
-  /// - Returns: 16 or 6 bytes; `nil` if the text has neither form.
+  /// Reads a UUID (`identifierForVendor`) or the hardware address of a Mac. The text is a UUID with hyphens or plain
+  /// hexadecimal digits, two for each byte. A colon or a hyphen may separate two bytes.
   package static func bytes(_ text: String) -> [UInt8]? {
     var digits: [UInt8] = []
     var endsWithSeparator = true

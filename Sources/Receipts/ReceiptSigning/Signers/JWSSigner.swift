@@ -16,7 +16,6 @@ internal import ReceiptCrypto
 ///
 /// Keep the signer: it encodes the header once.
 public struct JWSSigner: Sendable {
-  /// The identity that signs.
   package let identity: SigningIdentity
 
   /// The header in base64url, with the dot after it.
@@ -58,9 +57,6 @@ public struct JWSSigner: Sendable {
   }
 
   /// Signs a payload that is already encoded; its bytes are signed unchanged.
-  ///
-  /// - Returns: The compact JWS in ASCII.
-  /// - Throws: ``SigningError`` with `crypto-failure`.
   package func sign(encodedPayload payload: [UInt8]) throws(SigningError) -> [UInt8] {
     var jws = prefix
     jws.reserveCapacity(prefix.count + payload.count / 3 * 4 + 96)

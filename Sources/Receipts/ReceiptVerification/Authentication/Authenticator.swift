@@ -4,22 +4,15 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The second stage: turns a signed message into authenticated content.
-///
-/// It builds certificate paths and verifies signatures, of one receipt or of a batch.
-///
-/// The order is the same for every format. First, the policy must accept the algorithm. Second, the signer's
-/// certificates must lead to a trusted root. Third, the signature must match. Only then is the content decoded.
+/// The second stage: turns a signed message into authenticated content. It builds certificate paths and verifies
+/// signatures, of one receipt or of a batch. The order is the same for every format. First, the policy must accept the
+/// algorithm. Second, the signer's certificates must lead to a trusted root. Third, the signature must match. Only then
+/// is the content decoded.
 struct Authenticator: Sendable {
   let resolver: SignerResolver
 
   /// Authenticates one receipt.
   ///
-  /// - Parameters:
-  ///   - message: The message of the receipt.
-  ///   - signers: The signers of the batch, for notifications and for their parts.
-  ///   - trace: The trace that records the diagnostics.
-  /// - Returns: The content.
   /// - Throws: ``ValidationError`` if the receipt is not authentic.
   func authenticate(
     _ message: SignedMessage, signers: inout BatchSigners, trace: Trace?
@@ -29,14 +22,7 @@ struct Authenticator: Sendable {
   }
 
   /// Authenticates receipts and verifies the signatures of one signer together if it has a table of its key's
-  /// multiples.
-  ///
-  /// The result equals authenticating each receipt alone.
-  ///
-  /// - Parameters:
-  ///   - receipts: The recognized receipts, each with the trace that records its diagnostics.
-  ///   - signers: The signers of the batch, for notifications and for their parts.
-  /// - Returns: The content of each receipt or the reason that it is not authentic, in the same order.
+  /// multiples. The result equals authenticating each receipt alone.
   func authenticate(
     _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], signers: inout BatchSigners
   ) -> [Result<AuthenticatedContent, ValidationError>] {
@@ -84,8 +70,6 @@ struct Authenticator: Sendable {
   }
 
   /// Verifies the signature.
-  ///
-  /// - Returns: The message, with the paths whose key made the signature.
   private func verify(
     _ message: SignedMessage, by signer: Signer
   ) throws(ValidationError) -> ProvenMessage {

@@ -8,9 +8,8 @@ internal import Synchronization
   typealias Mutex = SanitizedMutex
 #endif
 
-/// Caches authenticated signers by the bytes that name them.
-///
-/// A cached signer's certificates are parsed and checked once, not for each receipt.
+/// Caches authenticated signers by the bytes that name them. A cached signer's certificates are parsed and checked
+/// once, not for each receipt.
 ///
 /// A signer is inserted after one of its receipts has passed the policy, and only if that receipt embeds no certificate
 /// other than those of its path. An attacker can add any number of unsigned certificates to a genuine receipt; such
@@ -49,7 +48,6 @@ final class KnownSigners: Sendable {
     }
   }
 
-  /// All cached signers.
   var all: [Signer] { signers.withLock { $0.flatMap { $0 } } }
 
   private func moveToFront(_ signer: Signer, of format: ReceiptFormat) {

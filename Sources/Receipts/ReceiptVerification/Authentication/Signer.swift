@@ -7,9 +7,8 @@ internal import Synchronization
 final class Signer: Sendable {
   /// The bytes of a receipt that name the signer, copied out of the receipt.
   let cacheKey: SignerCacheKey
-  /// The paths that make the signer's key trusted; never empty.
-  ///
-  /// Paths of certificates all have the same leaf. Each key that the policy names has a path of its own.
+  /// The paths that make the signer's key trusted; never empty. Paths of certificates all have the same leaf. Each key
+  /// that the policy names has a path of its own.
   let paths: [SigningPath]
   /// `true` if all paths have the same key, so that one signature proves all of them.
   let hasOneKey: Bool
@@ -24,10 +23,9 @@ final class Signer: Sendable {
   private let wasCached = Atomic<Bool>(false)
   private let validSignatureCount = Atomic<Int>(0)
 
-  /// The number of valid signatures after which the table of the key's multiples has repaid its cost.
-  ///
-  /// The table takes about 16 ms to build and saves about 25 µs for each signature. Only authenticated keys are
-  /// counted, so an attacker cannot cause tables to be built.
+  /// The number of valid signatures after which the table of the key's multiples has repaid its cost. The table takes
+  /// about 16 ms to build and saves about 25 µs for each signature. Only authenticated keys are counted, so an attacker
+  /// cannot cause tables to be built.
   static let signaturesThatRepayTable = 640
 
   init(cacheKey: SignerCacheKey, paths: [SigningPath], isCacheable: Bool, prefixDigest: PrefixDigest?) {
@@ -47,10 +45,8 @@ final class Signer: Sendable {
   /// The table of the key's multiples; `nil` until it is built.
   var fixedKeyVerifier: FixedKeyVerifier? { table.load() }
 
-  /// Counts a valid signature.
-  ///
-  /// When the count reaches ``signaturesThatRepayTable``, the table is built in the background, so that no receipt
-  /// waits for it.
+  /// Counts a valid signature. When the count reaches ``signaturesThatRepayTable``, the table is built in the
+  /// background, so that no receipt waits for it.
   func countValidSignature() {
     let (before, after) = validSignatureCount.add(1, ordering: .relaxed)
     guard before < Self.signaturesThatRepayTable, after >= Self.signaturesThatRepayTable else { return }

@@ -2,9 +2,8 @@
 
 internal import ReceiptBytes
 
-/// The bytes of a receipt that determine its signer; the cache key of a signer.
-///
-/// The parts are compared one by one, so that bytes cannot shift from one part to the next.
+/// The bytes of a receipt that determine its signer; the cache key of a signer. The parts are compared one by one, so
+/// that bytes cannot shift from one part to the next.
 struct SignerCacheKey: Sendable {
   // Three slices instead of an array, which would be allocated for each receipt.
   private let first: ArraySlice<UInt8>

@@ -7,7 +7,6 @@ internal import ReceiptCrypto
 struct EmbeddedCertificates {
   /// The position of the signer's certificate among the embedded certificates.
   enum Leaf {
-    /// The first certificate.
     case first
     /// The certificate with this issuer and serial number, in any position (RFC 5652 section 5.3).
     case issuer(ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>)
@@ -15,16 +14,12 @@ struct EmbeddedCertificates {
 
   /// The certificates in DER, in the order of the receipt.
   let certificates: [[UInt8]]
-  /// The position of the signer's certificate.
   let leaf: Leaf
-  /// The format's requirements for the certificates.
   let requirements: CertificateRequirements
 }
 
-/// Resolves the signer of a receipt.
-///
-/// For certificates, it builds the paths from the embedded certificates to trusted roots. For an app, it takes the keys
-/// that the policy names.
+/// Resolves the signer of a receipt. For certificates, it builds the paths from the embedded certificates to trusted
+/// roots. For an app, it takes the keys that the policy names.
 struct SignerResolver: Sendable {
   let trust: TrustAnchors
   let intermediates: [Certificate]
@@ -34,7 +29,6 @@ struct SignerResolver: Sendable {
   /// time.
   private static let maximumCertificates = 16
 
-  /// Resolves the signer of a message.
   func resolve(_ message: SignedMessage) throws(ValidationError) -> Signer {
     let embedded: EmbeddedCertificates
     switch message.keySource {
@@ -94,9 +88,8 @@ struct SignerResolver: Sendable {
     return try requireLength(of: keys, subject: subject).map { SigningPath(appKey: $0, subject: subject) }
   }
 
-  /// Returns the keys that are long enough.
-  ///
-  /// A key that is too short does not invalidate a receipt that another key signed.
+  /// Returns the keys that are long enough. A key that is too short does not invalidate a receipt that another key
+  /// signed.
   private func requireLength(of keys: [PublicKey], subject: String) throws(ValidationError) -> [PublicKey] {
     let bits = policy.admitsShortKeys ? CertificateRequirements.shortKeyBits : CertificateRequirements.keyBits
     let accepted = keys.filter { key in

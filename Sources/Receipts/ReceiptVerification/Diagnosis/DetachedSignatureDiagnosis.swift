@@ -4,9 +4,8 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Explains a signature beside data that does not match the data.
-///
-/// The explanation never makes a receipt acceptable; it is asked for only when the receipt is refused.
+/// Explains a signature beside data that does not match the data. The explanation never makes a receipt acceptable; it
+/// is asked for only when the receipt is refused.
 struct DetachedSignatureDiagnosis {
   private let message: SignedMessage
   private let data: [UInt8]
@@ -22,11 +21,6 @@ struct DetachedSignatureDiagnosis {
   }
 
   /// Explains the mismatch.
-  ///
-  /// - Parameters:
-  ///   - signer: The signer whose keys did not make the signature.
-  ///   - appKeys: All keys that the policy names, one of which may have made it.
-  /// - Returns: The likely cause, as the second half of a sentence; `nil` if it is not known.
   func explanation(signer: Signer, appKeys: AppKeys) -> String? {
     let signature = message.signature
     guard case .rsaPKCS1v15(let hash) = message.algorithm.signatureAlgorithm else { return nil }

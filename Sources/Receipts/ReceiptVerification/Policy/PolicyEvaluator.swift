@@ -4,10 +4,9 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The third stage: evaluates the policy on the claims of authenticated content.
-///
-/// The order is the same for every kind: kind, time, app, test certificate, device, environment. The environment comes
-/// last, because it is the only one that a checker can determine.
+/// The third stage: evaluates the policy on the claims of authenticated content. The order is the same for every kind:
+/// kind, time, app, test certificate, device, environment. The environment comes last, because it is the only one that
+/// a checker can determine.
 struct PolicyEvaluator: Sendable {
   let policy: VerificationPolicy
   let clock: @Sendable () -> Timestamp
@@ -30,9 +29,8 @@ struct PolicyEvaluator: Sendable {
     let unprovenEnvironment: Reason?
   }
 
-  /// Evaluates the policy on content and returns the path that is valid under it.
-  ///
-  /// The claims are those of the content; a notification without a signing time has that of its parts.
+  /// Evaluates the policy on content and returns the path that is valid under it. The claims are those of the content;
+  /// a notification without a signing time has that of its parts.
   func evaluate(
     _ content: AuthenticatedContent, claims: Claims, in context: Context, trace: Trace?
   ) throws(ValidationError) -> Acceptance {
@@ -175,11 +173,10 @@ struct PolicyEvaluator: Sendable {
 
   // MARK: Environment
 
-  /// Returns the reason that the environment is not proven, or `nil` if the policy accepts it.
-  ///
-  /// A claim that the signature does not cover proves nothing. A receipt without an environment could come from
-  /// production or from the sandbox. A sandbox transaction receipt could be relabelled as production. Neither satisfies
-  /// a policy that accepts production and not sandbox.
+  /// Returns the reason that the environment is not proven, or `nil` if the policy accepts it. A claim that the
+  /// signature does not cover proves nothing. A receipt without an environment could come from production or from the
+  /// sandbox. A sandbox transaction receipt could be relabelled as production. Neither satisfies a policy that accepts
+  /// production and not sandbox.
   private func unprovenEnvironment(
     of claims: Claims, in context: Context
   ) throws(ValidationError) -> Reason? {

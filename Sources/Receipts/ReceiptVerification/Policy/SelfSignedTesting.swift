@@ -23,10 +23,8 @@ public enum SelfSignedTesting: Sendable, Hashable {
   }
 
   /// The SHA-256 fingerprint of the certificate that signs app receipts under StoreKit testing, the same in every
-  /// Xcode.
-  ///
-  /// Its subject is "StoreKit", and it is valid from 2020 to 2040. Xcode signs its JWS with another certificate, which
-  /// each machine creates.
+  /// Xcode. Its subject is "StoreKit", and it is valid from 2020 to 2040. Xcode signs its JWS with another certificate,
+  /// which each machine creates.
   package static let storeKitTestCertificate: [UInt8] =
     Hexadecimal.decode("ff0ba36e721d2db741d2aa11e6112ef78bf7131b46c7f035b00891d045c864fe") ?? []
 

@@ -4,7 +4,6 @@ internal import ReceiptCodec
 
 /// The content of a receipt, decoded after its signature was verified.
 struct DecodedContent {
-  /// The typed content.
   let content: VerifiedReceipt.Content
   /// The content's statements about itself, in terms that all kinds share.
   let claims: Claims

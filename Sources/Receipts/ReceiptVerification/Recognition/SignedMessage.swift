@@ -2,16 +2,12 @@
 
 internal import ReceiptCodec
 
-/// The unverified result of recognition: everything of a receipt that the later stages need.
-///
-/// What differs between formats is a value here: the signed bytes, the signature, its algorithm, the source of the
-/// signer's key and the content with the way to decode it. An extension for each format creates it.
-///
-/// It is a class because it is passed from stage to stage, and copying its many parts would cost more.
+/// The unverified result of recognition: everything of a receipt that the later stages need. What differs between
+/// formats is a value here: the signed bytes, the signature, its algorithm, the source of the signer's key and the
+/// content with the way to decode it. An extension for each format creates it. It is a class because it is passed from
+/// stage to stage, and copying its many parts would cost more.
 final class SignedMessage {
-  /// The signature algorithm that the receipt states.
   let algorithm: ReceiptAlgorithm
-  /// The content that the signature covers.
   let signed: SignedContent
   /// The signature: r ‖ s of 32 bytes each for ES256 (RFC 7518 section 3.4), otherwise an RSA signature.
   let signature: ArraySlice<UInt8>
@@ -21,11 +17,9 @@ final class SignedMessage {
   let keySource: KeySource
   /// The parsed receipt, whose content is decoded after it is authenticated.
   let receipt: UnverifiedReceipt
-  /// The data of a detached receipt, decoded during recognition because it names the app, which determines the keys.
-  ///
-  /// A decoding error is thrown only if the signature matches.
+  /// The data of a detached receipt, decoded during recognition because it names the app, which determines the keys. A
+  /// decoding error is thrown only if the signature matches.
   let detachedContent: Result<DetachedContent, MalformedReceipt>?
-  /// The bounds on size and nesting.
   let limits: ReceiptLimits
 
   init(
@@ -45,7 +39,6 @@ final class SignedMessage {
 
   var format: ReceiptFormat { receipt.format }
 
-  /// Decodes the content after it is authenticated.
   func decodedContent() throws(MalformedReceipt) -> DecodedContent {
     switch receipt {
     case .jws(let jws): DecodedContent(try JWSPayload(decoding: jws.payload, limits: limits))

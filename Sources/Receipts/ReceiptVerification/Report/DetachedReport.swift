@@ -9,7 +9,6 @@ package struct DetachedReport {
 
   package init(_ content: DetachedContent) { self.content = content }
 
-  /// Adds members to the object of a verdict.
   func write(to object: inout JSONWriter) {
     switch content {
     case .googlePlayLicense(let license):

@@ -3,7 +3,6 @@
 package import ReceiptCodec
 
 extension Verdict {
-  /// The word for the verdict in reports.
   package var word: String {
     switch self {
     case .valid: "valid"
@@ -12,9 +11,8 @@ extension Verdict {
     }
   }
 
-  /// Writes the members that `receipt-tool verify --json` prints for a verdict.
-  ///
-  /// The expiry of subscriptions is evaluated at the instant, and omitted if it is `nil`.
+  /// Writes the members that `receipt-tool verify --json` prints for a verdict. The expiry of subscriptions is
+  /// evaluated at the instant, and omitted if it is `nil`.
   package func write(to object: inout JSONWriter, at instant: Timestamp?) {
     object.member("verdict", word)
     object.member("format", kind?.rawValue)

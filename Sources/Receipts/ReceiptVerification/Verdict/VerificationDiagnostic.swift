@@ -36,15 +36,12 @@ final class Trace {
     }
   }
 
-  /// Adds a decision.
   func add(_ step: VerificationDiagnostic.Step, passed: Bool, _ message: String) {
     diagnostics.append(VerificationDiagnostic(step: step, passed: passed, message: message))
   }
 
-  /// Adds the decisions on a part of the receipt.
   func add(_ part: Trace?) { diagnostics += part?.diagnostics ?? [] }
 
-  /// Passes the decisions to the callback.
   func report(to report: (VerificationDiagnostic) -> Void) {
     for diagnostic in diagnostics { report(diagnostic) }
   }

@@ -61,11 +61,9 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public let assurance: Assurance
   /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
   public let nested: [VerifiedReceipt]
-  /// The verified receipt, without its wrapping.
-  ///
-  /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
-  /// object of data and signature. It takes no part in comparisons: two receipts with equal content are equal even
-  /// if their bytes differ.
+  /// The verified receipt, without its wrapping. It is the compact JWS, the DER or BER of an app receipt, the property
+  /// list of a transaction receipt, or the JSON object of data and signature. It takes no part in comparisons: two
+  /// receipts with equal content are equal even if their bytes differ.
   package var encoded: [UInt8] { source.bytes }
   /// The identity of the receipt, independent of its encoding: the SHA-256, 32 bytes, of the signed content.
   ///
@@ -102,9 +100,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
     source = Source(bytes: message.receipt.encoded, signedContent: message.signed.content)
   }
 
-  /// Returns the same receipt with its environment determined by a source that found the purchase there.
-  ///
-  /// The receipt's own spelling of that environment is kept.
+  /// Returns the same receipt with its environment determined by a source that found the purchase there. The receipt's
+  /// own spelling of that environment is kept.
   func determining(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {
     var receipt = self
     if environment?.category != category { receipt.environment = ReceiptEnvironment(category) }

@@ -6,12 +6,6 @@ package import ReceiptSigning
 extension TestAuthority {
   /// An identity whose leaf and intermediate have URLs for revocation checks. Each call creates new certificates.
   ///
-  /// - Parameters:
-  ///   - ocspURL: The URL of the OCSP responder, if any.
-  ///   - crlURL: The URL of the intermediate's revocation list, if any.
-  ///   - rootCRLURL: The URL of the root's revocation list, if any.
-  ///   - serialNumber: The serial number of the leaf.
-  /// - Returns: The identity, with the chain leaf, intermediate, root.
   /// - Throws: `SigningError` if a URL or number is not valid in a certificate.
   package func identity(
     ocspURL: String?, crlURL: String? = nil, rootCRLURL: String? = nil, serialNumber: [UInt8] = [0x07]

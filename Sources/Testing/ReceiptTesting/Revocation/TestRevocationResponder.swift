@@ -25,7 +25,6 @@ package struct TestRevocationResponder: Sendable {
 
   /// The signer of responses; initially the issuer.
   package var signer: Signer = .issuer
-  /// The flaw of responses; initially `nil`.
   package var flaw: Flaw?
   /// `true` if responses repeat the nonce; initially `true`.
   package var repeatsNonce = true
@@ -37,16 +36,11 @@ package struct TestRevocationResponder: Sendable {
   private var standings: [Certificate: CertificateStatus.Standing] = [:]
 
   /// Creates a responder for the certificates of an identity. Their status is good.
-  ///
-  /// - Parameters:
-  ///   - authority: The authority of the identity.
-  ///   - chain: The chain: leaf, intermediate, root.
   package init(_ authority: TestAuthority, chain: [Certificate]) {
     self.keys = authority.keys
     self.chain = chain
   }
 
-  /// Revokes a certificate.
   package mutating func revoke(_ certificate: Certificate, at instant: Timestamp, reason: CRLReason?) {
     standings[certificate] = .revoked(at: instant.wholeSecondsSince1970 ?? 0, reason: reason)
   }
@@ -57,10 +51,6 @@ package struct TestRevocationResponder: Sendable {
   /// Answers an OCSP request about one or more certificates of the chain, repeating the CertIDs of the request. The
   /// issuer of the first known certificate signs. Any other certificate has the status unknown.
   ///
-  /// - Parameters:
-  ///   - request: The body of the HTTP request.
-  ///   - now: The time.
-  /// - Returns: The body of the HTTP response, of the type `application/ocsp-response`.
   /// - Throws: `OCSPError` with `malformed-request` if the body is not an OCSP request.
   package func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
     let request = try ReceivedOCSPRequest(der: request)
