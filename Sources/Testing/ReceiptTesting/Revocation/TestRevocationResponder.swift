@@ -3,6 +3,7 @@
 internal import ReceiptBytes
 package import ReceiptCodec
 package import ReceiptCrypto
+package import ReceiptSigning
 
 /// The issuer's side of revocation, for tests. It answers OCSP requests about the certificates of a test identity, and
 /// creates revocation lists, correct or with a flaw.
@@ -161,5 +162,30 @@ package struct TestRevocationResponder: Sendable {
       notBefore: issuer.notBefore, notAfter: issuer.notAfter)
     template.basicConstraints = name == nil ? .certificateAuthority(pathLength: nil) : .endEntity
     return template
+  }
+}
+
+extension TestAuthority {
+  /// An identity whose leaf and intermediate have URLs for revocation checks. Each call creates new certificates.
+  ///
+  /// - Throws: `SigningError` if a URL or number is not valid in a certificate.
+  package func identity(
+    ocspURL: String?, crlURL: String? = nil, rootCRLURL: String? = nil, serialNumber: [UInt8] = [0x07]
+  ) throws(SigningError) -> SigningIdentity {
+    func pointers(list: String?) -> [Certificate.Extension] {
+      let responder = ocspURL.map { Certificate.Extension.authorityInformationAccess(ocspURLs: [$0]) }
+      return [responder, list.map { .crlDistributionPoints([$0]) }].compactMap { $0 }
+    }
+    var template = authority.options.intermediateTemplate
+    template.serialNumber = [0x08]
+    template.additionalExtensions = pointers(list: rootCRLURL)
+    let intermediate = try CertificateAuthority.issue(
+      template, for: keys.intermediate.publicKey, by: .authority(root, keys.root))
+    template = authority.options.leafTemplate
+    template.serialNumber = serialNumber
+    template.additionalExtensions = pointers(list: crlURL)
+    let leaf = try CertificateAuthority.issue(
+      template, for: keys.leaf.publicKey, by: .authority(intermediate, keys.intermediate))
+    return try SigningIdentity(privateKey: keys.leaf, chain: [leaf, intermediate, root])
   }
 }
