@@ -68,7 +68,7 @@ package struct Inspection: Sendable {
 
   static func format(of jws: UnverifiedJWS) -> String {
     do throws(MalformedReceipt) {
-      return try jws.decodePayload().kind.rawValue
+      return try jws.decoded().content.kind.rawValue
     } catch {
       return "unknown: \(error)"
     }

@@ -38,13 +38,6 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
   public func decoded(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> Unverified<AppReceiptPayload> {
-    Unverified(try decodePayload(limits: limits))
-  }
-
-  /// Decodes the signed content like ``decoded(limits:)``, for the verifier.
-  package func decodePayload(
-    limits: ReceiptLimits = .standard
-  ) throws(MalformedReceipt) -> AppReceiptPayload {
-    try AppReceiptPayload(decoding: signedData.content, limits: limits)
+    Unverified(try AppReceiptPayload(decoding: signedData.content, limits: limits))
   }
 }

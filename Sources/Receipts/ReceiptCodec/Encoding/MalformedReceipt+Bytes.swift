@@ -7,16 +7,8 @@ package enum ReceiptASN1Errors: ASN1Errors {
   package static func error(
     _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String
   ) -> MalformedReceipt {
-    let code: MalformedReceipt.Code =
-      switch fault {
-      case .truncated: .truncated
-      case .trailingData: .trailingData
-      case .unexpected: .unexpected
-      case .invalidValue: .invalidValue
-      case .tooDeep: .tooDeep
-      case .outOfRange: .outOfRange
-      case .unsupported: .unsupported
-      }
+    // Each fault has a code of the same name.
+    let code = MalformedReceipt.Code(rawValue: fault.rawValue) ?? .invalidValue
     return MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)
   }
 }

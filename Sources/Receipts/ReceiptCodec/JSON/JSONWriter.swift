@@ -168,6 +168,29 @@ extension JSONWriter {
     member("version", Self.formatVersion)
   }
 
+  /// Writes a member whose value is the object that the closure writes.
+  package mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
+    self.name(name)
+    object(write)
+  }
+
+  /// Writes an object with the members that the closure writes.
+  package mutating func object(_ write: (inout JSONWriter) -> Void) {
+    beginObject()
+    write(&self)
+    endObject()
+  }
+
+  /// Writes a member whose value is an array with what the closure writes for each element.
+  package mutating func array<Element>(
+    _ name: String, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) {
+    self.name(name)
+    beginArray()
+    for element in elements { write(element, &self) }
+    endArray()
+  }
+
   package mutating func member(_ name: String, _ value: String?) {
     guard let value else { return }
     self.name(name)

@@ -65,12 +65,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
   ///   implied; otherwise with the byte offset, or with the JSON path of a member that is duplicate, out of range or of
   ///   the wrong type.
   public func decoded(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> Unverified<JWSPayload> {
-    Unverified(try decodePayload(limits: limits))
-  }
-
-  /// Decodes the payload like ``decoded(limits:)``, for the verifier.
-  package func decodePayload(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSPayload {
-    try JWSPayload(decoding: payload, limits: limits)
+    Unverified(try JWSPayload(decoding: payload, limits: limits))
   }
 
   private static func failure(

@@ -68,7 +68,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   /// - Throws: ``MalformedReceipt`` like ``UnverifiedJWS/decoded(limits:)``.
   public func kind(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> ReceiptKind {
     switch self {
-    case .jws(let jws): try jws.decodePayload(limits: limits).kind
+    case .jws(let jws): try jws.decoded(limits: limits).content.kind
     case .appReceipt: .appReceipt
     case .transactionReceipt: .transactionReceipt
     case .detached(let receipt): try DetachedContent(decoding: receipt.signedBytes, limits: limits).kind

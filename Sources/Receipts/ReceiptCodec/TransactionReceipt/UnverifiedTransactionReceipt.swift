@@ -72,14 +72,7 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   public func decoded(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> Unverified<TransactionReceiptPurchaseInfo> {
-    Unverified(try decodePurchaseInfo(limits: limits))
-  }
-
-  /// Decodes the inner property list like ``decoded(limits:)``, for the verifier.
-  package func decodePurchaseInfo(
-    limits: ReceiptLimits = .standard
-  ) throws(MalformedReceipt) -> TransactionReceiptPurchaseInfo {
-    try TransactionReceiptPurchaseInfo(decoding: purchaseInfo, limits: limits)
+    Unverified(try TransactionReceiptPurchaseInfo(decoding: purchaseInfo, limits: limits))
   }
 }
 

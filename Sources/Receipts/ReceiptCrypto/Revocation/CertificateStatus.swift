@@ -49,21 +49,15 @@ package struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConv
   package var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
 
   /// The name in RFC 5280, or the number if there is no name.
-  package var description: String {
-    switch self {
-    case .unspecified: "unspecified"
-    case .keyCompromise: "keyCompromise"
-    case .cACompromise: "cACompromise"
-    case .affiliationChanged: "affiliationChanged"
-    case .superseded: "superseded"
-    case .cessationOfOperation: "cessationOfOperation"
-    case .certificateHold: "certificateHold"
-    case .removeFromCRL: "removeFromCRL"
-    case .privilegeWithdrawn: "privilegeWithdrawn"
-    case .aACompromise: "aACompromise"
-    default: "reason \(rawValue)"
-    }
-  }
+  package var description: String { Self.names[self] ?? "reason \(rawValue)" }
+
+  private static let names: [CRLReason: String] = [
+    .unspecified: "unspecified", .keyCompromise: "keyCompromise", .cACompromise: "cACompromise",
+    .affiliationChanged: "affiliationChanged", .superseded: "superseded",
+    .cessationOfOperation: "cessationOfOperation", .certificateHold: "certificateHold",
+    .removeFromCRL: "removeFromCRL", .privilegeWithdrawn: "privilegeWithdrawn",
+    .aACompromise: "aACompromise",
+  ]
 }
 
 /// The algorithms with which revocation statements may be signed, as dotted object identifiers.

@@ -71,7 +71,7 @@ enum InspectionContents {
     let signedData = receipt.signedData
     var purchases: JSONValue?
     let attributes = part { () throws(MalformedReceipt) in
-      let payload = try receipt.decodePayload()
+      let payload = try receipt.decoded().content
       purchases = .array(payload.inAppPurchases.map { .array($0.attributes.map(attribute)) })
       return .array(payload.attributes.filter { $0.type != InAppPurchase.attributeType }.map(attribute))
     }

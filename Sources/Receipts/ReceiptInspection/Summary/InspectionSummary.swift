@@ -27,14 +27,14 @@ package struct InspectionSummary {
       switch receipt {
       case .jws(let jws):
         add(ClaimedSigner(jws))
-        try add(jws.decodePayload())
+        try add(jws.decoded().content)
       case .appReceipt(let receipt):
         for signer in ClaimedSigner.all(of: receipt) { add(signer) }
         unshownSignerCount = max(0, receipt.signedData.signerInfos.count - signers.count)
-        add(try receipt.decodePayload())
+        add(try receipt.decoded().content)
       case .transactionReceipt(let receipt):
         add(ClaimedSigner(receipt))
-        add(try receipt.decodePurchaseInfo(), receipt)
+        add(try receipt.decoded().content, receipt)
       case .detached(let receipt):
         add(ClaimedSigner(receipt))
         add(try receipt.decoded().unsafelyAssumeAuthentic())
@@ -51,7 +51,7 @@ package struct InspectionSummary {
     do throws(MalformedReceipt) {
       let jws = try UnverifiedJWS(parsing: Array(compact.utf8))
       add(ClaimedSigner(jws, part: name))
-      let payload = try jws.decodePayload()
+      let payload = try jws.decoded().content
       switch payload {
       // A signed part has no signed parts of its own.
       case .notification: collected.add("content", "UNEXPECTED", .bad, ": a notification")

@@ -9,17 +9,17 @@ enum JWSInput {
     limits: ReceiptLimits
   ) throws(SigningError) -> JWSPayload {
     var members = members
-    for field in required(of: kind) where !has(field.name, in: members) {
+    for field in required(of: kind) where !members.states(field.name) {
       throw place.missing(field.name, field.advice)
     }
-    if kind == .signedRenewalInfo, !has("autoRenewProductId", in: members),
-      !has("autoRenewStatus", in: members)
+    if kind == .signedRenewalInfo, !members.states("autoRenewProductId"),
+      !members.states("autoRenewStatus")
     {
       throw place.missing(
         "autoRenewStatus", "Give it (0 off, 1 on) or autoRenewProductId: by these the kind is recognised.")
     }
     let signingDate = kind == .signedAppTransaction ? "receiptCreationDate" : "signedDate"
-    if !has(signingDate, in: members) {
+    if !members.states(signingDate) {
       members.removeAll { $0.name == signingDate }
       members.append(JSONMember(name: signingDate, value: .integer(Int64(clamping: now.wholeMilliseconds))))
     }
@@ -29,10 +29,6 @@ enum JWSInput {
     } catch {
       throw place.failure(error)
     }
-  }
-
-  private static func has(_ name: String, in members: [JSONMember]) -> Bool {
-    members.contains { $0.name == name && $0.value != .null }
   }
 
   private static func required(of kind: ReceiptKind) -> [(name: String, advice: String)] {
@@ -127,4 +123,9 @@ enum NotificationInput {
     }
     return .notification(notification, parts: signed)
   }
+}
+
+extension [JSONMember] {
+  /// Returns `true` if a member has the name and a value other than `null`.
+  func states(_ name: String) -> Bool { contains { $0.name == name && $0.value != .null } }
 }

@@ -42,9 +42,9 @@ final class SignedMessage {
   func decodedContent() throws(MalformedReceipt) -> DecodedContent {
     switch receipt {
     case .jws(let jws): DecodedContent(try JWSPayload(decoding: jws.payload, limits: limits))
-    case .appReceipt(let receipt): DecodedContent(try receipt.decodePayload(limits: limits))
+    case .appReceipt(let receipt): DecodedContent(try receipt.decoded(limits: limits).content)
     case .transactionReceipt(let receipt):
-      DecodedContent(try receipt.decodePurchaseInfo(limits: limits), claiming: receipt.claimedEnvironment)
+      DecodedContent(try receipt.decoded(limits: limits).content, claiming: receipt.claimedEnvironment)
     case .detached(let receipt):
       if let detachedContent {
         DecodedContent(try detachedContent.get())
