@@ -60,3 +60,26 @@ extension MalformedReceipt {
     case unsupported
   }
 }
+
+/// A store that signs an app's purchases with a key of that app, without certificates. The raw values are the
+/// names that `receipt-tool` prints.
+public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
+  /// Google Play: RSA PKCS#1 v1.5 with SHA-1, for purchases and for licence responses.
+  case googlePlay = "google-play"
+  /// Huawei AppGallery: RSA with SHA-256, PKCS#1 v1.5 or PSS.
+  case huawei
+}
+
+extension ReceiptEnvironment {
+  /// A category of environments, which a policy accepts or rejects.
+  public enum Category: String, Sendable, Hashable, CaseIterable {
+    /// Real purchases: `Production`, `ProductionVPP`.
+    case production
+    /// Test purchases made through the App Store: `Sandbox`, `ProductionSandbox`, `ProductionVPPSandbox`.
+    case sandbox
+    /// StoreKit testing in Xcode: `Xcode`.
+    case xcode
+    /// Unit tests: `LocalTesting`.
+    case localTesting = "local-testing"
+  }
+}

@@ -55,10 +55,7 @@ public enum JSONValue: Sendable, Hashable {
     return members.first { UTF8Text.isIdentical($0.name, name) }?.value
   }
 
-  package var string: String? {
-    guard case .string(let text) = self else { return nil }
-    return text
-  }
+  package var string: String? { if case .string(let text) = self { text } else { nil } }
 
   /// The value of a number that is a 64-bit integer; `nil` for any other value.
   package var int64: Int64? {
@@ -66,15 +63,9 @@ public enum JSONValue: Sendable, Hashable {
     return number.int64
   }
 
-  package var array: [JSONValue]? {
-    guard case .array(let elements) = self else { return nil }
-    return elements
-  }
+  package var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
-  package var object: [JSONMember]? {
-    guard case .object(let members) = self else { return nil }
-    return members
-  }
+  package var object: [JSONMember]? { if case .object(let members) = self { members } else { nil } }
 }
 
 /// A member of a JSON object.

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReceiptEnvironment {
-  /// A category of environments, which a policy accepts or rejects.
-  public enum Category: String, Sendable, Hashable, CaseIterable {
-    /// Real purchases: `Production`, `ProductionVPP`.
-    case production
-    /// Test purchases made through the App Store: `Sandbox`, `ProductionSandbox`, `ProductionVPPSandbox`.
-    case sandbox
-    /// StoreKit testing in Xcode: `Xcode`.
-    case xcode
-    /// Unit tests: `LocalTesting`.
-    case localTesting = "local-testing"
-  }
-
   /// The category of the environment; `nil` if the environment is unknown, and no policy accepts it.
   public var category: Category? {
     switch self {

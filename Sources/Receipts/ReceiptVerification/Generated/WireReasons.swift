@@ -80,3 +80,17 @@ extension VerificationDiagnostic {
     case verdict
   }
 }
+
+/// The signature algorithm of a receipt.
+public enum ReceiptAlgorithm: String, Sendable, Hashable, CaseIterable {
+  /// ECDSA on P-256 with SHA-256, r‖s (RFC 7518 section 3.4): every JWS.
+  case es256 = "ES256"
+  /// RSA PKCS#1 v1.5 with SHA-256: app receipts since 2023, transaction receipts of version 4, Huawei
+  /// AppGallery.
+  case rsaSHA256 = "RSA-SHA256"
+  /// RSA PKCS#1 v1.5 with SHA-1: older app receipts, transaction receipts of versions 2 and 3, Google Play.
+  case rsaSHA1 = "RSA-SHA1"
+  /// RSASSA-PSS with SHA-256 and a salt of 32 bytes: Huawei AppGallery, if the purchase states this
+  /// algorithm.
+  case rsaPSSSHA256 = "RSA-PSS-SHA256"
+}
