@@ -141,23 +141,3 @@ extension WirePayload {
     try self.init(json: json, part: "JWS payload", limits: limits, acceptsDateStrings: lenientDates)
   }
 }
-
-extension JWSTransaction {
-  package static var kind: ReceiptKind { .signedTransaction }
-}
-
-extension JWSRenewalInfo {
-  package static var kind: ReceiptKind { .signedRenewalInfo }
-}
-
-extension AppTransaction {
-  package static var kind: ReceiptKind { .signedAppTransaction }
-}
-
-extension Notification {
-  package static var kind: ReceiptKind { .signedNotification }
-}
-
-extension RealtimeRequest {
-  package static var kind: ReceiptKind { .signedRealtimeRequest }
-}

@@ -9,7 +9,7 @@ package final class FixedKeyVerifier: Sendable {
   package static let digestByteCount = 32
 
   /// The verifier's memory in bytes, rounded up, without the key, which it shares.
-  package let byteCount: Int
+  package var byteCount: Int { table == nil ? 0 : FixedKeyTable.byteCount }
 
   private let key: PublicKey
   private let table: FixedKeyTable?
@@ -17,25 +17,18 @@ package final class FixedKeyVerifier: Sendable {
   /// Creates the table of a key. That takes as long as some hundreds of ordinary verifications, so create one only for
   /// a key that has been verified and is used that often. Returns `nil` if ``isAvailable`` is `false`, the key is not a
   /// valid P-256 key, or OpenSSL fails.
-  package init?(_ key: PublicKey) {
+  package convenience init?(_ key: PublicKey) {
     guard Self.isAvailable, let table = FixedKeyTable(key) else { return nil }
-    self.key = key
-    self.table = table
-    self.byteCount = FixedKeyTable.byteCount
+    self.init(key, table: table)
   }
 
   /// Creates a verifier without a table, which always uses the ordinary call. For tests.
-  package init(failingFor key: PublicKey) {
-    self.key = key
-    self.table = nil
-    self.byteCount = 0
-  }
+  package convenience init(failingFor key: PublicKey) { self.init(key, table: nil) }
 
   /// Creates a verifier for the check that determines ``isAvailable``.
-  init(_ key: PublicKey, table: FixedKeyTable) {
+  init(_ key: PublicKey, table: FixedKeyTable?) {
     self.key = key
     self.table = table
-    self.byteCount = FixedKeyTable.byteCount
   }
 
   /// Returns `true` if `signature`, 64 bytes r ‖ s, is the key's signature of the message with this SHA-256 digest.

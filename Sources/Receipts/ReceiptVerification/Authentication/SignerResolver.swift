@@ -140,14 +140,14 @@ struct SignerResolver: Sendable {
     if isPinned, requirements.path == .searched || certificates.count == 1 {
       return [SigningPath([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
     }
-    let others = certificates.filter { $0 != leaf }
-    let builder: SigningPathBuilder
+    let candidates: [Certificate]
+    let roots: [Certificate]
     switch requirements.path {
     case .embedded:
       let root = certificates[certificates.count - 1]
       // A path ends at a trusted name and key. If the embedded root has a trusted root's name and key but was issued
       // again or by another authority, the trusted root takes its place.
-      let roots =
+      roots =
         trust.contains(root)
         ? [root]
         : trust.certificates.filter {
@@ -161,18 +161,18 @@ struct SignerResolver: Sendable {
       }
       // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so no other root and no issuer
       // from elsewhere is considered.
-      builder = SigningPathBuilder(
-        intermediates: [certificates[1]], trustedRoots: roots, isComplete: true,
-        markers: markers(for: requirements),
-        acceptsSHA1: acceptsSHA1(requirements))
+      candidates = [certificates[1]]
     case .searched:
-      builder = SigningPathBuilder(
-        intermediates: others + intermediates,
-        trustedRoots: trust.certificates
-          + (others + intermediates).filter { trust.contains($0) && !trust.certificates.contains($0) },
-        isComplete: false,
-        markers: markers(for: requirements), acceptsSHA1: acceptsSHA1(requirements))
+      candidates = certificates.filter { $0 != leaf } + intermediates
+      roots =
+        trust.certificates
+        + candidates.filter { trust.contains($0) && !trust.certificates.contains($0) }
     }
+    // If the policy does not accept SHA-1 signatures, certificates signed with SHA-1 are not accepted either.
+    let builder = SigningPathBuilder(
+      intermediates: candidates, trustedRoots: roots, isComplete: requirements.path == .embedded,
+      markers: policy.markers.subtracting([requirements.foreignMarkers]),
+      acceptsSHA1: requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1))
     return try builder.paths(of: leaf, isTrustedRoot: trust.contains(leaf))
   }
 
@@ -223,14 +223,5 @@ struct SignerResolver: Sendable {
         .unsupportedAlgorithm, at: "certificate 0",
         "The signer's key is not RSA of \(bits) bits or more, as this kind of receipt demands.")
     }
-  }
-
-  private func markers(for requirements: CertificateRequirements) -> Set<CertificateMarkers> {
-    policy.markers.subtracting([requirements.foreignMarkers])
-  }
-
-  /// If the policy does not accept SHA-1 signatures, certificates signed with SHA-1 are not accepted either.
-  private func acceptsSHA1(_ requirements: CertificateRequirements) -> Bool {
-    requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1)
   }
 }
