@@ -217,7 +217,7 @@ enum ReceiptBench {
     let jwsSigner = try JWSSigner(identity: samples.elliptic)
     let appReceiptSigner = try AppReceiptSigner(identity: samples.rsa)
     let payload = samples.jws[0].payload
-    let appReceipt = try UnverifiedAppReceipt(parsing: samples.appReceipts[1].der).decodePayload()
+    let appReceipt = try UnverifiedAppReceipt(parsing: samples.appReceipts[1].der).decoded().content
     return [
       Subject(name: "sign signed transaction", reference: "raw P-256 sign", threads: 1) {
         repeated(8) { (try? jwsSigner.sign(payload)) != nil }

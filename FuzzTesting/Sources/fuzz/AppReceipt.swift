@@ -6,7 +6,7 @@ import ReceiptCodec
 func fuzzAppReceipt(_ bytes: [UInt8]) {
   guard let receipt = try? UnverifiedAppReceipt(parsing: bytes) else { return }
   require(receipt.encoded == bytes, "the receipt is not kept as received")
-  if let payload = try? receipt.decodePayload() {
+  if let payload = try? receipt.decoded().content {
     require(payload.encoded()[...] == receipt.signedData.content, "decoding changed the signed content")
   }
 }

@@ -10,10 +10,6 @@ package enum Libcrypto {
   }
 
   /// Asks libcrypto a question, and asks again if it rejects the input: it also does so if it cannot allocate memory.
-  ///
-  /// - Parameter ask: Asks the question; `nil` is a rejection.
-  /// - Returns: The answer, or `nil` if libcrypto rejected the input twice and can allocate memory.
-  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto cannot allocate memory.
   static func confirming<Answer>(_ ask: () throws(CryptoError) -> Answer?) throws(CryptoError) -> Answer? {
     if let answer = try ask() { return answer }
     if let answer = try ask() { return answer }
@@ -22,12 +18,6 @@ package enum Libcrypto {
   }
 
   /// Asks libcrypto a question, and asks again if it refuses: it also refuses if it cannot allocate memory.
-  ///
-  /// - Parameters:
-  ///   - outOfMemory: The error to throw if libcrypto cannot allocate memory.
-  ///   - ask: Asks the question; an error is the refusal.
-  /// - Returns: The answer.
-  /// - Throws: The second refusal, or `outOfMemory`.
   static func confirmingRefusal<Value, Failure: Error>(
     orThrow outOfMemory: Failure, _ ask: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -39,13 +29,8 @@ package enum Libcrypto {
     }
   }
 
-  /// Returns `true` if libcrypto finds that a signature matches.
-  ///
-  /// Some failures to allocate memory cannot be distinguished from a mismatch.
-  ///
-  /// - Parameter ask: Asks libcrypto, which answers 1 if the signature matches.
-  /// - Returns: `true` if the signature matches.
-  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto reports that it could not compute the answer.
+  /// Returns `true` if libcrypto finds that a signature matches. Some failures to allocate memory cannot be
+  /// distinguished from a mismatch.
   static func matches(_ ask: () -> Int32) throws(CryptoError) -> Bool {
     ErrorQueue.clear()
     if ask() == 1 { return true }

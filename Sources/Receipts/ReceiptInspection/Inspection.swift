@@ -2,9 +2,8 @@
 
 package import ReceiptCodec
 
-/// The unverified contents of a receipt: as JSON, as text, and as the parts of a page.
-///
-/// The bytes are untrusted. Each malformed part is reported as malformed.
+/// The unverified contents of a receipt: as JSON, as text, and as the parts of a page. The bytes are untrusted. Each
+/// malformed part is reported as malformed.
 ///
 ///     let inspection = try Inspection(of: bytes)
 ///     var object = JSONWriter(type: "inspection")
@@ -14,7 +13,6 @@ package struct Inspection: Sendable {
   /// The text after the word UNVERIFIED.
   static let notice = ": nothing here was checked; see 'receipt-tool verify'"
 
-  /// The receipt.
   package let receipt: UnverifiedReceipt
 
   /// Reads a receipt in any of its formats.
@@ -53,9 +51,8 @@ package struct Inspection: Sendable {
       first + members.filter { !purchase.contains($0.name) }, of: ReceiptKind(rawValue: format))
   }
 
-  /// Returns the summary for people who help a customer.
-  ///
-  /// States, such as an expired subscription, relate to the instant `now`.
+  /// Returns the summary for people who help a customer. States, such as an expired subscription, relate to the instant
+  /// `now`.
   package func summary(at now: Timestamp) -> InspectionSummary { InspectionSummary(of: receipt, at: now) }
 
   /// The claimed signers of the receipt and of its signed parts, with their certificate chains.
@@ -71,7 +68,7 @@ package struct Inspection: Sendable {
 
   static func format(of jws: UnverifiedJWS) -> String {
     do throws(MalformedReceipt) {
-      return try jws.decodePayload().kind.rawValue
+      return try jws.decoded().content.kind.rawValue
     } catch {
       return "unknown: \(error)"
     }

@@ -18,11 +18,6 @@ extension ReceiptVerifier {
   }
 
   /// Verifies receipts and asks checkers about all of them concurrently, because checkers wait for servers.
-  ///
-  /// - Parameters:
-  ///   - receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes.
-  ///   - checkers: The checkers, asked as by ``verify(_:checkers:)``.
-  /// - Returns: The verdicts, in the order of the receipts.
   package func verifyTogether(
     _ receipts: [[UInt8]], checkers: [any RemoteChecker]
   ) async -> [Verdict] {

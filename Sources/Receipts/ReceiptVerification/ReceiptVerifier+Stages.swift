@@ -2,13 +2,11 @@
 
 internal import ReceiptCodec
 
-/// The stages of verification: recognition, authentication, policy, verdict.
-///
-/// Data flows one way: each stage takes the result of the stage before. The signed parts of notifications pass through
-/// the same stages up to the policy, together for all receipts of a batch. A signer is remembered here, by no stage,
-/// once the policy has accepted a receipt of it.
+/// The stages of verification: recognition, authentication, policy, verdict. Data flows one way: each stage takes the
+/// result of the stage before. The signed parts of notifications pass through the same stages up to the policy,
+/// together for all receipts of a batch. A signer is remembered here, by no stage, once the policy has accepted a
+/// receipt of it.
 extension ReceiptVerifier {
-  /// Returns the verdict on one receipt.
   func verdict(on receipt: RecognizedReceipt) -> Verdict {
     let trace = diagnostics.map { _ in Trace(of: receipt) }
     var signers = BatchSigners(known: knownSigners)
@@ -19,7 +17,6 @@ extension ReceiptVerifier {
     return verdict(on: receipt, content, parts: parts.isEmpty ? [] : parts[0] ?? [], trace: trace)
   }
 
-  /// Returns the verdicts on receipts, in their order.
   func verdicts(on receipts: [RecognizedReceipt]) -> [Verdict] {
     let traced = receipts.map { receipt in
       (receipt: receipt, trace: diagnostics.map { _ in Trace(of: receipt) })
@@ -129,7 +126,7 @@ extension ReceiptVerifier {
     in context: PolicyEvaluator.Context, trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
     let acceptance = try evaluator.evaluate(content, claims: claims, in: context, trace: trace)
-    knownSigners.insert(content.signer, of: content.message.format)
+    knownSigners.insert(content.proven.signer, of: content.proven.message.format)
     guard let reason = acceptance.unprovenEnvironment else {
       return VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested)
     }

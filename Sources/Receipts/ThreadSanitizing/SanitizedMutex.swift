@@ -3,10 +3,8 @@
 #if THREAD_SANITIZER
   internal import Glibc
 
-  /// Replaces Synchronization's `Mutex` under the thread sanitizer.
-  ///
-  /// The sanitizer does not see that `Mutex` when threads really wait: its slow path is in a library without
-  /// instrumentation. It does understand `pthread_mutex_t`.
+  /// Replaces Synchronization's `Mutex` under the thread sanitizer. The sanitizer does not see that `Mutex` when
+  /// threads really wait: its slow path is in a library without instrumentation. It does understand `pthread_mutex_t`.
   @safe
   package struct SanitizedMutex<Value>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>

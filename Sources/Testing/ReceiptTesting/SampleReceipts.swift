@@ -10,11 +10,8 @@ package import ReceiptCodec
 /// transaction.environment = .production
 /// ```
 package enum SampleReceipts {
-  /// The bundle identifier `com.example.app`.
   package static let bundleId = "com.example.app"
-  /// The app's identifier in the App Store, 1234567890.
   package static let appAppleId: Int64 = 1_234_567_890
-  /// The product identifier `com.example.app.monthly`.
   package static let productId = "com.example.app.monthly"
   /// The signing date, 2025-10-01T07:09:12Z.
   package static let signedAt = Timestamp(secondsSince1970: 1_759_302_552)
@@ -22,7 +19,6 @@ package enum SampleReceipts {
   package static let purchasedAt = Timestamp(secondsSince1970: 1_759_302_550)
   /// The expiry date, 2025-11-01T07:09:10Z.
   package static let expiresAt = Timestamp(secondsSince1970: 1_761_980_950)
-  /// The device identifier `00112233-4455-6677-8899-aabbccddeeff`, as bytes.
   package static let deviceIdentifier: [UInt8] = [
     0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF,
   ]
@@ -69,7 +65,6 @@ package enum SampleReceipts {
     }
   }
 
-  /// The app transaction.
   package static var appTransaction: AppTransaction {
     AppTransaction().with {
       $0.receiptType = .sandbox
@@ -102,7 +97,6 @@ package enum SampleReceipts {
     }
   }
 
-  /// A request for a retention message.
   package static var realtimeRequest: RealtimeRequest {
     RealtimeRequest(
       originalTransactionId: "2000000001", appAppleId: appAppleId, productId: productId, userLocale: "en-US",

@@ -4,31 +4,6 @@ internal import ReceiptCrypto
 package import ReceiptSigning
 
 extension TestAuthority {
-  /// A flaw of an identity. Verifiers must refuse everything that it signs.
-  package enum Flaw: String, Sendable, Hashable, CaseIterable {
-    /// The leaf lacks the extension for receipt signing, like any developer's certificate.
-    case leafWithoutMarker = "leaf-without-marker"
-    /// The intermediate lacks the extension for issuers of receipt signers.
-    case intermediateWithoutMarker = "intermediate-without-marker"
-    /// The intermediate is not a certificate authority according to its basicConstraints.
-    case intermediateNotAuthority = "intermediate-not-authority"
-    /// The leaf is a certificate authority.
-    case leafIsAuthority = "leaf-is-authority"
-    /// The leaf's key usage does not allow signatures.
-    case leafKeyUsage = "leaf-key-usage"
-    /// The leaf was valid only in 2020.
-    case expired
-    /// The root issued the leaf directly, so the chain has two certificates.
-    case chainOfTwo = "chain-of-two"
-    /// There are two intermediates, so the chain has four certificates.
-    case chainOfFour = "chain-of-four"
-    /// The chain is complete, but leads to another root with the right name.
-    case foreignRoot = "foreign-root"
-    /// The genuine root is at the end of an unrelated chain.
-    case forgedUnderGenuineRoot = "forged-under-genuine-root"
-  }
-
-  /// An identity with a flaw.
   package func identity(_ flaw: Flaw) throws(SigningError) -> SigningIdentity {
     switch flaw {
     case .leafWithoutMarker: return try leaf { $0.markers = [] }

@@ -44,18 +44,18 @@ public struct TestAuthority: Sendable {
 
   private static let cachedES256 = Result { () throws(SigningError) in
     try TestAuthority(
-      .es256, root: TestRoots.es256,
+      .es256, root: TestCertificates.es256,
       keys: Keys(
-        root: TestKeys.key(TestKeys.ES256.root), intermediate: TestKeys.key(TestKeys.ES256.intermediate),
-        leaf: TestKeys.key(TestKeys.ES256.leaf), foreign: TestKeys.key(TestKeys.ES256.foreign)))
+        root: TestKeys.key(ES256TestKeys.root), intermediate: TestKeys.key(ES256TestKeys.intermediate),
+        leaf: TestKeys.key(ES256TestKeys.leaf), foreign: TestKeys.key(ES256TestKeys.foreign)))
   }
 
   private static let cachedRSA = Result { () throws(SigningError) in
     try TestAuthority(
-      .rsa2048, root: TestRoots.rsa,
+      .rsa2048, root: TestCertificates.rsa,
       keys: Keys(
-        root: TestKeys.key(TestKeys.RSA.root), intermediate: TestKeys.key(TestKeys.RSA.intermediate),
-        leaf: TestKeys.key(TestKeys.RSA.leaf), foreign: TestKeys.key(TestKeys.RSA.foreign)))
+        root: TestKeys.key(RSATestKeys.root), intermediate: TestKeys.key(RSATestKeys.intermediate),
+        leaf: TestKeys.key(RSATestKeys.leaf), foreign: TestKeys.key(RSATestKeys.foreign)))
   }
 
   private init(
@@ -64,7 +64,7 @@ public struct TestAuthority: Sendable {
     let options = Self.options(algorithm)
     self.keys = keys
     self.authority = try CertificateAuthority.create(
-      options, root: TestRoots.certificate(root), rootKey: keys.root, intermediateKey: keys.intermediate)
+      options, root: TestKeys.certificate(root), rootKey: keys.root, intermediateKey: keys.intermediate)
     self.identity = try authority.issueLeaf(key: keys.leaf, serialNumber: [0x03])
   }
 
@@ -88,4 +88,26 @@ public struct TestAuthority: Sendable {
 
   /// Trust anchors that contain only the root.
   public var trustAnchors: TrustAnchors { TrustAnchors(certificates: [root]) }
+}
+
+/// Signs JWS as Xcode's local testing does, with one self-signed certificate and with `kid` and `typ` in the header.
+/// Such data does not prove a purchase. A verifier refuses it unless its policy pins ``certificate``.
+package struct SelfSignedTestData: Sendable {
+  /// The self-signed certificate, which a policy can pin.
+  package let certificate: Certificate
+
+  private let signer: JWSSigner
+
+  /// Creates a signer with a fixed test key and certificate.
+  package init() throws(SigningError) {
+    let key = try TestKeys.key(ES256TestKeys.selfSigned)
+    let certificate = try TestKeys.certificate(TestCertificates.selfSigned)
+    let identity = try SigningIdentity(privateKey: key, chain: [certificate])
+    let header = JWSHeader(x5c: [certificate.der], kid: "Apple_Xcode_Key", typ: "JWT")
+    self.certificate = certificate
+    self.signer = JWSSigner(unchecked: identity, header: header.encoded())
+  }
+
+  /// Signs a payload.
+  package func sign(_ payload: JWSPayload) throws(SigningError) -> String { try signer.sign(payload) }
 }

@@ -24,9 +24,6 @@ public struct TestReceipts: Sendable {
 
   /// Signs with these identities.
   ///
-  /// - Parameters:
-  ///   - jws: A P-256 identity, for the JWS kinds.
-  ///   - rsa: An RSA identity, for app receipts and transaction receipts.
   /// - Throws: `SigningError` with `unsuitable-key` if the RSA key does not have 2048 bits.
   package init(jws: SigningIdentity, rsa: SigningIdentity) throws(SigningError) {
     // Unchecked, because identities with flawed chains must be able to sign.
@@ -65,27 +62,19 @@ public struct TestReceipts: Sendable {
   public func signedTransaction(
     _ change: (inout JWSTransaction) -> Void = { _ in }
   ) throws(SigningError) -> String {
-    var transaction = SampleReceipts.transaction
-    change(&transaction)
-    return try jws.sign(.transaction(transaction))
+    try jws.sign(.transaction(SampleReceipts.transaction.with(change)))
   }
 
-  /// Signed renewal information.
   package func signedRenewalInfo(
     _ change: (inout JWSRenewalInfo) -> Void = { _ in }
   ) throws(SigningError) -> String {
-    var renewalInfo = SampleReceipts.renewalInfo
-    change(&renewalInfo)
-    return try jws.sign(.renewalInfo(renewalInfo))
+    try jws.sign(.renewalInfo(SampleReceipts.renewalInfo.with(change)))
   }
 
-  /// A signed app transaction.
   package func signedAppTransaction(
     _ change: (inout AppTransaction) -> Void = { _ in }
   ) throws(SigningError) -> String {
-    var appTransaction = SampleReceipts.appTransaction
-    change(&appTransaction)
-    return try jws.sign(.appTransaction(appTransaction))
+    try jws.sign(.appTransaction(SampleReceipts.appTransaction.with(change)))
   }
 
   /// A signed notification. It contains a signed transaction and signed renewal information, which can both be
@@ -100,22 +89,17 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.notification(notification))
   }
 
-  /// A signed realtime request.
   package func signedRealtimeRequest(
     _ change: (inout RealtimeRequest) -> Void = { _ in }
   ) throws(SigningError) -> String {
-    var request = SampleReceipts.realtimeRequest
-    change(&request)
-    return try jws.sign(.realtimeRequest(request))
+    try jws.sign(.realtimeRequest(SampleReceipts.realtimeRequest.with(change)))
   }
 
   /// An app receipt in DER, bound to a device if its identifier is given.
   public func appReceipt(
     deviceIdentifier: [UInt8]? = nil, _ change: (inout AppReceiptPayload) -> Void = { _ in }
   ) throws(SigningError) -> [UInt8] {
-    var payload = SampleReceipts.appReceipt
-    change(&payload)
-    return try appReceipts.sign(payload, deviceIdentifier: deviceIdentifier)
+    try appReceipts.sign(SampleReceipts.appReceipt.with(change), deviceIdentifier: deviceIdentifier)
   }
 
   /// The property list of a transaction receipt. Verifiers need the authority's intermediate.
@@ -123,18 +107,15 @@ public struct TestReceipts: Sendable {
     version: TransactionReceiptSigner.SignatureVersion = .four, environment: ReceiptEnvironment = .sandbox,
     _ change: (inout TransactionReceiptPurchaseInfo) -> Void = { _ in }
   ) throws(SigningError) -> [UInt8] {
-    var purchaseInfo = SampleReceipts.purchaseInfo
-    change(&purchaseInfo)
-    return try transactionReceipts.sign(purchaseInfo, version: version, environment: environment)
+    try transactionReceipts.sign(
+      SampleReceipts.purchaseInfo.with(change), version: version, environment: environment)
   }
 
   /// A purchase at Google Play: JSON with data and signature. Its policy needs ``appKeys()``.
   public func googlePlayPurchase(
     _ change: (inout GooglePlayPurchase) -> Void = { _ in }
   ) throws(SigningError) -> [UInt8] {
-    var purchase = SampleReceipts.googlePlayPurchase
-    change(&purchase)
-    return try detached.sign(.googlePlayPurchase(purchase))
+    try detached.sign(.googlePlayPurchase(SampleReceipts.googlePlayPurchase.with(change)))
   }
 
   /// A response of Google Play's licensing. Its policy needs ``appKeys()``.
@@ -146,8 +127,6 @@ public struct TestReceipts: Sendable {
   package func huaweiPurchase(
     usesPSS: Bool = false, _ change: (inout HuaweiPurchase) -> Void = { _ in }
   ) throws(SigningError) -> [UInt8] {
-    var purchase = SampleReceipts.huaweiPurchase
-    change(&purchase)
-    return try detached.sign(.huaweiPurchase(purchase), usesPSS: usesPSS)
+    try detached.sign(.huaweiPurchase(SampleReceipts.huaweiPurchase.with(change)), usesPSS: usesPSS)
   }
 }

@@ -17,10 +17,6 @@ package struct VectorPolicy: Sendable {
 
   /// Reads flags.
   ///
-  /// - Parameters:
-  ///   - arguments: Flags and values, in pairs except for `--admit-xcode` and `--accept-claimed-environment`.
-  ///   - certificate: Reads the certificate in a file.
-  ///   - appKey: Reads the public key in a file.
   /// - Throws: ``UnknownFlag``, or the errors of `certificate` and `appKey`.
   package init(
     arguments: [String], certificate: (String) throws -> Certificate?, appKey: (String) throws -> PublicKey?

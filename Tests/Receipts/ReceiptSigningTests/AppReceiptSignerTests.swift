@@ -35,7 +35,7 @@ import Testing
     #expect(
       try identity.privateKey.publicKey.isValidSignature(
         Array(signer.signature), for: Array(container.content), using: .rsaPKCS1v15(.sha256)))
-    #expect(try receipt.decodePayload() == payload)
+    #expect(try receipt.decoded().content == payload)
   }
 
   @Test func theDeviceHashCoversDeviceOpaqueValueAndBundle() throws {
@@ -43,7 +43,7 @@ import Testing
     payload.opaqueValue = Array(repeating: 0xA5, count: 16)
     let signer = try AppReceiptSigner(identity: TestIdentities.rsa.get())
     let bound = try UnverifiedAppReceipt(parsing: signer.sign(payload, deviceIdentifier: device))
-      .decodePayload()
+      .decoded().content
     #expect(bound.opaqueValue == Array(repeating: 0xA5, count: 16))
     // The value of attribute 2 in DER: UTF8String (tag 12) of 15 bytes.
     let bundle = [0x0C, 15] + Array("com.example.app".utf8)
@@ -54,11 +54,11 @@ import Testing
   @Test func theOpaqueValueIsRandomUnlessGiven() throws {
     let signer = try AppReceiptSigner(identity: TestIdentities.rsa.get())
     let first = try UnverifiedAppReceipt(parsing: signer.sign(payload, deviceIdentifier: device))
-      .decodePayload()
+      .decoded().content
     let second = try UnverifiedAppReceipt(parsing: signer.sign(payload, deviceIdentifier: device))
-      .decodePayload()
+      .decoded().content
     #expect(first.opaqueValue?.count == 16 && first.opaqueValue != second.opaqueValue)
-    let unbound = try UnverifiedAppReceipt(parsing: signer.sign(payload)).decodePayload()
+    let unbound = try UnverifiedAppReceipt(parsing: signer.sign(payload)).decoded().content
     #expect(unbound.opaqueValue == nil && unbound.sha1Hash == nil)
   }
 

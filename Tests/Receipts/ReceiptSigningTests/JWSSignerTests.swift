@@ -36,7 +36,7 @@ import Testing
     #expect(
       try identity.privateKey.publicKey.isValidSignature(
         parsed.signature, for: Array(jws[parsed.signingInputRange]), using: .ecdsaP256SHA256))
-    #expect(try parsed.decodePayload() == .transaction(transaction))
+    #expect(try parsed.decoded().content == .transaction(transaction))
   }
 
   @Test func everyKindIsSigned() throws {
@@ -68,7 +68,7 @@ import Testing
     ]
     for payload in payloads {
       let parsed = try UnverifiedJWS(parsing: Array(signer.sign(payload).utf8))
-      #expect(try parsed.decodePayload() == payload)
+      #expect(try parsed.decoded().content == payload)
     }
   }
 

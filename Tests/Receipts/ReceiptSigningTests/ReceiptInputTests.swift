@@ -14,7 +14,7 @@ import Testing
   }
 
   private func payload(_ json: String, as kind: ReceiptKind) throws -> JWSPayload {
-    try UnverifiedJWS(parsing: sign(json, as: kind)).decodePayload()
+    try UnverifiedJWS(parsing: sign(json, as: kind)).decoded().content
   }
 
   private func error(_ json: String, as kind: ReceiptKind) -> SigningError? {
@@ -166,7 +166,7 @@ import Testing
          {"transactionId": "1002", "productId": "coins", "purchaseDate": 1759276800000, "offerType": 2,
           "offerIdentifier": "autumn"}]}
       """
-    let payload = try UnverifiedAppReceipt(parsing: sign(json, as: .appReceipt)).decodePayload()
+    let payload = try UnverifiedAppReceipt(parsing: sign(json, as: .appReceipt)).decoded().content
     #expect(payload.environment == .productionSandbox)
     #expect(payload.receiptCreationDate == Timestamp(secondsSince1970: 1_759_302_552))
     #expect(payload.appAppleId == 0 && payload.originalApplicationVersion == "1.0")
@@ -188,7 +188,7 @@ import Testing
 
   @Test func anAppReceiptWithoutADateIsDatedNow() throws {
     let receipt = try sign(#"{"bundleId":"b","applicationVersion":"1"}"#, as: .appReceipt)
-    let payload = try UnverifiedAppReceipt(parsing: receipt).decodePayload()
+    let payload = try UnverifiedAppReceipt(parsing: receipt).decoded().content
     #expect(payload.receiptCreationDate == testStart)
     #expect(payload.sha1Hash == nil)
   }
@@ -204,7 +204,7 @@ import Testing
     let receipt = try UnverifiedTransactionReceipt(parsing: sign(json, as: .transactionReceipt))
     #expect(receipt.signatureVersion == 3)
     #expect(receipt.claimedEnvironment == .sandbox)
-    let info = try receipt.decodePurchaseInfo()
+    let info = try receipt.decoded().content
     #expect(info.bundleId == "com.example.app" && info.applicationVersion == "2.1" && info.appItemId == "12")
     #expect(info.quantity == 2 && info.webOrderLineItemId == "5")
     #expect(info.purchaseDate == Timestamp(millisecondsSince1970: 1_759_276_800_123))
@@ -234,7 +234,7 @@ import Testing
         try key.isValidSignature(
           parsed.signature, for: Array(jws[parsed.signingInputRange]), using: .ecdsaP256SHA256))
       // Undated parts bear the notification's date.
-      #expect(try parsed.decodePayload().signedDate == Timestamp(secondsSince1970: 1_759_302_552))
+      #expect(try parsed.decoded().content.signedDate == Timestamp(secondsSince1970: 1_759_302_552))
     }
     #expect(notification.data?.bundleId == "com.example.app")
   }
@@ -260,7 +260,7 @@ import Testing
     }
     let nested = try UnverifiedJWS(
       parsing: Array(#require(notification.appData?.signedAppTransactionInfo).utf8))
-    #expect(try nested.decodePayload().kind == .signedAppTransaction)
+    #expect(try nested.decoded().content.kind == .signedAppTransaction)
   }
 
   @Test func anIdentityThatDoesNotSuitTheKindIsRefused() throws {

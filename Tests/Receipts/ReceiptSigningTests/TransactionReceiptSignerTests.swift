@@ -30,7 +30,7 @@ import Testing
     #expect(
       try identity.privateKey.publicKey.isValidSignature(
         receipt.signature, for: [number] + receipt.purchaseInfo, using: .rsaPKCS1v15(digest)))
-    #expect(try receipt.decodePurchaseInfo() == purchaseInfo)
+    #expect(try receipt.decoded().content == purchaseInfo)
   }
 
   @Test func productionIsNotWritten() throws {

@@ -15,10 +15,9 @@ public struct ASN1Element: Sendable, Hashable {
     (self.tag, self.encoded, self.contents) = (tag, encoded, contents)
   }
 
-  /// Returns `true` if a value of a universal type has the form and the encoding that DER requires.
-  ///
-  /// See X.690 sections 10.2 and 11, and section 8.3.2 for integers. A value of another class always passes: its tag
-  /// does not determine its type.
+  /// Returns `true` if a value of a universal type has the form and the encoding that DER requires. See X.690 sections
+  /// 10.2 and 11, and section 8.3.2 for integers. A value of another class always passes: its tag does not determine
+  /// its type.
   package func isCanonical(in bytes: Span<UInt8>) -> Bool {
     guard tag.tagClass == .universal else { return true }
     // 16 is SEQUENCE and 17 is SET. 0 is end-of-contents in BER.

@@ -23,13 +23,6 @@ public protocol ASN1Errors {
   associatedtype Failure: Error
 
   /// Creates an error.
-  ///
-  /// - Parameters:
-  ///   - fault: The kind of error.
-  ///   - offset: The offset of the byte at fault.
-  ///   - part: The name of the input.
-  ///   - message: What was found and what was expected, in one sentence.
-  /// - Returns: The error.
   static func error(_ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String) -> Failure
 }
 

@@ -26,7 +26,6 @@ extension ASN1Reader {
     return value
   }
 
-  /// Reads an OBJECT IDENTIFIER.
   package mutating func readObjectIdentifier(_ bytes: Span<UInt8>) throws(Failure) -> ObjectIdentifier {
     let start = position
     let contents = try read(.objectIdentifier, bytes)

@@ -2,7 +2,6 @@
 
 /// A writer of ASN.1 in the Distinguished Encoding Rules (X.690 section 10).
 package struct ASN1Writer: Sendable {
-  /// The bytes that were written.
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
@@ -35,7 +34,6 @@ package struct ASN1Writer: Sendable {
   /// Appends bytes that are already DER.
   package mutating func append(_ encoded: some Collection<UInt8>) { bytes += encoded }
 
-  /// Writes an INTEGER.
   package mutating func write(integer value: Int64) {
     var octets = value.bigEndianBytes
     while octets.count > 1,
@@ -46,12 +44,9 @@ package struct ASN1Writer: Sendable {
     write(.integer, contents: octets)
   }
 
-  /// Writes a BOOLEAN.
   package mutating func write(boolean value: Bool) { write(.boolean, contents: [value ? 0xFF : 0x00]) }
 
-  /// Writes a BIT STRING of named bits.
-  ///
-  /// Bit `n` is `1 << n`. Trailing zero bits are omitted (X.690 section 11.2.2).
+  /// Writes a BIT STRING of named bits. Bit `n` is `1 << n`. Trailing zero bits are omitted (X.690 section 11.2.2).
   package mutating func write(namedBits bits: UInt16) {
     let count = UInt16.bitWidth - bits.leadingZeroBitCount
     var octets = [UInt8](repeating: 0, count: (count + 7) / 8)
@@ -59,23 +54,19 @@ package struct ASN1Writer: Sendable {
     write(.bitString, contents: [UInt8(octets.count * 8 - count)] + octets)
   }
 
-  /// Writes an OCTET STRING.
   package mutating func write(octetString value: some Collection<UInt8>) {
     write(.octetString, contents: value)
   }
 
-  /// Writes a UTF8String.
   package mutating func write(utf8String value: String) { write(.utf8String, contents: Array(value.utf8)) }
 
   /// Writes an IA5String; the text must be ASCII.
   package mutating func write(ia5String value: String) { write(.ia5String, contents: Array(value.utf8)) }
 
-  /// Writes an OBJECT IDENTIFIER.
   package mutating func write(_ identifier: ObjectIdentifier) {
     write(.objectIdentifier, contents: identifier.contents)
   }
 
-  /// Writes a NULL.
   package mutating func writeNull() { writeHeader(.null, length: 0) }
 
   private mutating func writeHeader(_ tag: ASN1Tag, length: Int) {

@@ -5,9 +5,8 @@ package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
   /// The contents octets, without tag and length.
   package let contents: [UInt8]
 
-  /// Creates an identifier from its contents octets.
-  ///
-  /// Returns `nil` unless they are well formed and every component fits in 64 bits.
+  /// Creates an identifier from its contents octets. Returns `nil` unless they are well formed and every component fits
+  /// in 64 bits.
   package init?(contents: [UInt8]) {
     guard let last = contents.last, last & 0x80 == 0 else { return nil }
     var component: UInt64 = 0
@@ -47,7 +46,6 @@ package struct ObjectIdentifier: Sendable, Hashable, CustomStringConvertible {
     self.contents = contents
   }
 
-  /// The dotted form.
   package var description: String {
     var text = ""
     var component: UInt64 = 0

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Base64 with the standard alphabet and required padding (RFC 4648, section 4).
-///
-/// Decoding is strict: each sequence of bytes has exactly one encoding.
+/// Base64 with the standard alphabet and required padding (RFC 4648, section 4). Decoding is strict: each sequence of
+/// bytes has exactly one encoding.
 @usableFromInline
 package enum Base64 {
   /// Decodes base64; `allowingWhitespace` skips space, tab, CR and LF anywhere.
@@ -12,7 +11,6 @@ package enum Base64 {
     try Base64Alphabet.standard.decode(text, allowingWhitespace: allowingWhitespace)
   }
 
-  /// Decodes base64 in an array.
   package static func decode(
     _ text: [UInt8], allowingWhitespace: Bool = false
   ) throws(Base64Error) -> [UInt8] {
@@ -31,22 +29,19 @@ package enum Base64 {
     Base64Alphabet.standard.encode(bytes.span)
   }
 
-  /// Encodes bytes to a string.
   package static func encodeToString(_ bytes: [UInt8]) -> String {
     String(decoding: encode(bytes), as: UTF8.self)
   }
 }
 
-/// Base64 with the URL-safe alphabet and without padding, as in JWS (RFC 7515, section 2).
-///
-/// Decoding is strict: it accepts no white space and no `=`, and each sequence of bytes has exactly one encoding.
+/// Base64 with the URL-safe alphabet and without padding, as in JWS (RFC 7515, section 2). Decoding is strict: it
+/// accepts no white space and no `=`, and each sequence of bytes has exactly one encoding.
 package enum Base64URL {
   /// Decodes base64url.
   package static func decode(_ text: Span<UInt8>) throws(Base64Error) -> [UInt8] {
     try Base64Alphabet.url.decode(text, allowingWhitespace: false)
   }
 
-  /// Decodes base64url in an array.
   package static func decode(_ text: [UInt8]) throws(Base64Error) -> [UInt8] { try decode(text.span) }
 
   /// Encodes bytes, without padding.
@@ -54,7 +49,6 @@ package enum Base64URL {
     Base64Alphabet.url.encode(bytes.span)
   }
 
-  /// Encodes bytes to a string.
   package static func encodeToString(_ bytes: [UInt8]) -> String {
     String(decoding: encode(bytes), as: UTF8.self)
   }

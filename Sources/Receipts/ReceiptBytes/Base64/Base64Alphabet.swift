@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the two base64 alphabets of RFC 4648, with the encoding and decoding that both share.
-///
-/// Each sequence of bytes has exactly one encoding: the unused bits of the last symbol must be zero (section 3.5). So
-/// signed text has no second spelling.
+/// One of the two base64 alphabets of RFC 4648, with the encoding and decoding that both share. Each sequence of bytes
+/// has exactly one encoding: the unused bits of the last symbol must be zero (section 3.5). So signed text has no
+/// second spelling.
 struct Base64Alphabet: Sendable {
   private let name: String
   /// The symbol for each value 0…63.

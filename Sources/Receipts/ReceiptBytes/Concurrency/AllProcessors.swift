@@ -14,20 +14,12 @@ internal import Synchronization
 
 /// Runs work on all processors.
 package enum AllProcessors {
-  /// The number of processors that are online.
-  ///
-  /// It is determined once, because the system reads files to determine it.
+  /// The number of processors that are online. It is determined once, because the system reads files to determine it.
   package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-  /// Maps records part by part on all processors and joins the results in order.
+  /// Maps records part by part on all processors and joins the results in order. If all records fit in one part, the
+  /// calling thread does the work.
   ///
-  /// If all records fit in one part, the calling thread does the work.
-  ///
-  /// - Parameters:
-  ///   - count: The number of records.
-  ///   - share: The number of records in a part.
-  ///   - part: Maps the records of one part.
-  /// - Returns: The results of all parts, in order.
   /// - Throws: The error of a part; if several throw, that of the first of them.
   package static func map<Element: Sendable, Failure: Error>(
     _ count: Int, share: Int = 128, _ part: @Sendable (Range<Int>) throws(Failure) -> [Element]

@@ -3,10 +3,9 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Work that is done on another thread while this one does something else.
-///
-/// If no other thread has begun the work when its result is needed, the thread that needs it does the work itself. So
-/// nothing waits for a free thread if all are taken, as on a machine with one processor.
+/// Work that is done on another thread while this one does something else. If no other thread has begun the work when
+/// its result is needed, the thread that needs it does the work itself. So nothing waits for a free thread if all are
+/// taken, as on a machine with one processor.
 package final class ConcurrentWork<Value: Sendable>: Sendable {
   private enum State {
     case planned(@Sendable () throws -> Value)
@@ -35,11 +34,6 @@ package final class ConcurrentWork<Value: Sendable>: Sendable {
   package convenience init(result: Result<Value, any Error>) { self.init(.finished(result)) }
 
   /// Starts work in parts, which other threads do ahead of the thread that takes the results in order.
-  ///
-  /// - Parameters:
-  ///   - ranges: The range of each part.
-  ///   - work: Does one part.
-  /// - Returns: The parts, in order.
   package static func parts(
     _ ranges: [Range<Int>], _ work: @escaping @Sendable (Range<Int>) throws -> Value
   ) -> [ConcurrentWork] {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error of this package: a stable code, the place of the error, and a message.
-///
-/// The message says what is wrong and what to do about it.
+/// An error of this package: a stable code, the place of the error, and a message. The message says what is wrong and
+/// what to do about it.
 package protocol PlacedError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The type of the error codes.
   associatedtype Code: RawRepresentable<String>
 
-  /// The stable code of the error.
   var code: Code { get }
   /// The place of the error, such as a file, a table and key, or a server; empty if there is no single place.
   var place: String { get }

@@ -42,7 +42,6 @@ package struct File: ~Copyable, Sendable {
     }
   }
 
-  /// The attributes of a file or directory.
   package struct Status: Sendable, Hashable {
     package let isDirectory: Bool
     package let isRegularFile: Bool
@@ -75,9 +74,8 @@ package struct File: ~Copyable, Sendable {
 
   deinit { _ = systemClose(descriptor) }
 
-  /// Sets the permissions, regardless of the process's umask.
-  ///
-  /// Returns `false` if that fails, for example because the process does not own the file.
+  /// Sets the permissions, regardless of the process's umask. Returns `false` if that fails, for example because the
+  /// process does not own the file.
   @discardableResult
   package func setPermissions(_ permissions: UInt16) -> Bool { fchmod(descriptor, mode_t(permissions)) == 0 }
 
@@ -144,9 +142,8 @@ package struct File: ~Copyable, Sendable {
     return unsafe fstat(descriptor, &status) == 0 ? Status(status) : nil
   }
 
-  /// Waits until the contents are on disk, or the names if this is a directory.
-  ///
-  /// `EINVAL` is not an error: devices report it, and so do file systems that cannot sync a directory.
+  /// Waits until the contents are on disk, or the names if this is a directory. `EINVAL` is not an error: devices
+  /// report it, and so do file systems that cannot sync a directory.
   package func synchronize() throws(SystemError) {
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw .last }
   }
@@ -161,10 +158,8 @@ package struct File: ~Copyable, Sendable {
     guard isSynchronized else { throw .last }
   }
 
-  /// Locks the file against other processes, and waits up to `timeout` for the lock.
-  ///
-  /// Returns `false` if another process holds the lock all that time. The lock ends when the file is closed or the
-  /// process ends.
+  /// Locks the file against other processes, and waits up to `timeout` for the lock. Returns `false` if another process
+  /// holds the lock all that time. The lock ends when the file is closed or the process ends.
   package func lock(within timeout: Duration = .zero) throws(SystemError) -> Bool {
     let deadline = ContinuousClock.now + timeout
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -175,7 +170,6 @@ package struct File: ~Copyable, Sendable {
     return true
   }
 
-  /// Closes the file.
   package consuming func close() throws(SystemError) {
     let descriptor = descriptor
     discard self

@@ -10,18 +10,16 @@
   internal import Darwin
 #endif
 
-/// Operations on files by path, with the durability of POSIX.
-///
-/// A file survives a crash once its contents and its directory are synced.
+/// Operations on files by path, with the durability of POSIX. A file survives a crash once its contents and its
+/// directory are synced.
 package enum FileSystem {
   /// Returns the contents of a file; `nil` if it has more than `limit` bytes.
   package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
     try File(path, .reading).read(limit: limit)
   }
 
-  /// Creates a file that must not exist yet and waits until its contents are on disk.
-  ///
-  /// The permissions apply before the first byte is written. If writing or syncing fails, the file is removed.
+  /// Creates a file that must not exist yet and waits until its contents are on disk. The permissions apply before the
+  /// first byte is written. If writing or syncing fails, the file is removed.
   package static func create(
     _ path: String, permissions: UInt16, contents: [UInt8]
   ) throws(SystemError) {
@@ -77,7 +75,6 @@ package enum FileSystem {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .last }
   }
 
-  /// Creates a directory.
   package static func makeDirectory(_ path: String, permissions: UInt16) throws(SystemError) {
     guard unsafe mkdir(path, mode_t(permissions)) == 0 else { throw .last }
   }
@@ -103,9 +100,7 @@ package enum FileSystem {
     return names
   }
 
-  /// Waits until the names in a directory are on disk.
-  ///
-  /// A synced file is lost in a crash if its name is not on disk.
+  /// Waits until the names in a directory are on disk. A synced file is lost in a crash if its name is not on disk.
   package static func synchronizeDirectory(_ path: String) throws(SystemError) {
     try File(path, .directory).synchronize()
   }

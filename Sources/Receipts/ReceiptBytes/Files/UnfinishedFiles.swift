@@ -11,9 +11,8 @@
 #endif
 internal import Synchronization
 
-/// A file under a temporary name, which is removed if a signal ends the process.
-///
-/// Until the file is finished, the signal's handler can remove it with ``removeAll()``.
+/// A file under a temporary name, which is removed if a signal ends the process. Until the file is finished, the
+/// signal's handler can remove it with ``removeAll()``.
 @safe
 package struct UnfinishedFile: Sendable {
   /// An element of a list that only grows, so that a signal handler can read it at any time.
@@ -47,9 +46,7 @@ package struct UnfinishedFile: Sendable {
   /// Unregisters the file, after it was removed or got its final name.
   package func finish() { unsafe node.pointee.path = nil }
 
-  /// Removes all unfinished files.
-  ///
-  /// It neither allocates nor locks, as a signal handler requires (signal-safety(7)).
+  /// Removes all unfinished files. It neither allocates nor locks, as a signal handler requires (signal-safety(7)).
   package static func removeAll() {
     var next = first.load(ordering: .acquiring)
     while let node = unsafe UnsafeMutablePointer<Node>(bitPattern: next) {

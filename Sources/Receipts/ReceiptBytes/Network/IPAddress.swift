@@ -10,7 +10,6 @@
   internal import Darwin
 #endif
 
-/// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// The bytes in network order: 4 for IPv4, 16 for IPv6.
   package let bytes: [UInt8]
@@ -21,9 +20,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
-  /// Returns the addresses of a host in the order in which to try them.
-  ///
-  /// It blocks until the system's resolver answers.
+  /// Returns the addresses of a host in the order in which to try them. It blocks until the system's resolver answers.
   ///
   /// - Parameters:
   ///   - host: A name, or an address in any form that the resolver accepts.

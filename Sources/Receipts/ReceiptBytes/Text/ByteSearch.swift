@@ -63,10 +63,8 @@ public enum ByteSearch {
     return nil
   }
 
-  /// Returns `true` if `bytes` contain `part`.
-  ///
-  /// The search is usually linear in the number of bytes. The standard library's `firstRange(of:)` takes a hundred
-  /// times as long.
+  /// Returns `true` if `bytes` contain `part`. The search is usually linear in the number of bytes. The standard
+  /// library's `firstRange(of:)` takes a hundred times as long.
   package static func contains(_ part: StaticString, in bytes: Span<UInt8>) -> Bool {
     let count = part.utf8CodeUnitCount
     guard count > 0, part.hasPointerRepresentation else { return false }

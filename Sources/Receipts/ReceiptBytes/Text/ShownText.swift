@@ -2,9 +2,8 @@
 
 /// Makes untrusted text safe for a terminal or a log: one line without control characters.
 package enum ShownText {
-  /// The length above which a run of base64url characters and dots counts as a token or signed payload.
-  ///
-  /// A UUID has 36 characters. Host names and path segments have fewer.
+  /// The length above which a run of base64url characters and dots counts as a token or signed payload. A UUID has 36
+  /// characters. Host names and path segments have fewer.
   static let longestWord = 48
   static let maximumCount = 500
 
@@ -23,9 +22,7 @@ package enum ShownText {
   }
 
   /// Returns the text like ``plain(_:limit:)``, truncated to 500 characters, with tokens and signed payloads replaced
-  /// by `…`.
-  ///
-  /// A server may echo what it received.
+  /// by `…`. A server may echo what it received.
   package static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     var word = String.UnicodeScalarView()

@@ -24,10 +24,33 @@ package enum UTF8Text {
     }
   }
 
-  /// Returns `true` if two strings have the same bytes.
-  ///
-  /// Swift's `==` also treats canonically equivalent strings as equal. Identifiers must not be compared like that.
+  /// Returns `true` if two strings have the same bytes. Swift's `==` also treats canonically equivalent strings as
+  /// equal. Identifiers must not be compared like that.
   package static func isIdentical(_ lhs: String, _ rhs: String) -> Bool {
     ByteSearch.isEqual(lhs.utf8.span, rhs.utf8.span)
+  }
+}
+
+/// The byte order mark of UTF-8. Editors and spreadsheets put it in front of a text. It is not part of the text.
+package enum ByteOrderMark {
+  package static let bytes: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Returns the text without a leading byte order mark; does not copy if there is no mark.
+  package static func dropped(from text: [UInt8]) -> [UInt8] {
+    text.starts(with: bytes) ? Array(text.dropFirst(bytes.count)) : text
+  }
+}
+
+package enum ProgramArguments {
+  /// A description of the first argument that is not UTF-8; `nil` if all are. `CommandLine.arguments` replaces invalid
+  /// UTF-8 with U+FFFD. The program would then read or write a file with a different name.
+  package static var fault: String? {
+    for position in 0..<Int(CommandLine.argc) {
+      guard let argument = unsafe CommandLine.unsafeArgv[position] else { break }
+      if unsafe String(validatingCString: argument) == nil {
+        return "argument \(position) is not UTF-8; rename the file, or give a link to it whose name is UTF-8"
+      }
+    }
+    return nil
   }
 }

@@ -15,14 +15,12 @@ package struct AppReceiptAttribute: Sendable, Hashable {
   /// The octets of the value. For most types they are an ASN.1 value in DER.
   package var value: ArraySlice<UInt8>
 
-  /// Creates an attribute.
   package init(type: Int, version: Int = 1, value: ArraySlice<UInt8>) {
     self.type = type
     self.version = version
     self.value = value
   }
 
-  /// Returns the attribute in DER.
   func encoded() -> [UInt8] {
     var writer = ASN1Writer()
     writer.write(.sequence) { sequence in

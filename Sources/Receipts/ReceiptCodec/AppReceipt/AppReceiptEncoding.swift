@@ -13,7 +13,6 @@ protocol AttributeSet {
 
   /// Returns `true` if attributes of the type have a field.
   static func hasField(forType type: Int) -> Bool
-  /// Adds the attributes of all fields that are set.
   func addFields(to list: inout AttributeListWriter)
 }
 
@@ -85,12 +84,5 @@ struct AttributeListWriter {
     var writer = ASN1Writer()
     writer.write(utf8String: text)
     return writer.bytes
-  }
-}
-
-extension Timestamp {
-  /// Indicates whether the year is between 0 and 9999, the range of a date in a receipt.
-  var hasFourDigitYear: Bool {
-    millisecondsSince1970 >= -62_167_219_200_000 && millisecondsSince1970 < 253_402_300_800_000
   }
 }

@@ -30,10 +30,8 @@ extension AppReceiptAttribute {
 }
 
 extension AppReceiptPayload: Encodable {
-  /// The attributes as a JSON object, with the purchases as `inApp`.
-  ///
-  /// An attribute is named by its field, or as `attribute-1717` if its type is unknown. Its value is a number or text,
-  /// or else hexadecimal.
+  /// The attributes as a JSON object, with the purchases as `inApp`. An attribute is named by its field, or as
+  /// `attribute-1717` if its type is unknown. Its value is a number or text, or else hexadecimal.
   package var jsonValue: JSONValue {
     let purchases = inAppPurchases.map { JSONValue.object($0.attributes.map(Self.member)) }
     return .object(

@@ -17,9 +17,6 @@ extension AppReceiptPayload {
   /// Payload ::= SET OF ReceiptAttribute
   /// ```
   ///
-  /// - Parameters:
-  ///   - content: ``CMSSignedData/content``.
-  ///   - limits: The limits on the number of attributes and on nesting.
   /// - Throws: ``MalformedReceipt``, placed at the attribute, or at an offset into the content if the set itself is
   ///   malformed. The codes are `duplicate` if an attribute repeats (only type 17 may); `wrongType`, `trailingData`,
   ///   `invalidUTF8`, `invalidValue` or `outOfRange` for a value; `tooLarge` if there are too many attributes; and
@@ -67,10 +64,9 @@ extension AppReceiptPayload {
     isChanged = false
   }
 
-  /// Returns the payload as the content of a receipt's container: a `SET OF` in DER.
-  ///
-  /// A decoded payload with no field set since returns the bytes that were decoded. Any other payload is encoded anew
-  /// and sorted, with the attributes of unknown type that it was decoded with.
+  /// Returns the payload as the content of a receipt's container: a `SET OF` in DER. A decoded payload with no field
+  /// set since returns the bytes that were decoded. Any other payload is encoded anew and sorted, with the attributes
+  /// of unknown type that it was decoded with.
   package func encoded() -> [UInt8] { Array(encodedSet) }
 
   /// The in-app purchases as transactions, the model that all receipt formats share.

@@ -139,10 +139,8 @@ extension ReceiptASN1Reader {
     return version
   }
 
-  /// Reads an `AlgorithmIdentifier` and returns its algorithm.
-  ///
-  /// `AlgorithmIdentifier ::= SEQUENCE { algorithm OBJECT IDENTIFIER, parameters ANY OPTIONAL }`. The algorithms of
-  /// receipts have no parameters other than NULL.
+  /// Reads an `AlgorithmIdentifier` and returns its algorithm. `AlgorithmIdentifier ::= SEQUENCE { algorithm OBJECT
+  /// IDENTIFIER, parameters ANY OPTIONAL }`. The algorithms of receipts have no parameters other than NULL.
   fileprivate mutating func readAlgorithmIdentifier(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> String {
     var sequence = try enter(.sequence, bytes)
     let start = sequence.position
@@ -189,5 +187,31 @@ extension [UInt8] {
     joined.reserveCapacity(pieces.reduce(0) { $0 + $1.count })
     for piece in pieces { joined += self[piece] }
     return joined[...]
+  }
+}
+
+/// Object identifiers as the reader of the container compares them.
+enum CMSIdentifiers {
+  /// The algorithms in use, so that their dotted spelling is not built for each receipt.
+  private static let algorithms: [(contents: [UInt8], dotted: String)] = [
+    (ObjectIdentifiers.sha256Contents, ObjectIdentifiers.sha256),
+    (ObjectIdentifiers.sha1Contents, ObjectIdentifiers.sha1),
+    (ObjectIdentifiers.rsaEncryptionContents, ObjectIdentifiers.rsaEncryption),
+    (ObjectIdentifiers.sha256WithRSAEncryptionContents, ObjectIdentifiers.sha256WithRSAEncryption),
+    (ObjectIdentifiers.sha1WithRSAEncryptionContents, ObjectIdentifiers.sha1WithRSAEncryption),
+  ]
+
+  static func matches(_ identifier: [UInt8], _ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+    guard identifier.count == range.count else { return false }
+    for index in identifier.indices where identifier[index] != bytes[range.lowerBound + index] {
+      return false
+    }
+    return true
+  }
+
+  /// The dotted spelling of an algorithm in use.
+  static func knownAlgorithm(_ range: Range<Int>, _ bytes: Span<UInt8>) -> String? {
+    for algorithm in algorithms where matches(algorithm.contents, range, bytes) { return algorithm.dotted }
+    return nil
   }
 }

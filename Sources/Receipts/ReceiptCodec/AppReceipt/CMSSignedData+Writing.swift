@@ -3,10 +3,9 @@
 internal import ReceiptBytes
 
 extension CMSSignedData {
-  /// Returns the container in DER: a `ContentInfo` that UnverifiedAppReceipt can read.
-  ///
-  /// Algorithm identifiers have NULL parameters, as in App Store receipts. An object identifier that is not in dotted
-  /// form is omitted, and no reader accepts the result.
+  /// Returns the container in DER: a `ContentInfo` that UnverifiedAppReceipt can read. Algorithm identifiers have NULL
+  /// parameters, as in App Store receipts. An object identifier that is not in dotted form is omitted, and no reader
+  /// accepts the result.
   package func encoded() -> [UInt8] {
     var writer = ASN1Writer()
     writer.write(.sequence) { contentInfo in

@@ -28,47 +28,22 @@ package struct CMSSignedData: Sendable, Hashable {
   package var certificatesBytes: ArraySlice<UInt8>
   /// The signatures. An App Store receipt has exactly one.
   package var signerInfos: [CMSSignerInfo]
+}
 
+extension CMSSignedData {
   /// Creates a container with one signature, laid out as in App Store receipts: version 1, no signed attributes.
-  ///
-  /// - Parameters:
-  ///   - content: The octets that were signed.
-  ///   - digestAlgorithm: The dotted object identifier of the digest, such as ``sha256``.
-  ///   - certificates: The chain in DER, leaf first.
-  ///   - issuer: The issuer of the signer's certificate, a `Name` in DER.
-  ///   - serialNumber: The contents octets of that certificate's serial number.
-  ///   - signatureAlgorithm: The dotted object identifier of the algorithm, RSA with PKCS#1 version 1.5 by default.
-  ///   - signature: The signature over `content`.
   package init(
     content: ArraySlice<UInt8>, digestAlgorithm: String, certificates: [ArraySlice<UInt8>],
     issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
     signatureAlgorithm: String = ObjectIdentifiers.rsaEncryption, signature: ArraySlice<UInt8>
   ) {
-    self.version = 1
-    self.digestAlgorithms = [digestAlgorithm]
-    self.content = content
-    self.certificates = certificates
-    var joined: [UInt8] = []
-    for certificate in certificates { joined += certificate }
-    self.certificatesBytes = joined[...]
-    self.signerInfos = [
-      CMSSignerInfo(
-        version: 1, issuer: issuer, serialNumber: serialNumber, subjectKeyIdentifier: nil,
-        digestAlgorithm: digestAlgorithm, signedAttributes: nil, signatureAlgorithm: signatureAlgorithm,
-        signature: signature)
-    ]
-  }
-
-  init(
-    version: Int, digestAlgorithms: [String], content: ArraySlice<UInt8>, certificates: [ArraySlice<UInt8>],
-    certificatesBytes: ArraySlice<UInt8>, signerInfos: [CMSSignerInfo]
-  ) {
-    self.version = version
-    self.digestAlgorithms = digestAlgorithms
-    self.content = content
-    self.certificates = certificates
-    self.certificatesBytes = certificatesBytes
-    self.signerInfos = signerInfos
+    let signerInfo = CMSSignerInfo(
+      version: 1, issuer: issuer, serialNumber: serialNumber, subjectKeyIdentifier: nil,
+      digestAlgorithm: digestAlgorithm, signedAttributes: nil, signatureAlgorithm: signatureAlgorithm,
+      signature: signature)
+    self.init(
+      version: 1, digestAlgorithms: [digestAlgorithm], content: content, certificates: certificates,
+      certificatesBytes: certificates.flatMap { $0 }[...], signerInfos: [signerInfo])
   }
 }
 
@@ -78,9 +53,8 @@ package struct CMSSignerInfo: Sendable, Hashable {
   package var version: Int
   /// The issuer of the signer's certificate, a `Name` in DER; empty if a key identifier identifies the signer.
   package var issuer: ArraySlice<UInt8>
-  /// The contents octets of the serial number of the signer's certificate.
-  ///
-  /// They are a minimal two's complement number; empty if a key identifier identifies the signer.
+  /// The contents octets of the serial number of the signer's certificate. They are a minimal two's complement number;
+  /// empty if a key identifier identifies the signer.
   package var serialNumber: ArraySlice<UInt8>
   /// The subject key identifier of the signer's certificate; `nil` if issuer and serial number identify the signer.
   package var subjectKeyIdentifier: ArraySlice<UInt8>?
@@ -88,11 +62,8 @@ package struct CMSSignerInfo: Sendable, Hashable {
   package var digestAlgorithm: String
   /// The signed attributes, if there are any. The signature then covers them, and the content only through its digest.
   package var signedAttributes: CMSSignedAttributes?
-  /// The signature algorithm, as a dotted object identifier.
-  ///
-  /// It is `rsaEncryption` in App Store receipts, and `sha256WithRSAEncryption` in
-  /// those of Xcode.
+  /// The signature algorithm, as a dotted object identifier. It is `rsaEncryption` in App Store receipts, and
+  /// `sha256WithRSAEncryption` in those of Xcode.
   package var signatureAlgorithm: String
-  /// The signature.
   package var signature: ArraySlice<UInt8>
 }

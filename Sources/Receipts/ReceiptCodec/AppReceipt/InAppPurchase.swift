@@ -31,9 +31,8 @@ extension InAppPurchase {
     }
   }
 
-  /// Decodes the set of attributes at `range` of a payload; ``source`` holds the same bytes.
-  ///
-  /// It is not an initializer, because a throwing initializer copies the value it made.
+  /// Decodes the set of attributes at `range` of a payload; ``source`` holds the same bytes. It is not an initializer,
+  /// because a throwing initializer copies the value it made.
   mutating func decode(
     _ range: Range<Int>, likely: inout LikelyTexts, at index: Int, within payload: ReceiptASN1Reader,
     _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
@@ -58,25 +57,18 @@ extension InAppPurchase {
 extension AppReceiptProductType {
   /// Creates the number of a type of product; `nil` for a type that app receipts do not have.
   package init?(_ type: ProductType) {
-    switch type {
-    case .nonConsumable: self = .nonConsumable
-    case .consumable: self = .consumable
-    case .nonRenewingSubscription: self = .nonRenewingSubscription
-    case .autoRenewableSubscription: self = .autoRenewableSubscription
-    case .unknown: return nil
-    }
+    guard let found = Self.productTypes.first(where: { $0.type == type }) else { return nil }
+    self = found.number
   }
 
   /// The type of product as other receipts name it; `nil` for an unknown number.
-  package var productType: ProductType? {
-    switch self {
-    case .nonConsumable: .nonConsumable
-    case .consumable: .consumable
-    case .nonRenewingSubscription: .nonRenewingSubscription
-    case .autoRenewableSubscription: .autoRenewableSubscription
-    case .unknown: nil
-    }
-  }
+  package var productType: ProductType? { Self.productTypes.first { $0.number == self }?.type }
+
+  private static let productTypes: [(number: AppReceiptProductType, type: ProductType)] = [
+    (.nonConsumable, .nonConsumable), (.consumable, .consumable),
+    (.nonRenewingSubscription, .nonRenewingSubscription),
+    (.autoRenewableSubscription, .autoRenewableSubscription),
+  ]
 }
 
 /// The number of attributes that may still be read.

@@ -10,7 +10,6 @@ struct RawAttribute {
   /// The index of the in-app purchase that the attribute belongs to.
   var inAppIndex: Int?
 
-  /// Reads the attribute at the reader's position.
   @inline(__always)
   init(
     reading reader: inout ReceiptASN1Reader, inAppIndex: Int? = nil, _ bytes: Span<UInt8>
@@ -30,9 +29,8 @@ struct RawAttribute {
     try reader.leave(sequence, bytes)
   }
 
-  /// The form of all but the longest attributes: every length is one octet, the type one or two, the version one.
-  ///
-  /// It is read in one step, because a receipt consists almost entirely of such attributes.
+  /// The form of all but the longest attributes: every length is one octet, the type one or two, the version one. It is
+  /// read in one step, because a receipt consists almost entirely of such attributes.
   private struct CommonForm {
     let type: Int
     let version: Int
@@ -68,7 +66,6 @@ struct RawAttribute {
     }
   }
 
-  /// Returns the octets of the value.
   func octets(_ bytes: Span<UInt8>) -> [UInt8] { Array(copying: bytes, value) }
 
   /// Returns the value as text, in a UTF8String or an IA5String: signers confuse the two.
@@ -80,9 +77,8 @@ struct RawAttribute {
     return text
   }
 
-  /// Returns the value as text, and reuses `likely`, the last text read, if it is equal.
-  ///
-  /// A receipt repeats a few products many times, and an original transaction once for each renewal.
+  /// Returns the value as text, and reuses `likely`, the last text read, if it is equal. A receipt repeats a few
+  /// products many times, and an original transaction once for each renewal.
   @inline(__always)
   func text(_ bytes: Span<UInt8>, likely: inout String?) throws(MalformedReceipt) -> String {
     if let last = likely {
@@ -106,7 +102,6 @@ struct RawAttribute {
     return date
   }
 
-  /// Returns the value as a 64-bit integer.
   @inline(__always)
   func int64(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Int64 {
     let start = value.lowerBound
@@ -178,9 +173,8 @@ struct RawAttribute {
   }
 }
 
-/// The attribute types already read from one set, to reject repeated attributes.
-///
-/// Two parsers could interpret a repeated attribute differently and so see two different receipts.
+/// The attribute types already read from one set, to reject repeated attributes. Two parsers could interpret a repeated
+/// attribute differently and so see two different receipts.
 struct SeenAttributeTypes {
   /// The first of the 64 types that are stored as bits; all known types are among them.
   private let base: Int

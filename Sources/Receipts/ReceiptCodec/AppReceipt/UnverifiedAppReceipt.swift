@@ -10,13 +10,8 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
   /// The container: the signed content, the certificates and the signatures.
   package let signedData: CMSSignedData
 
-  /// Parses a binary receipt.
+  /// Parses a binary receipt. For base64 or JSON around a receipt, see ``UnverifiedReceipt``.
   ///
-  /// For base64 or JSON around a receipt, see ``UnverifiedReceipt``.
-  ///
-  /// - Parameters:
-  ///   - bytes: The whole receipt, a `ContentInfo` in DER or BER, with nothing after it.
-  ///   - limits: The limits on size and nesting.
   /// - Throws: ``MalformedReceipt`` with the offset of the error in the container. The codes are `empty`; `tooLarge`;
   ///   `unrecognized` if the input is not ASN.1; `truncated`; `trailingData`; `unsupported` for another content type or
   ///   version; `missing` for a detached signature; `duplicate` if a signed attribute repeats; and `unexpected`,
@@ -43,13 +38,6 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
   public func decoded(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> Unverified<AppReceiptPayload> {
-    Unverified(try decodePayload(limits: limits))
-  }
-
-  /// Decodes the signed content like ``decoded(limits:)``, for the verifier.
-  package func decodePayload(
-    limits: ReceiptLimits = .standard
-  ) throws(MalformedReceipt) -> AppReceiptPayload {
-    try AppReceiptPayload(decoding: signedData.content, limits: limits)
+    Unverified(try AppReceiptPayload(decoding: signedData.content, limits: limits))
   }
 }

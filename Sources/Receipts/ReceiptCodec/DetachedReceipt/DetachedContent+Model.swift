@@ -4,9 +4,8 @@ internal import ReceiptBytes
 
 /// The claims that all kinds share. A claim is `nil` or empty if the data does not contain it.
 extension DetachedContent {
-  /// The purchases that had been paid for when the data was signed.
-  ///
-  /// Purchases that were cancelled, refunded or not yet paid for at that time are only in the content.
+  /// The purchases that had been paid for when the data was signed. Purchases that were cancelled, refunded or not yet
+  /// paid for at that time are only in the content.
   package var transactions: [Transaction] {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.isPaid ? purchase.transactions : []
@@ -16,9 +15,8 @@ extension DetachedContent {
     }
   }
 
-  /// The environment; `nil` for Google Play, whose data does not state one.
-  ///
-  /// At Huawei, `purchaseType` 0 is the sandbox. A real purchase has no such member.
+  /// The environment; `nil` for Google Play, whose data does not state one. At Huawei, `purchaseType` 0 is the sandbox.
+  /// A real purchase has no such member.
   package var environment: ReceiptEnvironment? {
     guard case .huaweiPurchase(let purchase) = self else { return nil }
     switch purchase.purchaseType {
@@ -46,9 +44,8 @@ extension DetachedContent {
 }
 
 extension GooglePlayPurchase {
-  /// `true` if the purchase had been paid for when it was signed.
-  ///
-  /// A missing state counts as paid, because the test data of some libraries has none.
+  /// `true` if the purchase had been paid for when it was signed. A missing state counts as paid, because the test data
+  /// of some libraries has none.
   package var isPaid: Bool { purchaseState == nil || purchaseState == .purchased }
 
   /// The distinct products of the order. Google states one (`productId`), several (`productIds`), or both.
@@ -61,10 +58,8 @@ extension GooglePlayPurchase {
     return products
   }
 
-  /// The purchases as transactions, the model that all receipt formats share: one for each product of the order.
-  ///
-  /// All have the order's identifier, purchase token, date and quantity. The format has no expiration or revocation
-  /// date.
+  /// The purchases as transactions, the model that all receipt formats share: one for each product of the order. All
+  /// have the order's identifier, purchase token, date and quantity. The format has no expiration or revocation date.
   package var transactions: [Transaction] {
     var transaction = Transaction(
       transactionId: orderId?.isEmpty == true ? nil : orderId, productId: productId, quantity: quantity,
@@ -89,5 +84,42 @@ extension HuaweiPurchase {
       transactionId: orderId, originalTransactionId: oriSubscriptionId ?? subscriptionId,
       productId: productId, quantity: quantity, purchaseDate: purchaseTime ?? purchaseTimeMillis,
       originalPurchaseDate: oriPurchaseTime, expiresDate: expirationDate, purchaseToken: purchaseToken)
+  }
+}
+
+extension GooglePlayLicense: Encodable {
+  package var jsonValue: JSONValue {
+    .members(
+      ("responseCode", .integer(responseCode.number)), ("nonce", .integer(nonce)),
+      ("packageName", .string(packageName)), ("versionCode", .string(versionCode)),
+      ("userId", .string(userId)), ("timestamp", .string(timestamp.iso8601)),
+      ("extras", extras.map { .string($0) }))
+  }
+
+  /// Encodes the fields by name; the date is in ISO 8601.
+  ///
+  /// - Throws: The encoder's error.
+  public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
+}
+
+extension DetachedContent: Encodable {
+  /// Returns the data as JSON: the signed data if it is JSON, or else the fields by name.
+  package func jsonValue(of bytes: [UInt8]) -> JSONValue {
+    guard case .googlePlayLicense(let license) = self else {
+      return (try? JSONValue(parsing: bytes)) ?? .null
+    }
+    return license.jsonValue
+  }
+
+  /// Encodes the data as the store signs it, and a licence response as its fields by name.
+  ///
+  /// - Throws: The encoder's error.
+  public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .googlePlayPurchase(let purchase): try purchase.encode(to: encoder)
+    case .googlePlayOrders(let orders): try orders.encode(to: encoder)
+    case .googlePlayLicense(let license): try license.encode(to: encoder)
+    case .huaweiPurchase(let purchase): try purchase.encode(to: encoder)
+    }
   }
 }

@@ -18,10 +18,6 @@ public indirect enum DetachedContent: Sendable, Hashable {
 
   /// Decodes signed data.
   ///
-  /// - Parameters:
-  ///   - bytes: The signed data.
-  ///   - store: The store that signed the data; `nil` to infer it from the members.
-  ///   - limits: The limits on size and nesting.
   /// - Throws: ``MalformedReceipt`` with the JSON path or the byte offset; the code is `missing`, at `$.packageName`,
   ///   if the data names no app.
   package init(
@@ -81,7 +77,6 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// The store that signs such data.
   package var store: PurchaseStore {
     switch self {
     case .googlePlayPurchase, .googlePlayOrders, .googlePlayLicense: .googlePlay
@@ -89,7 +84,6 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// The app's package name.
   package var packageName: String? {
     switch self {
     case .googlePlayPurchase(let purchase): purchase.packageName
@@ -99,7 +93,6 @@ public indirect enum DetachedContent: Sendable, Hashable {
     }
   }
 
-  /// The kind of receipt.
   package var kind: ReceiptKind {
     switch self {
     case .googlePlayPurchase, .googlePlayOrders: .googlePlayPurchase
@@ -132,9 +125,8 @@ public indirect enum DetachedContent: Sendable, Hashable {
 
   private static let quotedHuaweiNames = huaweiNames.map { Array("\($0)\":".utf8) }
 
-  /// Returns `false` for licence responses, which begin with a number.
-  ///
-  /// All other data counts as JSON; if it is not, the JSON reader reports the error.
+  /// Returns `false` for licence responses, which begin with a number. All other data counts as JSON; if it is not, the
+  /// JSON reader reports the error.
   private static func isJSON(_ bytes: [UInt8]) -> Bool {
     guard let first = bytes.first else { return true }
     return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) && first != UInt8(ascii: "-")

@@ -25,9 +25,8 @@ enum DetachedWrapping {
 
   private static let plainNames = NameTable(["data", "signature", "signatureAlgorithm"])
 
-  /// Reads an object whose only members are `data`, `signature` and `signatureAlgorithm`, in one pass.
-  ///
-  /// Returns `nil` for any other JSON.
+  /// Reads an object whose only members are `data`, `signature` and `signatureAlgorithm`, in one pass. Returns `nil`
+  /// for any other JSON.
   static func plain(
     _ json: [UInt8], limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedDetachedReceipt? {

@@ -60,14 +60,11 @@ public struct GooglePlayLicense: Sendable, Hashable {
   public let userId: String
   /// The date of the response.
   public let timestamp: Timestamp
-  /// The query string after the colon; `nil` without a colon.
-  ///
-  /// It contains `VT` (the end of the validity), `GT` and `GR` (for retries), and URLs of expansion files.
+  /// The query string after the colon; `nil` without a colon. It contains `VT` (the end of the validity), `GT` and `GR`
+  /// (for retries), and URLs of expansion files.
   package let extras: String?
 
-  /// Creates a response to be signed.
-  ///
-  /// No text may contain `|`, and only the extras may contain `:`.
+  /// Creates a response to be signed. No text may contain `|`, and only the extras may contain `:`.
   package init(
     responseCode: ResponseCode, nonce: Int64, packageName: String, versionCode: String, userId: String,
     timestamp: Timestamp, extras: String?

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A store that signs an app's purchases with a key of that app, without certificates.
-///
-/// The raw values are the names that `receipt-tool` prints.
-public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
-  /// Google Play: RSA PKCS#1 v1.5 with SHA-1, for purchases and for licence responses.
-  case googlePlay = "google-play"
-  /// Huawei AppGallery: RSA with SHA-256, PKCS#1 v1.5 or PSS.
-  case huawei
-
-  /// The store's name for display.
+extension PurchaseStore {
   package var displayName: String {
     switch self {
     case .googlePlay: "Google Play"
@@ -17,7 +8,6 @@ public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The store's default signature algorithm.
   package var defaultAlgorithm: DetachedAlgorithm {
     switch self {
     case .googlePlay: .sha1WithRSA

@@ -17,19 +17,13 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
   package let signedBytes: [UInt8]
   /// The signature; empty if the receipt has none.
   package let signature: [UInt8]
-  /// The algorithm stated beside the signature, such as `SHA256WithRSA/PSS`; `nil` if none is stated.
-  ///
-  /// It is not signed.
+  /// The algorithm stated beside the signature, such as `SHA256WithRSA/PSS`; `nil` if none is stated. It is not signed.
   package let statedAlgorithm: String?
   /// The receipt as a JSON object: `data`, `signature` and, if it is stated, `signatureAlgorithm`.
   package let encoded: [UInt8]
 
   /// Creates a receipt from data and a signature that were received separately.
   ///
-  /// - Parameters:
-  ///   - signedBytes: The data, exactly as received.
-  ///   - signature: The signature in standard base64, padded.
-  ///   - algorithm: The algorithm that the store stated, if any.
   /// - Throws: ``MalformedReceipt``: `invalidUTF8` at `$.data`, or `invalidBase64` at `$.signature`. For common kinds
   ///   of damage, the message explains how the signature was damaged.
   package init(
@@ -70,13 +64,8 @@ public struct UnverifiedDetachedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Parses a JSON object that holds a receipt.
+  /// Parses a JSON object that holds a receipt. For the members that are accepted, see ``UnverifiedReceipt``.
   ///
-  /// For the members that are accepted, see ``UnverifiedReceipt``.
-  ///
-  /// - Parameters:
-  ///   - json: The whole document.
-  ///   - limits: The limits on size and nesting.
   /// - Throws: ``MalformedReceipt`` like ``UnverifiedReceipt/init(parsing:limits:)``, or with `unrecognized` if the
   ///   JSON holds another kind of receipt.
   package init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A date and time in UTC of the proleptic Gregorian calendar, in whole seconds.
-///
-/// All textual dates in receipts are based on it.
+/// A date and time in UTC of the proleptic Gregorian calendar, in whole seconds. All textual dates in receipts are
+/// based on it.
 package struct CivilDateTime: Sendable, Hashable {
   package let year: Int
   package let month: Int
@@ -11,9 +10,8 @@ package struct CivilDateTime: Sendable, Hashable {
   package let minute: Int
   package let second: Int
 
-  /// Creates a date; `nil` unless it is a valid date of the years 0 to 9999 and the time is before 24:00:00.
-  ///
-  /// Leap seconds are rejected: neither Unix time nor any receipt has them.
+  /// Creates a date; `nil` unless it is a valid date of the years 0 to 9999 and the time is before 24:00:00. Leap
+  /// seconds are rejected: neither Unix time nor any receipt has them.
   package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
     guard 0...9999 ~= year, 1...12 ~= month, day >= 1,
       day <= 28 || day <= Self.dayCount(ofMonth: month, year: year),
@@ -45,9 +43,8 @@ package struct CivilDateTime: Sendable, Hashable {
       year: century * 100 + year, month: month, day: day, hour: hour, minute: minute, second: second)
   }
 
-  /// Creates the date and time that is a number of seconds after 1970-01-01T00:00:00Z.
-  ///
-  /// The year may be outside 0 to 9999.
+  /// Creates the date and time that is a number of seconds after 1970-01-01T00:00:00Z. The year may be outside 0 to
+  /// 9999.
   package init(secondsSince1970 seconds: Int64) {
     let days = Self.floorDivide(Int(seconds), 86_400)
     let time = Int(seconds) - days * 86_400
@@ -77,9 +74,8 @@ package struct CivilDateTime: Sendable, Hashable {
     return Int64(days * 86_400 + hour * 3600 + minute * 60 + second)
   }
 
-  /// Returns `2012-12-02T07:15:54` with the given separator between date and time.
-  ///
-  /// A year outside 0 to 9999 has a sign and six digits (the expanded form of ISO 8601).
+  /// Returns `2012-12-02T07:15:54` with the given separator between date and time. A year outside 0 to 9999 has a sign
+  /// and six digits (the expanded form of ISO 8601).
   package func text(separator: UInt8) -> [UInt8] {
     [UInt8](capacity: Self.maximumByteCount) { write(to: &$0, separator: separator) }
   }
@@ -107,12 +103,10 @@ package struct CivilDateTime: Sendable, Hashable {
     Self.write(second, digits: 2, to: &output)
   }
 
-  /// Returns `true` if the year is a leap year.
   package static func isLeap(year: Int) -> Bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   }
 
-  /// Returns the number of days of a month (1 to 12).
   package static func dayCount(ofMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: isLeap(year: year) ? 29 : 28
@@ -121,9 +115,8 @@ package struct CivilDateTime: Sendable, Hashable {
     }
   }
 
-  /// Returns the value of two decimal digits.
-  ///
-  /// It is several times faster than ``number(_:)``, and a receipt has several dates for each purchase.
+  /// Returns the value of two decimal digits. It is several times faster than ``number(_:)``, and a receipt has several
+  /// dates for each purchase.
   @inline(__always)
   private static func twoDigits(_ text: Span<UInt8>, at index: Int, _ isDecimal: inout Bool) -> Int {
     let tens = text[index] &- UInt8(ascii: "0")

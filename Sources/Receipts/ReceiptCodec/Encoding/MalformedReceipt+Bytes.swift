@@ -7,21 +7,12 @@ package enum ReceiptASN1Errors: ASN1Errors {
   package static func error(
     _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String
   ) -> MalformedReceipt {
-    let code: MalformedReceipt.Code =
-      switch fault {
-      case .truncated: .truncated
-      case .trailingData: .trailingData
-      case .unexpected: .unexpected
-      case .invalidValue: .invalidValue
-      case .tooDeep: .tooDeep
-      case .outOfRange: .outOfRange
-      case .unsupported: .unsupported
-      }
+    // Each fault has a code of the same name.
+    let code = MalformedReceipt.Code(rawValue: fault.rawValue) ?? .invalidValue
     return MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)
   }
 }
 
-/// The ASN.1 reader for receipts.
 package typealias ReceiptASN1Reader = ASN1Reader<ReceiptASN1Errors>
 
 extension MalformedReceipt {
@@ -32,7 +23,6 @@ extension MalformedReceipt {
 }
 
 extension ReceiptASN1Reader {
-  /// Creates an error at an offset of the input.
   func failure(_ code: MalformedReceipt.Code, at offset: Int, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)
   }

@@ -86,14 +86,18 @@ extension Timestamp {
     }
   }
 
-  /// The date in UTC to the second, as app receipts contain it, such as `2025-10-01T07:09:12Z`.
-  ///
-  /// A fraction of a second is rounded down.
+  /// The date in UTC to the second, as app receipts contain it, such as `2025-10-01T07:09:12Z`. A fraction of a second
+  /// is rounded down.
   package var iso8601Seconds: String {
     let seconds = CivilDateTime.floorDivide(wholeMilliseconds, 1000)
     var text = CivilDateTime(secondsSince1970: Int64(seconds)).text(separator: UInt8(ascii: "T"))
     text.append(UInt8(ascii: "Z"))
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Indicates whether the year is between 0 and 9999, the range of a textual date.
+  package var hasFourDigitYear: Bool {
+    millisecondsSince1970 >= -62_167_219_200_000 && millisecondsSince1970 < 253_402_300_800_000
   }
 
   /// The milliseconds since 1970, rounded down and limited to ``greatestMagnitude``; 0 for NaN.

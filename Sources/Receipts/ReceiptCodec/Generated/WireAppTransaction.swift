@@ -41,6 +41,8 @@ public struct AppTransaction: Sendable, Hashable {
 }
 
 extension AppTransaction: WirePayload {
+  package static var kind: ReceiptKind { .signedAppTransaction }
+
   package enum Field: String, CaseIterable {
     case receiptType
     case appAppleId

@@ -30,6 +30,8 @@ public struct Notification: Sendable, Hashable {
 }
 
 extension Notification: WirePayload {
+  package static var kind: ReceiptKind { .signedNotification }
+
   package enum Field: String, CaseIterable {
     case notificationType
     case subtype

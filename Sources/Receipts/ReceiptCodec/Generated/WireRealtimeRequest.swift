@@ -45,6 +45,8 @@ public struct RealtimeRequest: Sendable, Hashable {
 }
 
 extension RealtimeRequest: WirePayload {
+  package static var kind: ReceiptKind { .signedRealtimeRequest }
+
   package enum Field: String, CaseIterable {
     case originalTransactionId
     case appAppleId

@@ -64,6 +64,8 @@ public struct JWSRenewalInfo: Sendable, Hashable {
 }
 
 extension JWSRenewalInfo: WirePayload {
+  package static var kind: ReceiptKind { .signedRenewalInfo }
+
   package enum Field: String, CaseIterable {
     case expirationIntent
     case originalTransactionId

@@ -84,6 +84,8 @@ public struct JWSTransaction: Sendable, Hashable {
 }
 
 extension JWSTransaction: WirePayload {
+  package static var kind: ReceiptKind { .signedTransaction }
+
   package enum Field: String, CaseIterable {
     case originalTransactionId
     case transactionId

@@ -10,9 +10,8 @@ extension JSONReader {
     var hasEscapes: Bool
   }
 
-  /// Moves past the string whose opening quotation mark is the next byte.
-  ///
-  /// Escapes and UTF-8 are checked only when the content is read.
+  /// Moves past the string whose opening quotation mark is the next byte. Escapes and UTF-8 are checked only when the
+  /// content is read.
   mutating func skipString() throws(MalformedReceipt) -> StringContent {
     let start = position + 1
     var index = start

@@ -18,10 +18,8 @@ extension JSONReader {
     return number
   }
 
-  /// Reads a 64-bit integer.
-  ///
-  /// Numbers such as `1.0` and `1e2` are integers too, because RFC 8259 section 6 has only one kind of number. Their
-  /// limit is 2^53, up to which floating point is exact.
+  /// Reads a 64-bit integer. Numbers such as `1.0` and `1e2` are integers too, because RFC 8259 section 6 has only one
+  /// kind of number. Their limit is 2^53, up to which floating point is exact.
   mutating func integer() throws(MalformedReceipt) -> Int64 {
     let number = try numberToken("an integer")
     guard number.isInteger else {
@@ -40,7 +38,6 @@ extension JSONReader {
     return value
   }
 
-  /// Reads a number of any kind.
   mutating func number() throws(MalformedReceipt) -> JSONNumber {
     let token = try numberToken("a number")
     let text = String(decoding: bytes[position..<token.end], as: UTF8.self)
@@ -79,7 +76,6 @@ extension JSONReader {
     return Timestamp(millisecondsSince1970: milliseconds)
   }
 
-  /// Reads `true` or `false`.
   mutating func boolean() throws(MalformedReceipt) -> Bool {
     if JSONScan.matches("true", bytes.span, at: position) {
       position += 4

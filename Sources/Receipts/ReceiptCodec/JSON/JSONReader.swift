@@ -2,11 +2,9 @@
 
 internal import ReceiptBytes
 
-/// A strict pull parser for JSON (RFC 8259), which decodes signed payloads directly into structs.
-///
-/// It is stricter than Foundation's decoder, because a signed receipt must have one meaning only. It rejects invalid
-/// UTF-8, lone surrogates, a byte order mark and duplicate member names. Nesting and counts are bounded, and errors
-/// name the place.
+/// A strict pull parser for JSON (RFC 8259), which decodes signed payloads directly into structs. It is stricter than
+/// Foundation's decoder, because a signed receipt must have one meaning only. It rejects invalid UTF-8, lone
+/// surrogates, a byte order mark and duplicate member names. Nesting and counts are bounded, and errors name the place.
 package struct JSONReader {
   let bytes: [UInt8]
   /// The offset of the next byte.
@@ -76,10 +74,8 @@ package struct JSONReader {
     return bytes[position]
   }
 
-  /// Enters the object whose opening brace is the next byte.
   mutating func beginObject() throws(MalformedReceipt) { try beginContainer() }
 
-  /// Enters the array whose opening bracket is the next byte.
   mutating func beginArray() throws(MalformedReceipt) { try beginContainer() }
 
   private mutating func beginContainer() throws(MalformedReceipt) {
@@ -124,7 +120,6 @@ package struct JSONReader {
   }
 
   /// Moves to the value of the next member of the current object; at the end, leaves the object and returns `false`.
-  ///
   /// ``name()``, ``nameRange`` and ``nameHasEscapes`` describe the member until the next move.
   mutating func nextMember(isFirst: Bool) throws(MalformedReceipt) -> Bool {
     skipWhitespace()
@@ -156,7 +151,6 @@ package struct JSONReader {
   private(set) var nameRange = 0..<0
   private(set) var nameHasEscapes = false
 
-  /// Returns the current member's name.
   func name() throws(MalformedReceipt) -> String { try text(nameRange, hasEscapes: nameHasEscapes) }
 
   // MARK: Errors
@@ -197,7 +191,6 @@ package struct JSONReader {
     return fieldFailure(.wrongType, "expected \(expected), found \(found).")
   }
 
-  /// The path to the current value.
   package var path: String { JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 }) }
 
   /// Returns the path to a member of the current value.
@@ -212,5 +205,41 @@ package struct JSONReader {
     case .member(let start, let end):
       .member((try? text(start..<end, hasEscapes: true)) ?? "?")
     }
+  }
+}
+
+/// A path to a JSON value, such as `$.data.items[0].price`, for error messages.
+package enum JSONPath {
+  /// A step from an array or an object to one of its values.
+  package enum Step {
+    case index(Int)
+    case member(String)
+  }
+
+  package static func text(_ steps: [Step]) -> String {
+    var text = "$"
+    for step in steps {
+      switch step {
+      case .index(let index): text += "[\(index)]"
+      case .member(let name) where isPlain(name): text += ".\(name)"
+      case .member(let name):
+        var writer = JSONWriter()
+        writer.string(name)
+        text += "[" + String(decoding: writer.bytes, as: UTF8.self) + "]"
+      }
+    }
+    return text
+  }
+
+  private static func isPlain(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
   }
 }

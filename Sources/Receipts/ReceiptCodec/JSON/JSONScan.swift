@@ -4,10 +4,9 @@ internal import ReceiptBytes
 
 /// The byte searches of the JSON reader.
 enum JSONScan {
-  /// Returns the index of the first byte from `start` on that ends a run of plain string content.
-  ///
-  /// Such a byte is a quotation mark, a reverse solidus or a control character (RFC 8259, section 7). Without one, the
-  /// result is the number of bytes.
+  /// Returns the index of the first byte from `start` on that ends a run of plain string content. Such a byte is a
+  /// quotation mark, a reverse solidus or a control character (RFC 8259, section 7). Without one, the result is the
+  /// number of bytes.
   static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start
     while index <= bytes.count - 8 {
@@ -27,9 +26,8 @@ enum JSONScan {
     return index
   }
 
-  /// Copies string content and resolves its two-character escapes, up to `end` or to another escape.
-  ///
-  /// It stores eight bytes at a time. Surplus bytes after the copied text are overwritten by the text that follows.
+  /// Copies string content and resolves its two-character escapes, up to `end` or to another escape. It stores eight
+  /// bytes at a time. Surplus bytes after the copied text are overwritten by the text that follows.
   ///
   /// - Parameters:
   ///   - bytes: The JSON.

@@ -17,10 +17,8 @@ public enum JSONValue: Sendable, Hashable {
   /// An object, with its members in order.
   case object([JSONMember])
 
-  /// Parses JSON strictly according to RFC 8259.
-  ///
-  /// Invalid UTF-8, lone surrogates, a byte order mark, duplicate member names and anything after the value are
-  /// rejected.
+  /// Parses JSON strictly according to RFC 8259. Invalid UTF-8, lone surrogates, a byte order mark, duplicate member
+  /// names and anything after the value are rejected.
   ///
   /// - Throws: ``MalformedReceipt`` with the byte offset, or with the path of a duplicate member.
   package init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
@@ -40,8 +38,16 @@ public enum JSONValue: Sendable, Hashable {
     return writer.bytes
   }
 
-  /// Creates a JSON number from an integer.
   package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
+
+  /// Creates an object of the members that have a value.
+  package static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
+    .members(members)
+  }
+
+  package static func members(_ members: [(name: String, value: JSONValue?)]) -> JSONValue {
+    .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
+  }
 
   /// The value of the member with exactly this name; `nil` if there is no such member, or this is not an object.
   package subscript(name: String) -> JSONValue? {
@@ -49,11 +55,7 @@ public enum JSONValue: Sendable, Hashable {
     return members.first { UTF8Text.isIdentical($0.name, name) }?.value
   }
 
-  /// The content of a string; `nil` for any other value.
-  package var string: String? {
-    guard case .string(let text) = self else { return nil }
-    return text
-  }
+  package var string: String? { if case .string(let text) = self { text } else { nil } }
 
   /// The value of a number that is a 64-bit integer; `nil` for any other value.
   package var int64: Int64? {
@@ -61,17 +63,9 @@ public enum JSONValue: Sendable, Hashable {
     return number.int64
   }
 
-  /// The elements of an array; `nil` for any other value.
-  package var array: [JSONValue]? {
-    guard case .array(let elements) = self else { return nil }
-    return elements
-  }
+  package var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
-  /// The members of an object; `nil` for any other value.
-  package var object: [JSONMember]? {
-    guard case .object(let members) = self else { return nil }
-    return members
-  }
+  package var object: [JSONMember]? { if case .object(let members) = self { members } else { nil } }
 }
 
 /// A member of a JSON object.
@@ -103,7 +97,6 @@ public struct JSONNumber: Sendable, Hashable {
     self.text = text
   }
 
-  /// Creates a number from an integer.
   package init(_ value: Int64) { self.text = String(value) }
 
   /// Creates a number from its shortest decimal form; `nil` for infinities and NaN.
@@ -124,9 +117,8 @@ public struct JSONNumber: Sendable, Hashable {
 
 /// Finds the members of a JSON document that recognition needs.
 package enum JSONDocument {
-  /// Returns the top-level members that have one of the names and a string value, in document order.
-  ///
-  /// The whole document is checked.
+  /// Returns the top-level members that have one of the names and a string value, in document order. The whole document
+  /// is checked.
   ///
   /// - Throws: ``MalformedReceipt`` like ``JSONValue/init(parsing:limits:)``, or with `.wrongType` at `$` if the
   ///   document is not an object.

@@ -2,13 +2,11 @@
 
 /// Writes compact JSON: without white space, with members in the given order, and only mandatory escapes.
 package struct JSONWriter: Sendable {
-  /// The bytes that were written.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
   package init() {}
 
-  /// Reserves memory for a total number of bytes.
   package mutating func reserveCapacity(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
 
   /// Ends a line of JSON Lines; the next value is independent.
@@ -43,9 +41,8 @@ package struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes the shortest decimal form that parses as this value.
-  ///
-  /// Infinities and NaN, which JSON cannot represent, are written as `null`.
+  /// Writes the shortest decimal form that parses as this value. Infinities and NaN, which JSON cannot represent, are
+  /// written as `null`.
   package mutating func double(_ value: Double) {
     separate()
     if let number = JSONNumber(value) {
@@ -71,7 +68,6 @@ package struct JSONWriter: Sendable {
     bytes += other.bytes
   }
 
-  /// Writes any value.
   package mutating func value(_ value: JSONValue) {
     switch value {
     case .null: null()
@@ -110,10 +106,8 @@ package struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// Writes a string as the next value or name.
-  ///
-  /// Nearly all text is short and needs no escapes, so the comma, the quotation marks and the text are appended at
-  /// once.
+  /// Writes a string as the next value or name. Nearly all text is short and needs no escapes, so the comma, the
+  /// quotation marks and the text are appended at once.
   private mutating func quote(_ text: String, followedBy mark: UInt8? = nil) {
     let utf8 = text.utf8.span
     guard JSONScan.endOfPlainText(utf8, from: 0) == utf8.count else {
@@ -149,5 +143,90 @@ package struct JSONWriter: Sendable {
         bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
       }
     }
+  }
+}
+
+/// Writes the members of objects that ReceiptKit itself defines; members without a value are omitted.
+extension JSONWriter {
+  /// The value of the `version` member of these objects. It increases if a member is removed or changes its meaning,
+  /// but not if a member is added.
+  package static let formatVersion: Int64 = 1
+
+  /// Begins an object with the members `type` and `version`.
+  package init(type: String) {
+    self.init()
+    beginObject(type: type)
+  }
+
+  /// Begins an object with the members `type` and `version`.
+  package mutating func beginObject(type: String) {
+    // Few objects are much smaller, and a verdict is not much larger. Without this, a verdict's buffer would be
+    // allocated six times.
+    reserveCapacity(1024)
+    beginObject()
+    member("type", type)
+    member("version", Self.formatVersion)
+  }
+
+  /// Writes a member whose value is the object that the closure writes.
+  package mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
+    self.name(name)
+    object(write)
+  }
+
+  /// Writes an object with the members that the closure writes.
+  package mutating func object(_ write: (inout JSONWriter) -> Void) {
+    beginObject()
+    write(&self)
+    endObject()
+  }
+
+  /// Writes a member whose value is an array with what the closure writes for each element.
+  package mutating func array<Element>(
+    _ name: String, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) {
+    self.name(name)
+    beginArray()
+    for element in elements { write(element, &self) }
+    endArray()
+  }
+
+  package mutating func member(_ name: String, _ value: String?) {
+    guard let value else { return }
+    self.name(name)
+    string(value)
+  }
+
+  package mutating func member(_ name: String, _ value: Int64?) {
+    guard let value else { return }
+    self.name(name)
+    integer(value)
+  }
+
+  package mutating func member(_ name: String, _ value: Bool?) {
+    guard let value else { return }
+    self.name(name)
+    bool(value)
+  }
+
+  /// Writes a member in ISO 8601 with milliseconds.
+  package mutating func member(_ name: String, _ value: Timestamp?) {
+    guard let value else { return }
+    self.name(name)
+    timestamp(value)
+  }
+
+  package mutating func member(_ name: String, _ value: ReceiptEnvironment?) {
+    member(name, value?.plainName)
+  }
+
+  /// Writes a member with an array, each element with a closure.
+  package mutating func member<Element>(
+    _ name: String, _ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) throws -> Void
+  ) rethrows {
+    self.name(name)
+    beginArray()
+    for element in elements { try write(element, &self) }
+    endArray()
   }
 }

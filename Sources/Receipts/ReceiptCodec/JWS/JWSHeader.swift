@@ -2,9 +2,8 @@
 
 internal import ReceiptBytes
 
-/// The protected header of a JWS (RFC 7515, section 4).
-///
-/// It must not be trusted before the signature and the certificate chain have been verified.
+/// The protected header of a JWS (RFC 7515, section 4). It must not be trusted before the signature and the certificate
+/// chain have been verified.
 package struct JWSHeader: Sendable, Hashable {
   /// The signature algorithm, as written; App Store signatures use `ES256`.
   package var alg: String
@@ -14,24 +13,21 @@ package struct JWSHeader: Sendable, Hashable {
   package var kid: String?
   /// The media type; Xcode writes `JWT`.
   package var typ: String?
-  /// The names of extensions that must be understood (section 4.1.11).
-  ///
-  /// This codec understands no extension, so a header with this member must not be accepted.
+  /// The names of extensions that must be understood (section 4.1.11). This codec understands no extension, so a header
+  /// with this member must not be accepted.
   package var crit: [String]?
   /// The members without a field, in order; they are written after the fields.
-  package var unknownFields: [JSONMember]
+  package var unknownFields: [JSONMember] = []
 
-  /// Creates a header.
   package init(
     alg: String = "ES256", x5c: [[UInt8]] = [], kid: String? = nil, typ: String? = nil,
-    crit: [String]? = nil, unknownFields: [JSONMember] = []
+    crit: [String]? = nil
   ) {
     self.alg = alg
     self.x5c = x5c
     self.kid = kid
     self.typ = typ
     self.crit = crit
-    self.unknownFields = unknownFields
   }
 
   /// Decodes a header from JSON.
@@ -42,7 +38,6 @@ package struct JWSHeader: Sendable, Hashable {
     try self.init(json: json, part: "JWS header", limits: limits)
   }
 
-  /// Returns the header as compact JSON.
   package func encoded() -> [UInt8] { encodedJSON() }
 }
 

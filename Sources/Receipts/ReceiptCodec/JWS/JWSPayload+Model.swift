@@ -2,11 +2,9 @@
 
 /// The claims that all kinds share.
 extension JWSPayload {
-  /// The purchases in the payload.
-  ///
-  /// A transaction has one. Renewal information and a realtime request identify their subscription by original
-  /// transaction and product. An app transaction and a notification have none; a notification's purchases are in its
-  /// own signed parts.
+  /// The purchases in the payload. A transaction has one. Renewal information and a realtime request identify their
+  /// subscription by original transaction and product. An app transaction and a notification have none; a
+  /// notification's purchases are in its own signed parts.
   package var transactions: [Transaction] {
     switch self {
     case .transaction(let payload): [payload.transaction]
@@ -18,9 +16,8 @@ extension JWSPayload {
     }
   }
 
-  /// The store environment that the payload states.
-  ///
-  /// In an app transaction it is `receiptType`. In a notification it is the environment of the notification's subject.
+  /// The store environment that the payload states. In an app transaction it is `receiptType`. In a notification it is
+  /// the environment of the notification's subject.
   package var environment: ReceiptEnvironment? {
     switch self {
     case .transaction(let payload): payload.environment
@@ -51,9 +48,8 @@ extension JWSPayload {
     }
   }
 
-  /// The date on which the payload was signed (`receiptCreationDate` in an app transaction).
-  ///
-  /// Notifications of early 2022 have no date.
+  /// The date on which the payload was signed (`receiptCreationDate` in an app transaction). Notifications of early
+  /// 2022 have no date.
   package var signedDate: Timestamp? {
     switch self {
     case .transaction(let payload): payload.signedDate
@@ -71,12 +67,10 @@ extension Notification {
     data?.environment ?? summary?.environment ?? appData?.environment ?? externalPurchaseToken?.environment
   }
 
-  /// The bundle identifier of the app that the notification is about.
   package var bundleId: String? {
     data?.bundleId ?? summary?.bundleId ?? appData?.bundleId ?? externalPurchaseToken?.bundleId
   }
 
-  /// The App Store identifier of the app that the notification is about.
   package var appAppleId: Int64? {
     data?.appAppleId ?? summary?.appAppleId ?? appData?.appAppleId ?? externalPurchaseToken?.appAppleId
   }

@@ -15,7 +15,6 @@ public indirect enum JWSPayload: Sendable, Hashable {
 
   /// Decodes a payload from JSON as the given kind, or else as the kind that its members imply.
   ///
-  ///
   /// | Members | Kind |
   /// |---|---|
   /// | `notificationType` or `notificationUUID` | notification |
@@ -80,7 +79,6 @@ public indirect enum JWSPayload: Sendable, Hashable {
     }
   }
 
-  /// The kind of receipt.
   package var kind: ReceiptKind {
     switch self {
     case .transaction: .signedTransaction
@@ -92,13 +90,16 @@ public indirect enum JWSPayload: Sendable, Hashable {
   }
 
   /// Returns the payload as compact JSON, with fields in the order of Apple's documentation and unknown fields last.
-  package func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] { content.encodedJSON() }
+
+  /// The payload with the type of its kind.
+  var content: any WirePayload {
     switch self {
-    case .transaction(let payload): payload.encodedJSON()
-    case .renewalInfo(let payload): payload.encodedJSON()
-    case .appTransaction(let payload): payload.encodedJSON()
-    case .notification(let payload): payload.encodedJSON()
-    case .realtimeRequest(let payload): payload.encodedJSON()
+    case .transaction(let payload): payload
+    case .renewalInfo(let payload): payload
+    case .appTransaction(let payload): payload
+    case .notification(let payload): payload
+    case .realtimeRequest(let payload): payload
     }
   }
 }
@@ -107,20 +108,36 @@ extension JWSPayload: Encodable {
   /// Encodes the payload of any kind under Apple's names.
   ///
   /// - Throws: The encoder's error.
-  public func encode(to encoder: any Encoder) throws {
-    switch self {
-    case .transaction(let payload): try payload.encode(to: encoder)
-    case .renewalInfo(let payload): try payload.encode(to: encoder)
-    case .appTransaction(let payload): try payload.encode(to: encoder)
-    case .notification(let payload): try payload.encode(to: encoder)
-    case .realtimeRequest(let payload): try payload.encode(to: encoder)
-    }
-  }
+  public func encode(to encoder: any Encoder) throws { try content.encodeFields(to: encoder) }
 }
 
 extension Notification {
   /// The number of subjects that the notification has; a genuine one has at most one.
   fileprivate var subjectCount: Int {
     [data != nil, summary != nil, externalPurchaseToken != nil, appData != nil].count { $0 }
+  }
+}
+
+/// The payload of a signed JWS of one kind. The types are generated from the tables in `WireTypes/`.
+package protocol WirePayload: JSONObject, Sendable, Hashable {
+  static var kind: ReceiptKind { get }
+}
+
+extension WirePayload {
+  /// Extracts the content of a payload; `nil` if the payload is of another kind.
+  package init?(_ payload: JWSPayload) {
+    guard let content = payload.content as? Self else { return nil }
+    self = content
+  }
+
+  /// Decodes a payload from JSON. `lenientDates` also accepts ISO 8601 strings as dates: people write them, but Apple
+  /// does not.
+  ///
+  /// - Throws: ``MalformedReceipt`` with the JSON path of a field that is duplicate, out of range or of the wrong type,
+  ///   or else with the byte offset.
+  package init(
+    decoding json: [UInt8], limits: ReceiptLimits = .standard, lenientDates: Bool = false
+  ) throws(MalformedReceipt) {
+    try self.init(json: json, part: "JWS payload", limits: limits, acceptsDateStrings: lenientDates)
   }
 }

@@ -15,9 +15,8 @@ enum JWSPayloadDiscriminator: String, CaseIterable, Sendable {
 package struct JWSPayloadDiscriminators {
   private var bits: UInt64 = 0
 
-  /// Finds the discriminators among a payload's members, without decoding their values.
-  ///
-  /// `onlyFirst` limits the search to the first member.
+  /// Finds the discriminators among a payload's members, without decoding their values. `onlyFirst` limits the search
+  /// to the first member.
   package init(in json: [UInt8], limits: ReceiptLimits, onlyFirst: Bool = false) throws(MalformedReceipt) {
     var reader = try JSONReader(json, part: "JWS payload", limits: limits)
     guard try reader.peek() == UInt8(ascii: "{") else { throw reader.wrongType("an object") }

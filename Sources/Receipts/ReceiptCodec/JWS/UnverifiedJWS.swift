@@ -15,9 +15,8 @@ public struct UnverifiedJWS: Sendable, Hashable {
   /// The range of the signed bytes in ``compact``: header, dot and payload.
   package let signingInputRange: Range<Int>
 
-  /// Splits a compact JWS and decodes its payload and signature, but not its header.
-  ///
-  /// The caller must have removed white space around the JWS.
+  /// Splits a compact JWS and decodes its payload and signature, but not its header. The caller must have removed white
+  /// space around the JWS.
   ///
   /// - Throws: ``MalformedReceipt`` at the byte offset: `.empty`, `.tooLarge`, `.truncated` (fewer than three
   ///   parts), `.unexpected` (more than three), `.missing` (an empty header or payload) or `.invalidBase64`.
@@ -55,8 +54,6 @@ public struct UnverifiedJWS: Sendable, Hashable {
   }
 
   /// Decodes the header.
-  ///
-  /// - Throws: ``MalformedReceipt`` like ``JWSHeader/init(decoding:limits:)``, or with `.invalidBase64`.
   package func header(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSHeader {
     let json = try Base64URL.decode(compact.span.extracting(encodedHeaderRange), part: "JWS")
     return try JWSHeader(decoding: json, limits: limits)
@@ -68,12 +65,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
   ///   implied; otherwise with the byte offset, or with the JSON path of a member that is duplicate, out of range or of
   ///   the wrong type.
   public func decoded(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> Unverified<JWSPayload> {
-    Unverified(try decodePayload(limits: limits))
-  }
-
-  /// Decodes the payload like ``decoded(limits:)``, for the verifier.
-  package func decodePayload(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSPayload {
-    try JWSPayload(decoding: payload, limits: limits)
+    Unverified(try JWSPayload(decoding: payload, limits: limits))
   }
 
   private static func failure(

@@ -4,40 +4,6 @@
 ///
 /// It contains a code, the place of the error, and a message that says what to do.
 public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The stable code of an error.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// There are no bytes, or only white space.
-    case empty
-    /// The bytes are not a known kind of receipt.
-    case unrecognized
-    /// The input ends inside a value.
-    case truncated
-    /// Bytes follow the end of the receipt.
-    case trailingData = "trailing-data"
-    /// The format does not allow a byte or token here.
-    case unexpected
-    /// A value violates its format: an invalid length, date, number or encoding.
-    case invalidValue = "invalid-value"
-    /// A value has a different type from its field.
-    case wrongType = "wrong-type"
-    /// A field or attribute that may occur only once occurs again.
-    case duplicate
-    /// A required field or attribute is absent.
-    case missing
-    /// The nesting is deeper than the limit.
-    case tooDeep = "too-deep"
-    /// There are more bytes or more elements than the limit.
-    case tooLarge = "too-large"
-    /// A number is outside the range of its type.
-    case outOfRange = "out-of-range"
-    /// The text is not valid base64 or base64url.
-    case invalidBase64 = "invalid-base64"
-    /// The text is not valid UTF-8.
-    case invalidUTF8 = "invalid-utf8"
-    /// The input is well formed, but this codec does not support its version or form.
-    case unsupported
-  }
-
   /// The place of the error in the input.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
     /// A byte offset into the receipt, after any base64 around it has been decoded.
@@ -76,7 +42,6 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
   /// A sentence that says what was found, what was expected and what to do.
   public let message: String
 
-  /// Creates an error.
   package init(_ code: Code, at place: Place, _ message: String) {
     self.code = code
     self.place = place

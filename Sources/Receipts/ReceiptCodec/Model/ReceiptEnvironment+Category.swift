@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReceiptEnvironment {
-  /// A category of environments, which a policy accepts or rejects.
-  public enum Category: String, Sendable, Hashable, CaseIterable {
-    /// Real purchases: `Production`, `ProductionVPP`.
-    case production
-    /// Test purchases made through the App Store: `Sandbox`, `ProductionSandbox`, `ProductionVPPSandbox`.
-    case sandbox
-    /// StoreKit testing in Xcode: `Xcode`.
-    case xcode
-    /// Unit tests: `LocalTesting`.
-    case localTesting = "local-testing"
-  }
-
   /// The category of the environment; `nil` if the environment is unknown, and no policy accepts it.
   public var category: Category? {
     switch self {
@@ -23,14 +11,12 @@ extension ReceiptEnvironment {
     case .unknown: nil
     }
   }
-  /// Apple's name for the environment's category, for example `Production` for `ProductionVPP` too.
-  ///
-  /// An unknown environment keeps the name that it has in the receipt.
+  /// Apple's name for the environment's category, for example `Production` for `ProductionVPP` too. An unknown
+  /// environment keeps the name that it has in the receipt.
   package var plainName: String { category?.plainName ?? rawValue }
 }
 
 extension ReceiptEnvironment.Category {
-  /// Apple's name for the category.
   package var plainName: String {
     switch self {
     case .production: "Production"

@@ -6,9 +6,8 @@ public struct ReceiptLimits: Sendable, Hashable {
   package var maximumByteCount: Int
   /// The maximum nesting of ASN.1 or JSON values. 32 by default.
   package var maximumDepth: Int
-  /// The maximum number of attributes of an app receipt, or of members and elements of a JSON document.
-  ///
-  /// The attributes of in-app purchases count too. 1,000,000 by default.
+  /// The maximum number of attributes of an app receipt, or of members and elements of a JSON document. The attributes
+  /// of in-app purchases count too. 1,000,000 by default.
   package var maximumElementCount: Int
 
   /// Creates limits; every genuine receipt is within the defaults.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+internal import ReceiptBytes
 
 /// A UUID as a payload contains it. The text is kept as it is: in upper or lower case, and even if it is not a UUID.
 public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
@@ -12,6 +13,21 @@ public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
 
   /// Creates a value from a UUID, in lower case as Apple writes it.
   public init(_ uuid: UUID) { self.rawValue = uuid.uuidString.lowercased() }
+
+  /// Creates a value from the 16 bytes of a UUID, in lower case; bytes of another number in plain hexadecimal.
+  package init(bytes: [UInt8]) {
+    let digits = Hexadecimal.encode(bytes)
+    guard bytes.count == 16 else {
+      self.init(rawValue: digits)
+      return
+    }
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if [8, 12, 16, 20].contains(index) { text.append("-") }
+      text.append(digit)
+    }
+    self.init(rawValue: text)
+  }
 
   /// The UUID; `nil` if the text is not a UUID.
   public var uuid: UUID? { UUID(uuidString: rawValue) }

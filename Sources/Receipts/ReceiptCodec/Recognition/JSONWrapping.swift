@@ -66,10 +66,9 @@ enum JSONWrapping {
     return .text(Array(text.utf8))
   }
 
-  /// Extracts a receipt from the JSON of a framework; `nil` if there is no receipt.
-  ///
-  /// Unity's is `{"Store", "TransactionID", "Payload"}`; the payload is JSON for Google Play and an app receipt for
-  /// Apple. Cordova's is `{"transaction": {"receipt", "signature"}}`.
+  /// Extracts a receipt from the JSON of a framework; `nil` if there is no receipt. Unity's is `{"Store",
+  /// "TransactionID", "Payload"}`; the payload is JSON for Google Play and an app receipt for Apple. Cordova's is
+  /// `{"transaction": {"receipt", "signature"}}`.
   private static func unwrapFramework(
     _ members: [JSONMember], limits: ReceiptLimits
   ) throws(MalformedReceipt) -> Unwrapped? {

@@ -2,16 +2,13 @@
 
 internal import ReceiptBytes
 
-/// Splits a stream into lines.
-///
-/// A longer line than the limit is truncated to one byte more than the limit, so that verification rejects it as too
-/// large.
+/// Splits a stream into lines. A longer line than the limit is truncated to one byte more than the limit, so that
+/// verification rejects it as too large.
 package struct LineSplitter: Sendable {
   /// The maximum length of a line, in bytes.
   package let maximumLineLength: Int
   private var partial: [UInt8] = []
 
-  /// Creates a splitter at the beginning of a stream.
   package init(maximumLineLength: Int) { self.maximumLineLength = maximumLineLength }
 
   /// Returns the lines that end in this chunk.

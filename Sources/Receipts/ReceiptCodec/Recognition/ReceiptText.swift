@@ -103,9 +103,8 @@ package enum ReceiptText {
     }
   }
 
-  /// Decodes base64 with either alphabet but not a mixture, with or without padding and line breaks.
-  ///
-  /// Different encodings of the same receipt are harmless, because only the signed bytes inside matter.
+  /// Decodes base64 with either alphabet but not a mixture, with or without padding and line breaks. Different
+  /// encodings of the same receipt are harmless, because only the signed bytes inside matter.
   static func decodeBase64(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8] {
     // Most receipts are one line of strict base64; only the others need a second pass.
     if let decoded = try? Base64.decode(text) { return decoded }
@@ -135,5 +134,28 @@ package enum ReceiptText {
     }
     standard += repeatElement(UInt8(ascii: "="), count: missing < 3 ? missing : 0)
     return try Base64.decode(standard, allowingWhitespace: true, part: "base64 text")
+  }
+}
+
+/// Removes the characters that spreadsheets and editors put around a receipt.
+package enum ReceiptInputText {
+  /// Returns the receipt without a leading UTF-8 byte order mark and without one pair of surrounding quotation marks. A
+  /// JSON string with escapes is returned as it is, and parsed as JSON later. White space, carriage returns included,
+  /// is ignored.
+  package static func stripped(_ bytes: [UInt8]) -> [UInt8] {
+    guard let first = bytes.first,
+      first == ByteOrderMark.bytes[0] || first == UInt8(ascii: "\"") || first <= 0x20
+    else { return bytes }
+    let text = ByteOrderMark.dropped(from: bytes)
+    let trimmed = ReceiptText.trimming(text)
+    guard trimmed.count > 2, trimmed.first == UInt8(ascii: "\""), trimmed.last == UInt8(ascii: "\"") else {
+      return text
+    }
+    let inner = ReceiptText.trimming(Array(trimmed.dropFirst().dropLast()))
+    // If the text is a JSON object inside a JSON string, a backslash precedes the first quotation mark.
+    let afterBrace = inner.dropFirst().first { $0 > 0x20 }
+    let isObject = inner.first == UInt8(ascii: "{") && afterBrace == UInt8(ascii: "\"")
+    let isPlain = inner.first != UInt8(ascii: "\"") && !inner.contains(UInt8(ascii: "\\"))
+    return isObject || isPlain ? inner : text
   }
 }

@@ -2,10 +2,8 @@
 
 internal import ReceiptBytes
 
-/// Unwraps a receipt in text other than JSON and base64.
-///
-/// Each form has exactly one interpretation. Text that could have two is not unwrapped, and the receipt's parser
-/// rejects it.
+/// Unwraps a receipt in text other than JSON and base64. Each form has exactly one interpretation. Text that could have
+/// two is not unwrapped, and the receipt's parser rejects it.
 ///
 /// | Text | Source |
 /// |---|---|
@@ -97,9 +95,8 @@ enum TextWrapping {
 
   // MARK: Percent-encoding
 
-  /// Returns the text with each `%XX` decoded; `nil` if there is no percent sign.
-  ///
-  /// A plus sign is not decoded as a space, because base64 has no spaces.
+  /// Returns the text with each `%XX` decoded; `nil` if there is no percent sign. A plus sign is not decoded as a
+  /// space, because base64 has no spaces.
   static func percentDecoded(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8]? {
     guard let first = ByteSearch.firstIndex(of: UInt8(ascii: "%"), in: text.span) else { return nil }
     var decoded = Array(text[..<first])

@@ -68,16 +68,15 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   /// - Throws: ``MalformedReceipt`` like ``UnverifiedJWS/decoded(limits:)``.
   public func kind(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> ReceiptKind {
     switch self {
-    case .jws(let jws): try jws.decodePayload(limits: limits).kind
+    case .jws(let jws): try jws.decoded(limits: limits).content.kind
     case .appReceipt: .appReceipt
     case .transactionReceipt: .transactionReceipt
     case .detached(let receipt): try DetachedContent(decoding: receipt.signedBytes, limits: limits).kind
     }
   }
 
-  /// Returns the kind that the receipt claims to be; `nil` if its members imply no kind.
-  ///
-  /// The members of a JWS are not decoded.
+  /// Returns the kind that the receipt claims to be; `nil` if its members imply no kind. The members of a JWS are not
+  /// decoded.
   package func claimedKind(limits: ReceiptLimits) -> ReceiptKind? {
     switch self {
     case .jws(let jws): try? JWSPayloadDiscriminators(in: jws.payload, limits: limits).kind
@@ -87,10 +86,8 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The receipt without its wrapping.
-  ///
-  /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
-  /// object of data and signature.
+  /// The receipt without its wrapping. It is the compact JWS, the DER or BER of an app receipt, the property list of a
+  /// transaction receipt, or the JSON object of data and signature.
   package var encoded: [UInt8] {
     switch self {
     case .jws(let jws): jws.compact
@@ -100,10 +97,9 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The content that the receipt's signature covers, which is the same for all encodings of the rest.
-  ///
-  /// It is the signing input of a JWS (RFC 7515 section 5.1), the content octets of an app receipt (RFC 5652 section
-  /// 5.4), the version and purchase-info of a transaction receipt, or the data of a detached receipt.
+  /// The content that the receipt's signature covers, which is the same for all encodings of the rest. It is the
+  /// signing input of a JWS (RFC 7515 section 5.1), the content octets of an app receipt (RFC 5652 section 5.4), the
+  /// version and purchase-info of a transaction receipt, or the data of a detached receipt.
   package var signedContent: ArraySlice<UInt8> {
     switch self {
     case .jws(let jws): jws.compact[jws.signingInputRange]
@@ -204,31 +200,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   }
 }
 
-/// The kinds of signed proof of purchase.
-///
-/// The raw values are the names that `receipt-tool` prints.
-public enum ReceiptKind: String, Sendable, Hashable, CaseIterable, Codable {
-  /// A JWS whose payload is a transaction (`signedTransactionInfo`).
-  case signedTransaction = "signed-transaction"
-  /// A JWS whose payload is the renewal information of a subscription (`signedRenewalInfo`).
-  case signedRenewalInfo = "signed-renewal-info"
-  /// A JWS whose payload is an app transaction (`signedAppTransactionInfo`).
-  case signedAppTransaction = "signed-app-transaction"
-  /// A JWS whose payload is a version 2 App Store Server Notification (`signedPayload`).
-  case signedNotification = "signed-notification"
-  /// A JWS whose payload is a realtime request of the Retention Messaging API (`signedPayload`).
-  case signedRealtimeRequest = "signed-realtime-request"
-  /// The PKCS#7 container of an app receipt with all of the app's purchases (`receipt-data`).
-  case appReceipt = "app-receipt"
-  /// The property list of a single `SKPaymentTransaction`, from iOS 6 and earlier.
-  case transactionReceipt = "transaction-receipt"
-  /// A signed Google Play purchase, or an order list from Google Play's first years (`INAPP_PURCHASE_DATA`).
-  case googlePlayPurchase = "google-play-purchase"
-  /// A signed response of Google Play's licensing service.
-  case googlePlayLicense = "google-play-license"
-  /// A signed Huawei AppGallery purchase (`InAppPurchaseData`).
-  case huaweiPurchase = "huawei-purchase"
-
+extension ReceiptKind {
   /// Indicates whether receipts of this kind have a detached signature, made with an app's key and without
   /// certificates.
   package var isDetached: Bool {
@@ -239,4 +211,22 @@ public enum ReceiptKind: String, Sendable, Hashable, CaseIterable, Codable {
       false
     }
   }
+}
+
+/// Decoded content that has not been verified: anyone may have written it.
+///
+/// Decoding returns this type. A verifier returns the content itself, in a `VerifiedReceipt`. A caller that needs no
+/// proof, for example to display the contents of a file, calls ``unsafelyAssumeAuthentic()``, whose name says so.
+///
+/// ```swift
+/// let jws = try UnverifiedJWS(parsing: bytes)
+/// let claims = try jws.decoded().unsafelyAssumeAuthentic()
+/// ```
+public struct Unverified<Content: Sendable & Hashable>: Sendable, Hashable {
+  package let content: Content
+
+  package init(_ content: Content) { self.content = content }
+
+  /// Returns the content without any proof of its origin. Never base a customer's entitlements on it.
+  public func unsafelyAssumeAuthentic() -> Content { content }
 }

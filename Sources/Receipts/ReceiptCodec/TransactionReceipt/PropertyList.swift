@@ -11,39 +11,27 @@
 ///
 /// The entries keep their order, and no key occurs twice.
 package struct PropertyList: Sendable, Hashable {
-  /// A key and its value.
   package struct Entry: Sendable, Hashable {
-    /// The key.
     package var key: String
-    /// The value.
     package var value: String
 
-    /// Creates an entry.
     package init(key: String, value: String) {
       self.key = key
       self.value = value
     }
   }
 
-  /// The entries, in order.
   package var entries: [Entry]
 
   /// Creates a property list. Readers reject a list in which two entries have the same key.
   package init(entries: [Entry] = []) { self.entries = entries }
 
-  /// The entries as a JSON object.
   package var jsonValue: JSONValue {
     .object(entries.map { JSONMember(name: $0.key, value: .string($0.value)) })
   }
 
-  /// Parses UTF-8 text.
+  /// Parses UTF-8 text. Keys and values may be quoted or bare. Escapes are those of the OpenStep format.
   ///
-  /// Keys and values may be quoted or bare. Escapes are those of the OpenStep format.
-  ///
-  /// - Parameters:
-  ///   - text: The whole text. White space around the dictionary is allowed, comments are not.
-  ///   - limits: The limits on size and on the number of entries.
-  ///   - part: The name of the text in errors.
   /// - Throws: ``MalformedReceipt`` with the offset. The codes are `unexpected` or `truncated` for invalid syntax;
   ///   `unsupported` for comments, arrays, data and nested dictionaries; `duplicate` (placed at the key);
   ///   `invalidValue` for an invalid escape; `invalidUTF8`; `trailingData`; `tooLarge`; and `empty`.
@@ -60,9 +48,8 @@ package struct PropertyList: Sendable, Hashable {
     entries = try reader.readDictionary(maximumCount: limits.maximumElementCount, bytes)
   }
 
-  /// The value of a key; `nil` if there is no such key.
-  ///
-  /// Setting it replaces the value or appends an entry. Setting it to `nil` removes the entry.
+  /// The value of a key; `nil` if there is no such key. Setting it replaces the value or appends an entry. Setting it
+  /// to `nil` removes the entry.
   package subscript(key: String) -> String? {
     get { entries.first { $0.key == key }?.value }
     set {

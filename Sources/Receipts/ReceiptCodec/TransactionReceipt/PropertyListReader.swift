@@ -192,9 +192,8 @@ struct PropertyListReader {
     return unit
   }
 
-  /// Reads one to three octal digits.
-  ///
-  /// Values above ASCII are rejected: they mean NeXTSTEP's own encoding, which no receipt uses.
+  /// Reads one to three octal digits. Values above ASCII are rejected: they mean NeXTSTEP's own encoding, which no
+  /// receipt uses.
   private mutating func readOctalEscape(
     startingAt start: Int, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) -> Unicode.Scalar {
@@ -227,10 +226,8 @@ struct PropertyListReader {
   }
 }
 
-/// The keys already read, to reject duplicates.
-///
-/// A receipt has so few keys that comparing them is faster than hashing. Above `fewest` keys it hashes, so that the
-/// time does not grow quadratically.
+/// The keys already read, to reject duplicates. A receipt has so few keys that comparing them is faster than hashing.
+/// Above `fewest` keys it hashes, so that the time does not grow quadratically.
 private struct SeenKeys {
   private static let fewest = 32
   private var keys: Set<String> = []

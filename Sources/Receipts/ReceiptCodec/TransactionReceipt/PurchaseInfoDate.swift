@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The textual dates of a transaction receipt.
-///
-/// A date is written as `2012-12-02 07:15:54 Etc/GMT`, and again as `2012-12-01 23:15:54 America/Los_Angeles`.
+/// The textual dates of a transaction receipt. A date is written as `2012-12-02 07:15:54 Etc/GMT`, and again as
+/// `2012-12-01 23:15:54 America/Los_Angeles`.
 package enum PurchaseInfoDate {
   private static let greenwich = " Etc/GMT"
   private static let losAngeles = " America/Los_Angeles"
@@ -35,11 +34,10 @@ package enum PurchaseInfoDate {
       decoding: CivilDateTime(secondsSince1970: seconds).text(separator: UInt8(ascii: " ")), as: UTF8.self)
   }
 
-  /// Returns the offset of Los Angeles from GMT in seconds: -8 hours, or -7 hours in daylight saving time.
-  ///
-  /// Daylight saving time lasts from 2:00 on the second Sunday of March to 2:00 on the first Sunday of November (15
-  /// U.S.C. 260a); until 2006, from the first Sunday of April to the last Sunday of October. The rules before 1987 do
-  /// not matter, because the store did not exist.
+  /// Returns the offset of Los Angeles from GMT in seconds: -8 hours, or -7 hours in daylight saving time. Daylight
+  /// saving time lasts from 2:00 on the second Sunday of March to 2:00 on the first Sunday of November (15 U.S.C.
+  /// 260a); until 2006, from the first Sunday of April to the last Sunday of October. The rules before 1987 do not
+  /// matter, because the store did not exist.
   static func pacificOffset(at seconds: Int64) -> Int64 {
     let standard: Int64 = -8 * 3600
     let daylight: Int64 = -7 * 3600

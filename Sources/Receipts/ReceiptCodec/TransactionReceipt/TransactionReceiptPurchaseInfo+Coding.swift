@@ -48,9 +48,6 @@ extension TransactionReceiptPurchaseInfo {
 
   /// Decodes the text of the inner property list.
   ///
-  /// - Parameters:
-  ///   - text: ``UnverifiedTransactionReceipt/purchaseInfo``.
-  ///   - limits: The limits on size and on the number of entries.
   /// - Throws: ``MalformedReceipt`` for a malformed property list, or placed at a key: `invalidValue` for an invalid
   ///   date or number, and for two forms of a date that differ by more than a second; `outOfRange`.
   package init(decoding text: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
@@ -132,10 +129,9 @@ extension TransactionReceiptPurchaseInfo {
     return number
   }
 
-  /// Returns the text of the inner property list, with the App Store's keys and forms.
-  ///
-  /// Each date is written three times: in milliseconds, and to the second in GMT and in Los Angeles time. A date
-  /// outside the years 0 to 9999 is written in milliseconds only.
+  /// Returns the text of the inner property list, with the App Store's keys and forms. Each date is written three
+  /// times: in milliseconds, and to the second in GMT and in Los Angeles time. A date outside the years 0 to 9999 is
+  /// written in milliseconds only.
   package func encoded() -> [UInt8] {
     var list = PropertyList()
     Self.write(originalPurchaseDate, as: .originalPurchase, to: &list)

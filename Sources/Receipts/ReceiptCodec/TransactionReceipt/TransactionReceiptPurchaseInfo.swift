@@ -48,9 +48,7 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuild
     expiresDate = transaction.expiresDate
   }
 
-  /// The purchase as a transaction, the model that all receipt formats share.
-  ///
-  /// This format has no revocation date.
+  /// The purchase as a transaction, the model that all receipt formats share. This format has no revocation date.
   package var transaction: Transaction {
     Transaction(
       transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,

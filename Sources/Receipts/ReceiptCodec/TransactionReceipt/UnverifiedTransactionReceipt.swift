@@ -9,11 +9,9 @@ internal import ReceiptBytes
 public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The property list exactly as received.
   package let encoded: [UInt8]
-  /// The entries of the property list.
   package let propertyList: PropertyList
-  /// The version of the signature, which the signature covers.
-  ///
-  /// 2 is a 1024-bit RSA key with SHA-1, 3 a 2048-bit key with SHA-1, and 4 a 2048-bit key with SHA-256.
+  /// The version of the signature, which the signature covers. 2 is a 1024-bit RSA key with SHA-1, 3 a 2048-bit key
+  /// with SHA-1, and 4 a 2048-bit key with SHA-256.
   package let signatureVersion: UInt8
   /// The signature in PKCS#1 version 1.5.
   package let signature: [UInt8]
@@ -22,13 +20,8 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The text of the inner property list, exactly as signed.
   package let purchaseInfo: [UInt8]
 
-  /// Parses the text of the outer property list.
+  /// Parses the text of the outer property list. For base64 around it, see ``UnverifiedReceipt``.
   ///
-  /// For base64 around it, see ``UnverifiedReceipt``.
-  ///
-  /// - Parameters:
-  ///   - propertyListText: The whole text.
-  ///   - limits: The limits on size and on the number of entries.
   /// - Throws: ``MalformedReceipt`` for a malformed property list, or placed at the key `signature` or `purchase-info`.
   ///   The codes are then `missing`; `unsupported` for an unknown signature version; `truncated` or `trailingData` if
   ///   the signature has the wrong length; `invalidValue` if the certificate is not DER; and `invalidBase64`, with the
@@ -57,9 +50,7 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
     TransactionReceiptWriter.signedBytes(signatureVersion: signatureVersion, purchaseInfo: purchaseInfo)
   }
 
-  /// Indicates whether the key `environment` is present.
-  ///
-  /// Its absence means production, but anyone can remove it.
+  /// Indicates whether the key `environment` is present. Its absence means production, but anyone can remove it.
   package var hasEnvironmentKey: Bool { propertyList["environment"] != nil }
 
   /// The environment that the receipt claims. Neither this key nor any other statement of the environment is signed.
@@ -81,21 +72,12 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   public func decoded(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> Unverified<TransactionReceiptPurchaseInfo> {
-    Unverified(try decodePurchaseInfo(limits: limits))
-  }
-
-  /// Decodes the inner property list like ``decoded(limits:)``, for the verifier.
-  package func decodePurchaseInfo(
-    limits: ReceiptLimits = .standard
-  ) throws(MalformedReceipt) -> TransactionReceiptPurchaseInfo {
-    try TransactionReceiptPurchaseInfo(decoding: purchaseInfo, limits: limits)
+    Unverified(try TransactionReceiptPurchaseInfo(decoding: purchaseInfo, limits: limits))
   }
 }
 
-/// The decoded value of the key `signature`.
-///
-/// It consists of the version (1 byte), the signature, the length of the certificate (4 bytes, most significant first)
-/// and the certificate.
+/// The decoded value of the key `signature`. It consists of the version (1 byte), the signature, the length of the
+/// certificate (4 bytes, most significant first) and the certificate.
 enum SignatureBlob {
   /// Returns the number of bytes of a version's signature; `nil` for an unknown version.
   static func signatureLength(ofVersion version: UInt8) -> Int? {
@@ -148,5 +130,59 @@ enum SignatureBlob {
 
   static func failure(_ code: MalformedReceipt.Code, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .propertyListKey("signature"), message)
+  }
+}
+
+/// Builds transaction receipts.
+package enum TransactionReceiptWriter {
+  /// Returns the bytes to sign: the signature version and the text of the inner property list.
+  package static func signedBytes(signatureVersion: UInt8, purchaseInfo: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = [signatureVersion]
+    bytes += purchaseInfo
+    return bytes
+  }
+
+  /// Returns the text of the outer property list, which devices deliver in base64.
+  ///
+  /// - Parameters:
+  ///   - signatureVersion: 2 for a 1024-bit RSA key with SHA-1, 3 for a 2048-bit key with SHA-1, 4 for a 2048-bit key
+  ///     with SHA-256.
+  ///   - signature: The signature over ``signedBytes(signatureVersion:purchaseInfo:)``.
+  ///   - leafCertificate: The signer's certificate in DER.
+  ///   - purchaseInfo: The text of the inner property list, ``TransactionReceiptPurchaseInfo/encoded()``.
+  ///   - environment: The environment, which is written only if it is not production, as in App Store receipts.
+  ///   - pod: The App Store's server group.
+  /// - Returns: The text.
+  /// - Throws: ``MalformedReceipt`` at the key `signature`: `unsupported` for an unknown version, or `invalidValue` if
+  ///   the signature has the wrong length or the certificate is not DER.
+  package static func encode(
+    signatureVersion: UInt8, signature: [UInt8], leafCertificate: [UInt8], purchaseInfo: [UInt8],
+    environment: ReceiptEnvironment = .production, pod: String = "100"
+  ) throws(MalformedReceipt) -> [UInt8] {
+    guard let length = SignatureBlob.signatureLength(ofVersion: signatureVersion) else {
+      throw SignatureBlob.failure(
+        .unsupported, "The signature version is \(signatureVersion); 2, 3 and 4 are known.")
+    }
+    guard signature.count == length else {
+      throw SignatureBlob.failure(
+        .invalidValue,
+        "The signature has \(signature.count) bytes; version \(signatureVersion) needs a key of \(length * 8) bits."
+      )
+    }
+    try SignatureBlob.requireDER(leafCertificate)
+    var blob: [UInt8] = [signatureVersion]
+    blob += signature
+    for shift in [24, 16, 8, 0] {
+      blob.append(UInt8(truncatingIfNeeded: leafCertificate.count >> shift))
+    }
+    blob += leafCertificate
+
+    var list = PropertyList()
+    list["signature"] = Base64.encodeToString(blob)
+    list["purchase-info"] = Base64.encodeToString(purchaseInfo)
+    if environment != .production { list["environment"] = environment.rawValue }
+    list["pod"] = pod
+    list["signing-status"] = "0"
+    return list.encoded()
   }
 }

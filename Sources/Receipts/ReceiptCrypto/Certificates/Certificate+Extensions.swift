@@ -12,7 +12,6 @@ extension Certificate {
     /// The value in DER: the contents of the OCTET STRING.
     package var value: [UInt8]
 
-    /// Creates an extension.
     package init(oid: String, isCritical: Bool, value: [UInt8]) {
       self.oid = oid
       self.isCritical = isCritical
@@ -61,7 +60,6 @@ extension Certificate {
     return KeyUsage(openSSL: unsafe X509_get_key_usage(backing.certificate))
   }
 
-  /// The subject key identifier.
   package var subjectKeyIdentifier: [UInt8]? {
     unsafe X509_get0_subject_key_id(backing.certificate).map {
       unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))
@@ -73,5 +71,82 @@ extension Certificate {
     unsafe X509_get0_authority_key_id(backing.certificate).map {
       unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))
     }
+  }
+}
+
+extension Certificate {
+  /// The URLs at which the issuer answers OCSP requests (authority information access, RFC 5280 section 4.2.2.1).
+  package var ocspURLs: [String] {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    guard let addresses = unsafe X509_get1_ocsp(backing.certificate) else { return [] }
+    defer { unsafe X509_email_free(addresses) }
+    let count = unsafe OPENSSL_sk_num(addresses)
+    guard count > 0 else { return [] }
+    return (0..<count).compactMap { index in
+      unsafe OPENSSL_sk_value(addresses, index).map {
+        unsafe String(cString: UnsafePointer($0.assumingMemoryBound(to: CChar.self)))
+      }
+    }
+  }
+
+  /// The URLs at which the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13).
+  /// Distribution points that are not URLs are omitted.
+  package var crlURLs: [String] {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    let decoded = unsafe X509_get_ext_d2i(backing.certificate, NID_crl_distribution_points, nil, nil)
+    guard let points = unsafe decoded.map({ OpaquePointer($0) }) else { return [] }
+    defer { unsafe CRL_DIST_POINTS_free(points) }
+    var addresses: [String] = []
+    for index in 0..<max(0, unsafe OPENSSL_sk_num(points)) {
+      guard let point = unsafe OPENSSL_sk_value(points, index)?.assumingMemoryBound(to: DIST_POINT.self),
+        let name = unsafe point.pointee.distpoint,
+        // 0 is fullName; 1 is a name relative to the issuer.
+        unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname
+      else { continue }
+      unsafe addresses += Self.urls(in: names)
+    }
+    return addresses
+  }
+
+  static func urls(in names: OpaquePointer) -> [String] {
+    (0..<max(0, unsafe OPENSSL_sk_num(names))).compactMap { index -> String? in
+      guard let name = unsafe OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self),
+        unsafe name.pointee.type == GEN_URI, let text = unsafe name.pointee.d.uniformResourceIdentifier
+      else { return nil }
+      return unsafe String(decoding: OpenSSLBytes.content(of: UnsafeRawPointer(text)), as: UTF8.self)
+    }
+  }
+}
+
+/// The permitted uses of a certificate's key: the keyUsage extension (RFC 5280 section 4.2.1.3). Bit `n` of the BIT
+/// STRING is the value `1 << n`.
+package struct KeyUsage: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// Signing data other than certificates and revocation lists.
+  package static let digitalSignature = KeyUsage(rawValue: 1 << 0)
+  /// Signing data that the signer must not be able to repudiate (contentCommitment).
+  package static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
+  package static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+  package static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+  package static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+  package static let keyCertSign = KeyUsage(rawValue: 1 << 5)
+  package static let cRLSign = KeyUsage(rawValue: 1 << 6)
+  /// Key agreement, for encryption only.
+  package static let encipherOnly = KeyUsage(rawValue: 1 << 7)
+  /// Key agreement, for decryption only.
+  package static let decipherOnly = KeyUsage(rawValue: 1 << 8)
+
+  /// Creates a set from OpenSSL's layout. The low byte is the first octet of the BIT STRING, and the octet's first bit
+  /// is its highest.
+  init(openSSL bits: UInt32) {
+    var value: UInt16 = 0
+    for bit in 0..<8 where bits & (0x80 >> UInt32(bit)) != 0 { value |= 1 << UInt16(bit) }
+    if bits & 0x8000 != 0 { value |= 1 << 8 }
+    self.init(rawValue: value)
   }
 }

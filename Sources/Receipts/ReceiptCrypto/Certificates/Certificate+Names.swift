@@ -18,17 +18,14 @@ extension Certificate {
     unsafe Self.entry(NID_commonName, of: X509_get_subject_name(backing.certificate))
   }
 
-  /// The subject's first organization.
   package var subjectOrganization: String? {
     unsafe Self.entry(NID_organizationName, of: X509_get_subject_name(backing.certificate))
   }
 
-  /// The issuer's first common name.
   package var issuerCommonName: String? {
     unsafe Self.entry(NID_commonName, of: X509_get_issuer_name(backing.certificate))
   }
 
-  /// The issuer's first organization.
   package var issuerOrganization: String? {
     unsafe Self.entry(NID_organizationName, of: X509_get_issuer_name(backing.certificate))
   }

@@ -71,10 +71,8 @@ public struct Certificate: Sendable {
     return unsafe OpenSSLObject.dotted(object)
   }
 
-  /// Returns `true` if the issuer's key made this certificate's signature.
-  ///
-  /// It checks neither names nor dates nor extensions. It returns `false` for algorithms and keys that are not
-  /// supported.
+  /// Returns `true` if the issuer's key made this certificate's signature. It checks neither names nor dates nor
+  /// extensions. It returns `false` for algorithms and keys that are not supported.
   package func isSigned(by issuer: Certificate) -> Bool {
     guard let key = issuer.publicKey.backing, key.isSupported else { return false }
     ErrorQueue.clear()

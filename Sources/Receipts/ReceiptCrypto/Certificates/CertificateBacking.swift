@@ -34,9 +34,8 @@ final class CertificateBacking {
 
   deinit { unsafe X509_free(certificate) }
 
-  /// Decodes the certificate, and tries a second time if the certificate or its key cannot be decoded.
-  ///
-  /// The first attempt may have failed because memory could not be allocated. The second result is returned.
+  /// Decodes the certificate, and tries a second time if the certificate or its key cannot be decoded. The first
+  /// attempt may have failed because memory could not be allocated. The second result is returned.
   private static func confirmed(_ der: [UInt8]) throws(CryptoError) -> Decoded {
     var answer = unsafe Result<Decoded, CryptoError>.failure(Libcrypto.outOfMemory)
     func free() {

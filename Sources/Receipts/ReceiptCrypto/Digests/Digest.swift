@@ -12,7 +12,6 @@ package enum Digest {
     }
   }
 
-  /// Returns the digest of `bytes`.
   package static func hash(_ bytes: [UInt8], using algorithm: DigestAlgorithm) -> [UInt8] {
     hash(bytes.span, using: algorithm)
   }
@@ -51,5 +50,44 @@ package enum ConstantTime {
   package static func equals(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     return unsafe CRYPTO_memcmp(a, b, a.count) == 0
+  }
+}
+
+/// Computes message authentication codes with a shared key (RFC 2104).
+package enum HMAC {
+  /// Returns the authentication code of `message`, which has the length of the algorithm's digest.
+  package static func code(
+    for message: [UInt8], key: [UInt8], using algorithm: DigestAlgorithm
+  ) throws(CryptoError) -> [UInt8] {
+    guard let implementation = unsafe algorithm.implementation, let keyLength = Int32(exactly: key.count)
+    else {
+      throw algorithm.unavailable
+    }
+    ErrorQueue.clear()
+    let code = unsafe [UInt8](unsafeUninitializedCapacity: algorithm.byteCount) { buffer, count in
+      let made = unsafe COpenSSL.HMAC(
+        implementation, key, keyLength, message, message.count, buffer.baseAddress, nil)
+      count = unsafe made == nil ? 0 : algorithm.byteCount
+    }
+    guard !code.isEmpty else {
+      throw ErrorQueue.error(.internalFailure, "OpenSSL could not compute an HMAC.")
+    }
+    return code
+  }
+}
+
+/// Random bytes for keys, nonces and serial numbers.
+package enum Random {
+  /// Returns `count` bytes of OpenSSL's cryptographically secure generator (`RAND_bytes`); empty if the count is below
+  /// 1.
+  package static func bytes(_ count: Int) -> [UInt8] {
+    guard count > 0 else { return [] }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      // Only fails if the system provides no entropy, and no substitute for random bytes is acceptable.
+      guard let length = Int32(exactly: count), unsafe RAND_bytes(buffer.baseAddress, length) == 1 else {
+        preconditionFailure("the system's random generator gave no \(count) bytes")
+      }
+      initialized = count
+    }
   }
 }

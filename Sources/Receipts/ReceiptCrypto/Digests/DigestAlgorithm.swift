@@ -3,18 +3,12 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// A hash function of FIPS 180-4.
-///
-/// SHA-1 is included because receipts from 2011 to 2023 are signed with it. The verification policy determines when it
-/// is acceptable.
+/// A hash function of FIPS 180-4. SHA-1 is included because receipts from 2011 to 2023 are signed with it. The
+/// verification policy determines when it is acceptable.
 package enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
-  /// SHA-1, 20 bytes.
   case sha1
-  /// SHA-256, 32 bytes.
   case sha256
-  /// SHA-384, 48 bytes.
   case sha384
-  /// SHA-512, 64 bytes.
   case sha512
 
   /// The length of the digest, in bytes.
@@ -38,9 +32,8 @@ package enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Indicates whether libcrypto provides the algorithm for signatures.
-  ///
-  /// The process's providers, such as FIPS, may omit an algorithm.
+  /// Indicates whether libcrypto provides the algorithm for signatures. The process's providers, such as FIPS, may omit
+  /// an algorithm.
   package var isAvailable: Bool { unsafe implementation != nil }
 
   /// The error to throw if the algorithm is not available.
@@ -49,10 +42,9 @@ package enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
       .internalFailure, "libcrypto offers no \(rawValue); check the providers in openssl.cnf, and memory.")
   }
 
-  /// The implementation; `nil` if libcrypto does not provide it or cannot allocate memory.
-  ///
-  /// It is fetched once for each process. `EVP_sha256()` and similar functions make OpenSSL 3 look it up at every use,
-  /// which doubles the cost of hashing a short message.
+  /// The implementation; `nil` if libcrypto does not provide it or cannot allocate memory. It is fetched once for each
+  /// process. `EVP_sha256()` and similar functions make OpenSSL 3 look it up at every use, which doubles the cost of
+  /// hashing a short message.
   var implementation: OpaquePointer? {
     switch self {
     case .sha1: unsafe FetchedDigest.pointer(FetchedDigest.sha1, "SHA1")

@@ -8,7 +8,6 @@ package struct IncrementalDigest: ~Copyable {
   private let context: OpaquePointer
   private let algorithm: DigestAlgorithm
 
-  /// Begins an empty message.
   package init(_ algorithm: DigestAlgorithm) {
     guard let context = unsafe EVP_MD_CTX_new() else { preconditionFailure("out of memory") }
     unsafe self.context = context
@@ -27,7 +26,6 @@ package struct IncrementalDigest: ~Copyable {
     precondition(status == 1, "libcrypto could not continue \(algorithm)")
   }
 
-  /// Appends `bytes` to the message.
   package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
 
   /// Ends the message and returns its digest.

@@ -4,7 +4,6 @@ internal import ReceiptBytes
 
 /// A SHA-256 digest, whose 32 bytes are stored inline so that it needs no allocation.
 public struct SHA256Digest: Sendable, Hashable {
-  /// The length of a digest, in bytes.
   package static let byteCount = 32
 
   /// The bytes in order, eight in each word, the first highest.
@@ -41,7 +40,6 @@ public struct SHA256Digest: Sendable, Hashable {
   /// Computes the digest of `bytes`.
   public init(of bytes: [UInt8]) { self.init(of: bytes.span) }
 
-  /// Computes the digest of `bytes`.
   package init(of bytes: Span<UInt8>) { self.init(inMemory: PrefixedSHA256.hash(prefix: nil, bytes)) }
 
   /// Creates a digest from its words in memory order.
@@ -61,19 +59,16 @@ public struct SHA256Digest: Sendable, Hashable {
     return bytes
   }
 
-  /// Appends the 32 bytes to an array.
   package func append(to bytes: inout [UInt8]) {
     unsafe withUnsafeBytes(of: inMemory) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// Calls `body` with the 32 bytes.
   package func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     unsafe withUnsafeBytes(of: inMemory) { bytes in
       unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
     }
   }
 
-  /// The words in memory order.
   package var inMemory: PrefixedSHA256.Words {
     (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
   }

@@ -4,14 +4,11 @@ internal import COpenSSL
 
 /// An Ed25519 private key (RFC 8032 section 5.1), which is never printed.
 package struct Ed25519PrivateKey: Sendable {
-  /// The corresponding public key.
   package let publicKey: Ed25519PublicKey
 
   private let backing: Ed25519Backing
 
   /// Generates a new key.
-  ///
-  /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
   package static func generate() throws(CryptoError) -> Ed25519PrivateKey {
     var seed = Random.bytes(32)
     defer { OpenSSLBytes.wipe(&seed) }
@@ -35,13 +32,9 @@ package struct Ed25519PrivateKey: Sendable {
     try unsafe self.init(takingOwnership: key)
   }
 
-  /// Reads the first private key of a PEM text.
+  /// Reads the first private key of a PEM text. The key is in PKCS#8 (`PRIVATE KEY`, RFC 8410 section 7) or encrypted
+  /// PKCS#8 (`ENCRYPTED PRIVATE KEY`).
   ///
-  /// The key is in PKCS#8 (`PRIVATE KEY`, RFC 8410 section 7) or encrypted PKCS#8 (`ENCRYPTED PRIVATE KEY`).
-  ///
-  /// - Parameters:
-  ///   - pem: The text; other blocks in it are skipped.
-  ///   - passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
   /// - Throws: ``CryptoError`` with the code `malformedPEM`, `malformedKey`, `passphraseRequired`, `wrongPassphrase`,
   ///   `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey` (a key of another kind).
   package init(pem: String, passphrase: [UInt8]? = nil) throws(CryptoError) {
@@ -66,10 +59,9 @@ package struct Ed25519PrivateKey: Sendable {
     publicKey = try Ed25519PublicKey(rawRepresentation: publicBytes)
   }
 
-  /// Returns the key as a PEM block in PKCS#8, encrypted if there is a passphrase.
-  ///
-  /// The label is `PRIVATE KEY`, or `ENCRYPTED PRIVATE KEY` with a passphrase (PBES2: PBKDF2 with HMAC-SHA-256 and
-  /// 600,000 iterations, AES-256-CBC). Write it to a file that others cannot read.
+  /// Returns the key as a PEM block in PKCS#8, encrypted if there is a passphrase. The label is `PRIVATE KEY`, or
+  /// `ENCRYPTED PRIVATE KEY` with a passphrase (PBES2: PBKDF2 with HMAC-SHA-256 and 600,000 iterations, AES-256-CBC).
+  /// Write it to a file that others cannot read.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode or encrypt the key.
   package func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
@@ -77,8 +69,6 @@ package struct Ed25519PrivateKey: Sendable {
   }
 
   /// Signs `message` with pure Ed25519, and returns the 64 bytes of the deterministic signature.
-  ///
-  /// - Throws: ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign.
   package func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
     ErrorQueue.clear()
     let context = unsafe EVP_MD_CTX_new()
@@ -97,8 +87,6 @@ package struct Ed25519PrivateKey: Sendable {
 extension Ed25519PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// A description with the public key, never the private key.
   package var description: String { "Ed25519PrivateKey(of \(publicKey))" }
-  /// A description with the public key, never the private key.
   package var debugDescription: String { description }
-  /// A mirror that shows only the public key.
   package var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }

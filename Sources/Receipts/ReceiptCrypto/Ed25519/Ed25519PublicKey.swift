@@ -5,9 +5,7 @@ internal import ReceiptBytes
 
 /// An Ed25519 public key (RFC 8032 section 5.1). Two keys are equal if their 32 bytes are.
 package struct Ed25519PublicKey: Sendable {
-  /// The length of a public key, in bytes.
   package static let byteCount = 32
-  /// The length of a signature, in bytes.
   package static let signatureByteCount = 64
 
   /// The 32 bytes of the key (RFC 8032 section 5.1.5).
@@ -15,9 +13,8 @@ package struct Ed25519PublicKey: Sendable {
 
   private let backing: Ed25519Backing
 
-  /// Creates a key from its 32 bytes (RFC 8032 section 5.1.5).
-  ///
-  /// If the bytes are not a point on the curve, the key verifies no signature.
+  /// Creates a key from its 32 bytes (RFC 8032 section 5.1.5). If the bytes are not a point on the curve, the key
+  /// verifies no signature.
   ///
   /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes, or
   ///   ``CryptoError/Code/unsupportedAlgorithm`` if OpenSSL does not provide Ed25519.
@@ -66,16 +63,39 @@ package struct Ed25519PublicKey: Sendable {
 }
 
 extension Ed25519PublicKey: Hashable {
-  /// Returns `true` if both keys have the same bytes.
   package static func == (lhs: Ed25519PublicKey, rhs: Ed25519PublicKey) -> Bool {
     lhs.rawRepresentation == rhs.rawRepresentation
   }
 
-  /// Hashes the bytes.
   package func hash(into hasher: inout Hasher) { hasher.combine(rawRepresentation) }
 }
 
 extension Ed25519PublicKey: CustomStringConvertible {
-  /// The key's bytes in hexadecimal.
   package var description: String { "Ed25519PublicKey(\(Hexadecimal.encode(rawRepresentation)))" }
 }
+
+/// Owns an OpenSSL Ed25519 key, public or private.
+@safe
+final class Ed25519Backing {
+  let key: OpaquePointer
+
+  init(takingOwnership key: OpaquePointer) { unsafe self.key = key }
+
+  deinit { unsafe EVP_PKEY_free(key) }
+
+  /// Returns the 32 bytes of the public key; `nil` if OpenSSL fails.
+  func publicBytes() -> [UInt8]? {
+    var complete = false
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Ed25519PublicKey.byteCount) { buffer, count in
+      var length = buffer.count
+      complete =
+        unsafe EVP_PKEY_get_raw_public_key(key, buffer.baseAddress, &length) == 1 && length == buffer.count
+      count = complete ? length : 0
+    }
+    return complete ? bytes : nil
+  }
+}
+
+// The key does not change after its creation. OpenSSL allows several threads to use such a key at once, and each call
+// has its own context.
+extension Ed25519Backing: @unchecked Sendable {}

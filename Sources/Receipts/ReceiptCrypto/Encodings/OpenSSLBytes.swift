@@ -4,9 +4,8 @@ internal import COpenSSL
 
 /// Converts between byte arrays and OpenSSL's buffers.
 enum OpenSSLBytes {
-  /// Returns the DER that an `i2d_…` function writes; `nil` if it fails.
-  ///
-  /// `encode` is called twice, the first time with `nil` to determine the length.
+  /// Returns the DER that an `i2d_…` function writes; `nil` if it fails. `encode` is called twice, the first time with
+  /// `nil` to determine the length.
   static func encoded(
     _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
   ) -> [UInt8]? {
@@ -21,9 +20,8 @@ enum OpenSSLBytes {
     return complete ? bytes : nil
   }
 
-  /// Decodes with a `d2i_…` function, which must consume all of `bytes`.
-  ///
-  /// Returns `nil` if it fails or leaves bytes over; in the latter case the object is freed with `free`.
+  /// Decodes with a `d2i_…` function, which must consume all of `bytes`. Returns `nil` if it fails or leaves bytes
+  /// over; in the latter case the object is freed with `free`.
   static func decoded(
     _ bytes: [UInt8], free: (OpaquePointer) -> Void,
     _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
@@ -63,5 +61,28 @@ enum OpenSSLBytes {
     unsafe bytes.withUnsafeMutableBufferPointer { buffer in
       unsafe OPENSSL_cleanse(buffer.baseAddress, buffer.count)
     }
+  }
+}
+
+/// Converts object identifiers between OpenSSL's objects and the dotted form.
+enum OpenSSLObject {
+  /// Returns the dotted form of an OpenSSL object; empty if there is no object, or the text has 512 characters or more.
+  static func dotted(_ object: OpaquePointer?) -> String {
+    guard let object = unsafe object else { return "" }
+    return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+      let length = unsafe OBJ_obj2txt(buffer.baseAddress, Int32(buffer.count), object, 1)
+      guard length > 0, Int(length) < buffer.count, let text = buffer.baseAddress else { return "" }
+      return unsafe String(cString: text)
+    }
+  }
+
+  /// Calls `body` with the OpenSSL object for a dotted form; returns `nil` if `text` is not a dotted form.
+  static func withObject<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -> Result? {
+    guard let object = unsafe OBJ_txt2obj(text, 1) else {
+      ErrorQueue.clear()
+      return nil
+    }
+    defer { unsafe ASN1_OBJECT_free(object) }
+    return unsafe body(object)
   }
 }

@@ -2,9 +2,7 @@
 
 internal import ReceiptBytes
 
-/// A block of the textual encoding of RFC 7468.
-///
-/// For example:
+/// A block of the textual encoding of RFC 7468. For example:
 ///
 ///     -----BEGIN CERTIFICATE-----
 ///     MIIBtjCCAVugAwIBAgITBmyf1XSXNmY/Owua2eiedgPySjAKBggqhkjOPQQDAjA5

@@ -2,22 +2,18 @@
 
 internal import COpenSSL
 
-/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) through OpenSSL's EVP, without associated data.
-///
-/// A sealed message consists of the nonce (12 bytes), the ciphertext, which has the length of the message, and the tag
-/// (16 bytes). One value can seal and open many messages, one after the other, each with its own key.
+/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) through OpenSSL's EVP, without associated data. A sealed
+/// message consists of the nonce (12 bytes), the ciphertext, which has the length of the message, and the tag (16
+/// bytes). One value can seal and open many messages, one after the other, each with its own key.
 @safe
 package struct AES256GCM: ~Copyable {
-  /// The length of a nonce, in bytes.
   package static let nonceByteCount = 12
-  /// The length of a tag, in bytes.
   package static let tagByteCount = 16
   /// The number of bytes by which a sealed message is longer than the message.
   package static let overhead = nonceByteCount + tagByteCount
 
   private let context: OpaquePointer
 
-  /// Creates a cipher context.
   package init() {
     // Only fails if memory cannot be allocated, or if OpenSSL was built without AES.
     guard let context = unsafe EVP_CIPHER_CTX_new(),

@@ -11,7 +11,6 @@ package struct OpenSSLError: Sendable, Hashable, CustomStringConvertible {
   /// The reason, such as "wrong tag".
   package let reason: String
 
-  /// The library and the reason.
   package var description: String { library.isEmpty ? reason : "\(library): \(reason)" }
 
   init(code: UInt) {
@@ -22,10 +21,8 @@ package struct OpenSSLError: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The error queue of the calling thread.
-///
-/// A caller clears it before a call and drains it after a failure, within one synchronous function, because the queue
-/// belongs to the thread and not to the task.
+/// The error queue of the calling thread. A caller clears it before a call and drains it after a failure, within one
+/// synchronous function, because the queue belongs to the thread and not to the task.
 enum ErrorQueue {
   static func clear() { ERR_clear_error() }
 

@@ -12,10 +12,8 @@ internal import Synchronization
 /// Temporary numbers and points for a verification: about 10 KB, whose allocation would take as long as a signature.
 @safe
 final class FixedKeyScratch {
-  /// The number of signatures that share one inversion.
-  ///
-  /// An inversion takes a tenth of the time of one verification, so more than a few dozen signatures gain nothing
-  /// measurable.
+  /// The number of signatures that share one inversion. An inversion takes a tenth of the time of one verification, so
+  /// more than a few dozen signatures gain nothing measurable.
   static let capacity = 32
 
   let pointer: OpaquePointer
@@ -31,9 +29,8 @@ final class FixedKeyScratch {
 // Only one thread at a time uses a value: the thread that took it from the pool.
 extension FixedKeyScratch: @unchecked Sendable {}
 
-/// The scratch values that no thread is using.
-///
-/// There are never more values than threads that have verified at the same time.
+/// The scratch values that no thread is using. There are never more values than threads that have verified at the same
+/// time.
 final class FixedKeyScratchPool: Sendable {
   static let shared = FixedKeyScratchPool()
 

@@ -5,10 +5,8 @@ internal import COpenSSL
 /// Owns the table of a key's multiples.
 @safe
 final class FixedKeyTable {
-  /// The memory of a table in bytes, rounded up.
-  ///
-  /// 37 rows of 64 points of 64 bytes are 151,552 bytes. Two descriptions of the curve and rounding to pages add less
-  /// than 20,000 bytes.
+  /// The memory of a table in bytes, rounded up. 37 rows of 64 points of 64 bytes are 151,552 bytes. Two descriptions
+  /// of the curve and rounding to pages add less than 20,000 bytes.
   static let byteCount = 171_552
 
   private let table: OpaquePointer
@@ -24,9 +22,8 @@ final class FixedKeyTable {
 
   deinit { unsafe COpenSSL_FixedKey_table_free(table) }
 
-  /// Verifies as many signatures as there are answers, at most ``FixedKeyScratch/capacity``.
-  ///
-  /// Returns `false` if OpenSSL failed; the answers are then meaningless.
+  /// Verifies as many signatures as there are answers, at most ``FixedKeyScratch/capacity``. Returns `false` if OpenSSL
+  /// failed; the answers are then meaningless.
   func verify(
     _ signatures: UnsafePointer<UInt8>, _ digests: UnsafePointer<UInt8>,
     into answers: UnsafeMutableBufferPointer<Bool>

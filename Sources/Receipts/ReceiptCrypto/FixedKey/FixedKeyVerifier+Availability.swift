@@ -4,10 +4,9 @@ internal import COpenSSL
 internal import ReceiptBytes
 
 extension FixedKeyVerifier {
-  /// Indicates whether this libcrypto supports verification by table.
-  ///
-  /// It must have the curve method and the required deprecated functions, and give the correct results for known valid
-  /// and invalid signatures. The check runs once in a process, at first use, and takes as long as creating one table.
+  /// Indicates whether this libcrypto supports verification by table. It must have the curve method and the required
+  /// deprecated functions, and give the correct results for known valid and invalid signatures. The check runs once in
+  /// a process, at first use, and takes as long as creating one table.
   package static let isAvailable = COpenSSL_FixedKey_available() && passesKnownAnswers()
 
   /// Checks the signature of "sample" in RFC 6979 appendix A.2.5, and altered copies of it.

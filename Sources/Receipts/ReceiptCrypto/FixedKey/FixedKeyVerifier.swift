@@ -1,56 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Verifies signatures of one P-256 key several times faster than the ordinary call.
-///
-/// It uses tables of the key's multiples that OpenSSL computes. Its results equal those of
-/// ``PublicKey/isValidSignature(_:forDigest:using:)`` with ``SignatureAlgorithm/ecdsaP256SHA256``, which it calls if
-/// OpenSSL fails. Its time depends on the signature, the digest and the key, which are all public.
-///
-/// Any number of threads may use a verifier at the same time.
+/// Verifies signatures of one P-256 key several times faster than the ordinary call. It uses tables of the key's
+/// multiples that OpenSSL computes. Its results equal those of ``PublicKey/isValidSignature(_:forDigest:using:)`` with
+/// ``SignatureAlgorithm/ecdsaP256SHA256``, which it calls if OpenSSL fails. Its time depends on the signature, the
+/// digest and the key, which are all public. Any number of threads may use a verifier at the same time.
 package final class FixedKeyVerifier: Sendable {
-  /// The length of a signature, r ‖ s, in bytes.
   package static let signatureByteCount = 64
-  /// The length of a digest, in bytes.
   package static let digestByteCount = 32
 
   /// The verifier's memory in bytes, rounded up, without the key, which it shares.
-  package let byteCount: Int
+  package var byteCount: Int { table == nil ? 0 : FixedKeyTable.byteCount }
 
   private let key: PublicKey
   private let table: FixedKeyTable?
 
-  /// Creates the table of a key.
-  ///
-  /// That takes as long as some hundreds of ordinary verifications, so create one only for a key that has been verified
-  /// and is used that often.
-  ///
-  /// Returns `nil` if ``isAvailable`` is `false`, the key is not a valid P-256 key, or OpenSSL fails.
-  package init?(_ key: PublicKey) {
+  /// Creates the table of a key. That takes as long as some hundreds of ordinary verifications, so create one only for
+  /// a key that has been verified and is used that often. Returns `nil` if ``isAvailable`` is `false`, the key is not a
+  /// valid P-256 key, or OpenSSL fails.
+  package convenience init?(_ key: PublicKey) {
     guard Self.isAvailable, let table = FixedKeyTable(key) else { return nil }
-    self.key = key
-    self.table = table
-    self.byteCount = FixedKeyTable.byteCount
+    self.init(key, table: table)
   }
 
   /// Creates a verifier without a table, which always uses the ordinary call. For tests.
-  package init(failingFor key: PublicKey) {
-    self.key = key
-    self.table = nil
-    self.byteCount = 0
-  }
+  package convenience init(failingFor key: PublicKey) { self.init(key, table: nil) }
 
   /// Creates a verifier for the check that determines ``isAvailable``.
-  init(_ key: PublicKey, table: FixedKeyTable) {
+  init(_ key: PublicKey, table: FixedKeyTable?) {
     self.key = key
     self.table = table
-    self.byteCount = FixedKeyTable.byteCount
   }
 
   /// Returns `true` if `signature`, 64 bytes r ‖ s, is the key's signature of the message with this SHA-256 digest.
-  ///
   /// Returns `false` if either has another length.
-  ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer.
   package func isValid(_ signature: Span<UInt8>, forDigest digest: Span<UInt8>) throws(CryptoError) -> Bool {
     guard signature.count == Self.signatureByteCount, digest.count == Self.digestByteCount else {
       return false
@@ -71,16 +53,8 @@ package final class FixedKeyVerifier: Sendable {
     return try result.get()
   }
 
-  /// Verifies several signatures, each with the digest at the same index.
-  ///
-  /// It is somewhat faster than verifying them one by one. Each answer depends only on its own signature.
-  ///
-  /// - Parameters:
-  ///   - signatures: The signatures, 64 bytes r ‖ s each, without gaps.
-  ///   - digests: The SHA-256 digests, 32 bytes each, without gaps.
-  ///   - count: The number of signatures and of digests, without a limit.
-  /// - Returns: `count` answers. All are `false` if the lengths do not match `count`.
-  /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute one of them.
+  /// Verifies several signatures, each with the digest at the same index. It is somewhat faster than verifying them one
+  /// by one. Each answer depends only on its own signature.
   package func validities(
     signatures: Span<UInt8>, digests: Span<UInt8>, count: Int
   ) throws(CryptoError) -> [Bool] {

@@ -23,9 +23,8 @@ final class KeyBacking {
   /// Indicates whether signatures of this key can be valid: it is on a named curve, or an RSA key within the bounds.
   let isSupported: Bool
 
-  /// Takes ownership of a key; `subjectPublicKeyInfo` is the DER of its public part.
-  ///
-  /// If memory cannot be allocated, it throws and frees the key.
+  /// Takes ownership of a key; `subjectPublicKeyInfo` is the DER of its public part. If memory cannot be allocated, it
+  /// throws and frees the key.
   init(takingOwnership key: OpaquePointer, subjectPublicKeyInfo: [UInt8]) throws(CryptoError) {
     unsafe self.key = key
     if let curve = NamedCurve(subjectPublicKeyInfo: subjectPublicKeyInfo) {
@@ -74,10 +73,8 @@ final class KeyBacking {
 // and blinding.
 extension KeyBacking: @unchecked Sendable {}
 
-/// The RSA keys that are accepted.
-///
-/// Receipts from 2011 to 2014 are signed with 1024 bits. Above 8192 bits, or with a large public exponent, a single
-/// hostile certificate could cost milliseconds of verification.
+/// The RSA keys that are accepted. Receipts from 2011 to 2014 are signed with 1024 bits. Above 8192 bits, or with a
+/// large public exponent, a single hostile certificate could cost milliseconds of verification.
 enum RSABounds {
   static let modulusBits = 1024...8192
 

@@ -41,9 +41,6 @@ extension PrivateKey {
 
   /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, SEC 1 or PKCS#1, with nothing after it.
   ///
-  /// - Parameters:
-  ///   - der: The key.
-  ///   - passphrase: The passphrase of an encrypted key; ignored if the key is not encrypted.
   /// - Throws: ``CryptoError`` with the code `malformedKey`, `passphraseRequired`, `wrongPassphrase`,
   ///   `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey`.
   package init(der: [UInt8], passphrase: [UInt8]? = nil) throws(CryptoError) {

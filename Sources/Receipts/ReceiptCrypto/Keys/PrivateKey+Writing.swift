@@ -4,8 +4,6 @@ internal import COpenSSL
 
 extension PrivateKey {
   /// Returns the key as unencrypted PKCS#8 in DER; treat these bytes as a secret.
-  ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL cannot encode the key.
   package func pkcs8DER() throws(CryptoError) -> [UInt8] { try unsafe Self.pkcs8DER(of: backing.key) }
 
   /// Returns the key as a PEM block in PKCS#8, encrypted if there is a passphrase.

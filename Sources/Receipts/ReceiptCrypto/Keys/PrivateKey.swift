@@ -10,23 +10,16 @@ public struct PrivateKey: Sendable {
   let backing: KeyBacking
 
   /// Generates a new P-256 key.
-  ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL fails.
   package static func generateP256() throws(CryptoError) -> PrivateKey {
     try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-256") }
   }
 
   /// Generates a new P-384 key.
-  ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` if OpenSSL fails.
   package static func generateP384() throws(CryptoError) -> PrivateKey {
     try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-384") }
   }
 
   /// Generates a new RSA key with a modulus of `bits` bits, 1024 to 8192, and the public exponent 65537.
-  ///
-  /// - Throws: ``CryptoError/Code/unsupportedKey`` for another size, or ``CryptoError/Code/internalFailure`` if OpenSSL
-  ///   fails.
   package static func generateRSA(bits: Int = 2048) throws(CryptoError) -> PrivateKey {
     guard RSABounds.modulusBits.contains(bits) else {
       throw CryptoError(

@@ -5,7 +5,6 @@ internal import ReceiptBytes
 
 /// A public key. Two keys are equal if their DER is.
 public struct PublicKey: Sendable {
-  /// The kind of a key.
   package enum Kind: Sendable, Hashable {
     /// The named curve NIST P-256 (prime256v1).
     case p256
@@ -79,7 +78,6 @@ public struct PublicKey: Sendable {
     self.backing = backing
   }
 
-  /// The kind of the key.
   package var kind: Kind { backing?.kind ?? .other("undecodable") }
 
   /// The key as a PEM block with the label `PUBLIC KEY`.
@@ -111,4 +109,31 @@ extension PublicKey {
     Hexadecimal.decode(
       "3059301306072a8648ce3d020106082a8648ce3d0301070342000460fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f2"
         + "9fb67903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299") ?? []
+}
+
+extension PublicKey {
+  /// Reads a public key file that contains a SubjectPublicKeyInfo.
+  ///
+  /// It may be in DER, in PEM (`PUBLIC KEY`), or in base64 without the lines of PEM, as the Play Console and AppGallery
+  /// Connect show it. White space in base64 and a leading byte order mark are ignored.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedPEM`` or ``CryptoError/Code/malformedKey``.
+  public init(inFile contents: [UInt8]) throws(CryptoError) {
+    let contents = ByteOrderMark.dropped(from: contents)
+    // DER begins with 0x30, which is a digit in text. The base64 of a SubjectPublicKeyInfo begins with "M".
+    if contents.first == 0x30 {
+      try self.init(subjectPublicKeyInfo: contents)
+      return
+    }
+    if ByteSearch.contains("-----BEGIN", in: contents.span) {
+      try self.init(pem: String(decoding: contents, as: UTF8.self))
+      return
+    }
+    guard let der = try? Base64.decode(contents, allowingWhitespace: true), !der.isEmpty else {
+      throw CryptoError(
+        .malformedKey,
+        "This is no public key: it is neither DER, nor PEM, nor the base64 that a store's console shows.")
+    }
+    try self.init(subjectPublicKeyInfo: der)
+  }
 }

@@ -10,24 +10,18 @@ package enum CertificationPath {
     package let errorCode: Int
     /// The index of the certificate at fault in the path, in which the leaf is 0 and the anchor is last.
     package let depth: Int
-    /// A description of the reason.
     package let text: String
 
     package var description: String { "\(text) (error \(errorCode) at certificate \(depth))" }
 
-    /// `X509_V_ERR_UNSPECIFIED`.
     package static let unspecified = Int(X509_V_ERR_UNSPECIFIED)
-    /// `X509_V_ERR_CERT_NOT_YET_VALID`.
     package static let notYetValid = Int(X509_V_ERR_CERT_NOT_YET_VALID)
-    /// `X509_V_ERR_CERT_HAS_EXPIRED`.
     package static let expired = Int(X509_V_ERR_CERT_HAS_EXPIRED)
-    /// `X509_V_ERR_CERT_SIGNATURE_FAILURE`.
     package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
 
-    /// Indicates whether the system's security level rejected the strength of a digest or key.
-    ///
-    /// Paths are validated at level 0, and this package determines which strengths are sufficient. So such a failure
-    /// says nothing about the certificate.
+    /// Indicates whether the system's security level rejected the strength of a digest or key. Paths are validated at
+    /// level 0, and this package determines which strengths are sufficient. So such a failure says nothing about the
+    /// certificate.
     fileprivate var isPolicy: Bool {
       [X509_V_ERR_CA_MD_TOO_WEAK, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_EE_KEY_TOO_SMALL].contains(
         Int32(errorCode))
@@ -37,10 +31,9 @@ package enum CertificationPath {
   /// The maximum number of intermediate certificates; genuine receipts have one.
   package static let maximumIntermediates = 8
 
-  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`.
-  ///
-  /// The path consists of exactly these certificates, and only `anchor` is trusted. If the leaf is the anchor, and
-  /// there are no intermediates, the path is that one certificate.
+  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`. The path consists of exactly these
+  /// certificates, and only `anchor` is trusted. If the leaf is the anchor, and there are no intermediates, the path is
+  /// that one certificate.
   ///
   /// It checks signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown
   /// critical extensions. It does not check the leaf's purpose: the caller checks its markers. SHA-1 and 1024-bit RSA
@@ -172,5 +165,32 @@ extension Certificate {
       return nil
     }
     return DigestAlgorithm.allCases.first { $0.nid == digest }
+  }
+}
+
+/// Creates OpenSSL stores with a single trusted certificate.
+enum TrustStore {
+  /// Creates a store; the caller must free it with `X509_STORE_free`.
+  static func make(trusting anchor: Certificate) -> OpaquePointer? {
+    guard let store = unsafe X509_STORE_new() else { return nil }
+    guard unsafe X509_STORE_add_cert(store, anchor.backing.certificate) == 1 else {
+      unsafe X509_STORE_free(store)
+      return nil
+    }
+    return unsafe store
+  }
+
+  static func configure(_ parameters: OpaquePointer, at secondsSince1970: Int64?) {
+    // The distribution's default may be higher and reject SHA-1 and 1024-bit RSA. The verification policy determines
+    // when these are acceptable.
+    unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 0)
+    unsafe X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY)
+    // An anchor is trusted because it is pinned, even if it is not self-signed.
+    unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    if let secondsSince1970 {
+      unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(secondsSince1970))
+    } else {
+      unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_NO_CHECK_TIME))
+    }
   }
 }

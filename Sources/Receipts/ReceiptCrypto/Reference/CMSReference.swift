@@ -2,15 +2,10 @@
 
 internal import COpenSSL
 
-/// OpenSSL's high-level CMS calls, the reference in differential tests and benchmarks.
-///
-/// No verifier uses them.
+/// OpenSSL's high-level CMS calls, the reference in differential tests and benchmarks. No verifier uses them.
 package enum CMSReference {
-  /// Verifies the signature of a SignedData with its content inside (`CMS_verify`).
-  ///
-  /// The signer's certificate is taken from the message and is not verified.
-  ///
-  /// - Returns: The content; `nil` if the message is not valid.
+  /// Verifies the signature of a SignedData with its content inside (`CMS_verify`). The signer's certificate is taken
+  /// from the message and is not verified.
   package static func verify(_ der: [UInt8]) -> [UInt8]? {
     unsafe verify(der, store: nil, flags: UInt32(CMS_BINARY) | UInt32(CMS_NO_SIGNER_CERT_VERIFY))
   }
@@ -33,15 +28,6 @@ package enum CMSReference {
 
   /// Signs content and puts it into the message (`CMS_sign`).
   ///
-  /// - Parameters:
-  ///   - content: The content to sign.
-  ///   - certificate: The signer's certificate, which is put into the message first.
-  ///   - key: The signer's key.
-  ///   - digest: The digest algorithm.
-  ///   - certificates: Other certificates to put into the message.
-  ///   - signedAttributes: `true` to sign the content type, the digest and the signing time instead of the content
-  ///     itself.
-  /// - Returns: The message in DER.
   /// - Throws: ``CryptoError/Code/signingFailed`` if OpenSSL cannot sign, or ``CryptoError/Code/internalFailure`` if it
   ///   cannot store the content or encode the message.
   package static func sign(
@@ -84,5 +70,31 @@ package enum CMSReference {
     return unsafe OpenSSLBytes.written { output in
       unsafe CMS_verify(message, nil, store, nil, output, flags) == 1
     }
+  }
+}
+
+/// OpenSSL's high-level signature call, the reference in differential tests and benchmarks.
+package enum SignatureReference {
+  /// Returns `true` if `EVP_DigestVerify` accepts a signature. The signature has the key's default encoding, which is
+  /// DER for ECDSA and PKCS#1 v1.5 for RSA, or RSASSA-PSS with a salt of the digest's length.
+  package static func isValidSignature(
+    _ signature: [UInt8], for message: [UInt8], digest: DigestAlgorithm, key: PublicKey, isPSS: Bool = false
+  ) -> Bool {
+    guard let key = unsafe key.backing?.key, let context = unsafe EVP_MD_CTX_new() else { return false }
+    ErrorQueue.clear()
+    defer {
+      ErrorQueue.clear()
+      unsafe EVP_MD_CTX_free(context)
+    }
+    var keyContext: OpaquePointer?
+    guard unsafe EVP_DigestVerifyInit(context, &keyContext, digest.implementation, nil, key) == 1 else {
+      return false
+    }
+    if isPSS {
+      guard unsafe EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) == 1,
+        unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST) == 1
+      else { return false }
+    }
+    return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 }

@@ -2,22 +2,19 @@
 
 internal import COpenSSL
 
-/// An issuer's list of its revoked certificates (RFC 5280 section 5).
-///
-/// A list is not trusted by itself: ``status(of:issuer:at:)`` checks its signer and its dates.
+/// An issuer's list of its revoked certificates (RFC 5280 section 5). A list is not trusted by itself:
+/// ``status(of:issuer:at:)`` checks its signer and its dates.
 package struct CertificateRevocationList: Sendable {
   /// The maximum size of a list, in bytes. Apple's lists for certificate authorities have less than a thousand.
   package static let maximumByteCount = 4 << 20
 
-  /// The list's DER, exactly as decoded.
   package let der: [UInt8]
 
   private let backing: RevocationListBacking
 
-  /// Decodes a list.
-  ///
-  /// A list may cover all certificates, only certificate authorities, or only other certificates, and must cover all
-  /// reasons. Indirect lists (of several issuers), delta lists and lists of only some reasons are rejected.
+  /// Decodes a list. A list may cover all certificates, only certificate authorities, or only other certificates, and
+  /// must cover all reasons. Indirect lists (of several issuers), delta lists and lists of only some reasons are
+  /// rejected.
   ///
   /// - Throws: ``RevocationListError`` with `malformed-list`, `too-large`, `unsupported-extension`, `unsupported-list`
   ///   or `internal-failure`.

@@ -2,10 +2,8 @@
 
 internal import COpenSSL
 
-/// A responder's answer (RFC 6960 section 4.2).
-///
-/// A response is not trusted by itself: ``status(of:issuer:nonce:requiresNonce:at:)`` checks its signer, its dates and
-/// its certificate.
+/// A responder's answer (RFC 6960 section 4.2). A response is not trusted by itself:
+/// ``status(of:issuer:nonce:requiresNonce:at:)`` checks its signer, its dates and its certificate.
 package struct OCSPResponse: Sendable {
   /// The maximum size of a response, in bytes; genuine responses have one to four thousand.
   package static let maximumByteCount = 1 << 16
@@ -14,7 +12,6 @@ package struct OCSPResponse: Sendable {
   /// The maximum age of a response without nextUpdate, in seconds; RFC 6960 does not define one.
   package static let maximumAgeWithoutNextUpdate: Int64 = 86_400
 
-  /// The response's DER, exactly as decoded.
   package let der: [UInt8]
 
   /// Decodes a response.
@@ -32,11 +29,9 @@ package struct OCSPResponse: Sendable {
     }
   }
 
-  /// Returns the status of a certificate according to the response.
-  ///
-  /// The signer must be the issuer, or a responder whose certificate the issuer itself issued, with the extended key
-  /// usage OCSPSigning; that certificate must be valid now. No other signer is accepted, whatever its chain (RFC 6960
-  /// section 4.2.2.2).
+  /// Returns the status of a certificate according to the response. The signer must be the issuer, or a responder whose
+  /// certificate the issuer itself issued, with the extended key usage OCSPSigning; that certificate must be valid now.
+  /// No other signer is accepted, whatever its chain (RFC 6960 section 4.2.2.2).
   ///
   /// - Parameters:
   ///   - certificate: The certificate whose status is requested.

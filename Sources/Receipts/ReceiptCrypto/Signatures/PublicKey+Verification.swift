@@ -3,10 +3,8 @@
 internal import COpenSSL
 
 extension PublicKey {
-  /// Returns `true` if `signature` is this key's signature of `message`.
-  ///
-  /// Returns `false` if the algorithm does not fit the key, or the signature is not encoded exactly as the algorithm
-  /// requires.
+  /// Returns `true` if `signature` is this key's signature of `message`. Returns `false` if the algorithm does not fit
+  /// the key, or the signature is not encoded exactly as the algorithm requires.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer, because it could not
   ///   allocate memory or does not provide the digest. The signature may be valid or not.
@@ -20,9 +18,8 @@ extension PublicKey {
     return try result.get()
   }
 
-  /// Returns `true` if `signature` is this key's signature of `message`.
-  ///
-  /// See ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
+  /// Returns `true` if `signature` is this key's signature of `message`. See
+  /// ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` if libcrypto could not compute the answer.
   package func isValidSignature(
@@ -85,7 +82,6 @@ extension PublicKey {
   }
 
   /// Returns the digest that an RSASSA-PKCS1-v1_5 signature by this key covers; `nil` if it is not such a signature.
-  ///
   /// Use it only to explain a failure: it shows what was signed, but not that a message is genuine.
   package func digest(in signature: ArraySlice<UInt8>, of algorithm: DigestAlgorithm) -> [UInt8]? {
     guard let backing, backing.isSupported, case .rsa(let bits) = backing.kind else { return nil }
@@ -145,7 +141,6 @@ package enum SignatureAlgorithm: Sendable, Hashable {
   /// RSASSA-PSS of RFC 8017 section 8.1: MGF1 with the same digest, and a salt of the digest's length.
   case rsaPSS(DigestAlgorithm)
 
-  /// The digest algorithm for the message.
   package var digestAlgorithm: DigestAlgorithm {
     switch self {
     case .ecdsaP256SHA256: .sha256

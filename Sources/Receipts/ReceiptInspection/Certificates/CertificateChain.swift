@@ -4,16 +4,12 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import ReceiptVerification
 
-/// The issuers of a receipt's certificates, from the signer's certificate up.
-///
-/// Certificate signatures are computed to distinguish issuers of one name. That is no verification, which requires
-/// dates, purposes and trust.
+/// The issuers of a receipt's certificates, from the signer's certificate up. Certificate signatures are computed to
+/// distinguish issuers of one name. That is no verification, which requires dates, purposes and trust.
 package struct CertificateChain: Sendable {
   /// The maximum number of certificates that are searched for issuers, the same as in the verifier, and of signers that
-  /// are shown.
-  ///
-  /// A genuine receipt has three certificates and one signer. Each further comparison may cost the computation of a
-  /// signature.
+  /// are shown. A genuine receipt has three certificates and one signer. Each further comparison may cost the
+  /// computation of a signature.
   static let maximumCount = 16
 
   /// A certificate of the receipt.
@@ -45,10 +41,6 @@ package struct CertificateChain: Sendable {
   private let brokenLink: Int?
 
   /// Builds the chain.
-  ///
-  /// - Parameters:
-  ///   - offered: The certificates in the order of the receipt.
-  ///   - signer: The index of the signer's certificate.
   init(_ offered: [Offered], signer: Int?) {
     var path = signer.map { [$0] } ?? []
     var brokenLink: Int?
@@ -79,7 +71,6 @@ package struct CertificateChain: Sendable {
     builtIn = above
   }
 
-  /// The signer's certificate.
   var signer: Certificate? { path.first.flatMap { offered[$0].certificate } }
 
   /// One line for each certificate of the receipt, those on the path first: name, validity, fingerprint.
@@ -195,5 +186,63 @@ package struct CertificateChain: Sendable {
 extension String {
   fileprivate func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
+  }
+}
+
+/// A certificate in the chain of a signer.
+package struct ChainCertificate: Sendable {
+  package enum Role: String, Sendable, Hashable {
+    case signer
+    /// An issuer that another certificate issued.
+    case intermediate
+    /// The topmost issuer, which is self-issued.
+    case root
+    /// A certificate of the receipt that is not on the path from the signer to a root.
+    case notOnPath
+  }
+
+  package let role: Role
+  /// `true` if the certificate is built in and not part of the receipt.
+  package let isBuiltIn: Bool
+  /// The common name, or the whole name without one; for a malformed certificate, the error. Control characters are
+  /// replaced.
+  package let name: String
+  let certificate: Certificate?
+
+  init(role: Role, isBuiltIn: Bool = false, name: String, certificate: Certificate?) {
+    self.role = role
+    self.isBuiltIn = isBuiltIn
+    self.name = name
+    self.certificate = certificate
+  }
+
+  /// The certificate's contents; `nil` if it is malformed.
+  package var details: CertificateDetails? { certificate.map { CertificateDetails($0) } }
+}
+
+/// The end of the path from a signer's certificate.
+package enum ChainEnd: Sendable, Hashable, CustomStringConvertible {
+  /// The signer has no readable certificate.
+  case noSigner
+  /// A certificate has the issuer's name, but its key did not sign the subject.
+  case broken(issuer: String, subject: String)
+  /// The topmost issuer is neither in the receipt nor built in.
+  case missingIssuer
+  /// A root that is not built in.
+  case otherRoot
+  /// A root that is built in.
+  case builtInRoot
+
+  /// The sentence with which `receipt-tool inspect --certificates` ends.
+  package var description: String {
+    switch self {
+    case .noSigner: "The certificate of the signer does not come along, or cannot be read."
+    case .broken(let issuer, let subject):
+      "The path breaks: a certificate has the name \(issuer), but its key did not sign \(subject)."
+    case .missingIssuer: "The path ends at an issuer that does not come along and is not built in."
+    case .otherRoot:
+      "The path ends in a root that is not built in; --trust of 'receipt-tool verify' takes it from a file."
+    case .builtInRoot: "The path ends in a root that is built in, by its SHA-256."
+    }
   }
 }

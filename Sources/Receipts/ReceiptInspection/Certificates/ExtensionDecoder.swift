@@ -3,10 +3,8 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Describes the value of a certificate extension (RFC 5280 sections 4.2.1 and 4.2.2).
-///
-/// A value that is malformed, or has a part that cannot be described, has no description: a description is always
-/// complete.
+/// Describes the value of a certificate extension (RFC 5280 sections 4.2.1 and 4.2.2). A value that is malformed, or
+/// has a part that cannot be described, has no description: a description is always complete.
 struct ExtensionDecoder {
   private struct Unsupported: Error {}
 
@@ -145,9 +143,8 @@ struct ExtensionDecoder {
     Hexadecimal.encode(try contents(tag))
   }
 
-  /// Returns an IA5String, quoted if it is empty or contains a space, a quotation mark or a backslash.
-  ///
-  /// A space would be ambiguous, because the separators of a description contain one.
+  /// Returns an IA5String, quoted if it is empty or contains a space, a quotation mark or a backslash. A space would be
+  /// ambiguous, because the separators of a description contain one.
   private mutating func word(_ tag: ASN1Tag) throws -> String {
     let octets = try contents(tag)
     guard octets.allSatisfy({ 0x20..<0x7F ~= $0 }) else { throw Unsupported() }

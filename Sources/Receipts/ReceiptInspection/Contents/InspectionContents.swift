@@ -15,34 +15,42 @@ enum InspectionContents {
     }
   }
 
+  private static func list(_ members: (name: String, value: JSONValue?)...) -> [JSONMember] {
+    JSONValue.members(members).object ?? []
+  }
+
+  /// Returns a part of the receipt, or the words for a malformed one.
+  private static func part(_ body: () throws(MalformedReceipt) -> JSONValue) -> JSONValue {
+    do throws(MalformedReceipt) {
+      return try body()
+    } catch {
+      return .string("malformed: \(error)")
+    }
+  }
+
+  private static func hex(_ bytes: some Collection<UInt8>) -> JSONValue { .string(Hexadecimal.encode(bytes)) }
+
   // MARK: - JWS
 
   /// Returns the members of a JWS, and at depth 0 decodes the signed parts of a notification, which contain no signed
   /// parts.
   private static func members(of jws: UnverifiedJWS, depth: Int) -> [JSONMember] {
-    var members = [JSONMember(name: "format", value: .string(Inspection.format(of: jws)))]
-    do throws(MalformedReceipt) {
+    var x5c: [[UInt8]]?
+    let header = part { () throws(MalformedReceipt) in
       let header = try jws.header()
-      members.append(
-        JSONMember(
-          name: "header",
-          value: .object(
-            [JSONMember(name: "alg", value: .string(header.alg))]
-              + [("kid", header.kid), ("typ", header.typ)].compactMap { name, value in
-                value.map { JSONMember(name: name, value: .string($0)) }
-              } + header.unknownFields)))
-      members.append(JSONMember(name: "certificates", value: certificates(header.x5c)))
-    } catch {
-      members.append(JSONMember(name: "header", value: .string("malformed: \(error)")))
+      x5c = header.x5c
+      let known = list(
+        ("alg", .string(header.alg)), ("kid", header.kid.map { .string($0) }),
+        ("typ", header.typ.map { .string($0) }))
+      return .object(known + header.unknownFields)
     }
-    do throws(MalformedReceipt) {
+    let payload = part { () throws(MalformedReceipt) in
       let payload = try JSONValue(parsing: jws.payload)
-      members.append(JSONMember(name: "payload", value: depth == 0 ? opened(payload) : payload))
-    } catch {
-      members.append(JSONMember(name: "payload", value: .string("malformed: \(error)")))
+      return depth == 0 ? opened(payload) : payload
     }
-    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(jws.signature))))
-    return members
+    return list(
+      ("format", .string(Inspection.format(of: jws))), ("header", header),
+      ("certificates", x5c.map(certificates)), ("payload", payload), ("signature", hex(jws.signature)))
   }
 
   private static func opened(_ value: JSONValue) -> JSONValue {
@@ -61,102 +69,76 @@ enum InspectionContents {
 
   private static func members(of receipt: UnverifiedAppReceipt) -> [JSONMember] {
     let signedData = receipt.signedData
-    var members = [
-      JSONMember(name: "format", value: .string(ReceiptKind.appReceipt.rawValue)),
-      JSONMember(
-        name: "digestAlgorithms", value: .array(signedData.digestAlgorithms.map { .string($0) })),
-      JSONMember(name: "signerInfos", value: .array(signedData.signerInfos.map(signerInfo))),
-      JSONMember(name: "certificates", value: certificates(signedData.certificates.map { Array($0) })),
-    ]
-    do throws(MalformedReceipt) {
-      let payload = try receipt.decodePayload()
-      members.append(
-        JSONMember(
-          name: "attributes",
-          value: .array(
-            payload.attributes.filter { $0.type != InAppPurchase.attributeType }.map(AttributeReport.value))))
-      members.append(
-        JSONMember(
-          name: "inAppPurchases",
-          value: .array(
-            payload.inAppPurchases.map { .array($0.attributes.map(AttributeReport.value)) })))
-    } catch {
-      members.append(JSONMember(name: "attributes", value: .string("malformed: \(error)")))
+    var purchases: JSONValue?
+    let attributes = part { () throws(MalformedReceipt) in
+      let payload = try receipt.decoded().content
+      purchases = .array(payload.inAppPurchases.map { .array($0.attributes.map(attribute)) })
+      return .array(payload.attributes.filter { $0.type != InAppPurchase.attributeType }.map(attribute))
     }
-    return members
+    return list(
+      ("format", .string(ReceiptKind.appReceipt.rawValue)),
+      ("digestAlgorithms", .array(signedData.digestAlgorithms.map { .string($0) })),
+      ("signerInfos", .array(signedData.signerInfos.map(signerInfo))),
+      ("certificates", certificates(signedData.certificates.map { Array($0) })),
+      ("attributes", attributes), ("inAppPurchases", purchases))
+  }
+
+  /// Returns an attribute: its number, its name if known, and its value as text or number, otherwise in hexadecimal.
+  private static func attribute(_ attribute: AppReceiptAttribute) -> JSONValue {
+    let members = list(
+      ("type", .integer(Int64(attribute.type))), ("name", .string(attribute.name ?? "unknown")),
+      ("version", attribute.version == 1 ? nil : .integer(Int64(attribute.version))))
+    return .object(members + [attribute.jsonMember])
+  }
+
+  /// Returns `true` for an attribute, a signed attribute or an extension, which have a type and a name.
+  static func isAttribute(_ members: [JSONMember]) -> Bool {
+    members.first?.name == "type" && members.dropFirst().first?.name == "name"
   }
 
   private static func signerInfo(_ info: CMSSignerInfo) -> JSONValue {
-    var members = [
-      JSONMember(name: "version", value: .integer(Int64(info.version))),
-      JSONMember(name: "serialNumber", value: .string(Hexadecimal.encode(info.serialNumber))),
-      JSONMember(name: "digestAlgorithm", value: .string(info.digestAlgorithm)),
-      JSONMember(name: "signatureAlgorithm", value: .string(info.signatureAlgorithm)),
-    ]
-    if let attributes = info.signedAttributes {
-      members.append(
-        JSONMember(
-          name: "signedAttributes",
-          value: .array(
-            attributes.attributes.map { attribute in
-              .object([
-                JSONMember(name: "type", value: .string(attribute.type)),
-                JSONMember(
-                  name: "name", value: .string(ObjectIdentifiers.names[attribute.type] ?? "unknown")),
-                JSONMember(
-                  name: "hex",
-                  value: .string(attribute.values.map { Hexadecimal.encode($0) }.joined(separator: " "))),
-              ])
-            })))
+    let attributes = info.signedAttributes?.attributes.map { attribute in
+      JSONValue.members(
+        ("type", .string(attribute.type)),
+        ("name", .string(ObjectIdentifiers.names[attribute.type] ?? "unknown")),
+        ("hex", .string(attribute.values.map { Hexadecimal.encode($0) }.joined(separator: " "))))
     }
-    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(info.signature))))
-    return .object(members)
+    return .members(
+      ("version", .integer(Int64(info.version))), ("serialNumber", hex(info.serialNumber)),
+      ("digestAlgorithm", .string(info.digestAlgorithm)),
+      ("signatureAlgorithm", .string(info.signatureAlgorithm)),
+      ("signedAttributes", attributes.map { .array($0) }), ("signature", hex(info.signature)))
   }
 
   // MARK: - Transaction receipt
 
   private static func members(of receipt: UnverifiedTransactionReceipt) -> [JSONMember] {
-    var members = [
-      JSONMember(name: "format", value: .string(ReceiptKind.transactionReceipt.rawValue)),
-      JSONMember(name: "signatureVersion", value: .integer(Int64(receipt.signatureVersion))),
-      JSONMember(name: "certificates", value: certificates([receipt.leafCertificate])),
-    ]
-    members += entries(of: receipt.encoded, named: "outer").map { member in
+    let outer = part { () throws(MalformedReceipt) in
+      var list = try PropertyList(parsing: receipt.encoded)
       // These two large values are shown decoded instead.
-      guard case .object(let entries) = member.value else { return member }
-      return JSONMember(
-        name: member.name,
-        value: .object(entries.filter { !["signature", "purchase-info"].contains($0.name) }))
+      list.entries.removeAll { ["signature", "purchase-info"].contains($0.key) }
+      return list.jsonValue
     }
-    members += entries(of: receipt.purchaseInfo, named: "purchaseInfo")
-    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(receipt.signature))))
-    return members
-  }
-
-  private static func entries(of text: [UInt8], named name: String) -> [JSONMember] {
-    do throws(MalformedReceipt) {
-      let list = try PropertyList(parsing: text)
-      return [JSONMember(name: name, value: list.jsonValue)]
-    } catch {
-      return [JSONMember(name: name, value: .string("malformed: \(error)"))]
+    let purchaseInfo = part { () throws(MalformedReceipt) in
+      try PropertyList(parsing: receipt.purchaseInfo).jsonValue
     }
+    return list(
+      ("format", .string(ReceiptKind.transactionReceipt.rawValue)),
+      ("signatureVersion", .integer(Int64(receipt.signatureVersion))),
+      ("certificates", certificates([receipt.leafCertificate])), ("outer", outer),
+      ("purchaseInfo", purchaseInfo), ("signature", hex(receipt.signature)))
   }
 
   // MARK: - Detached signatures
 
   private static func members(of receipt: UnverifiedDetachedReceipt) -> [JSONMember] {
-    var members = [JSONMember(name: "format", value: .string(Inspection.format(of: receipt).rawValue))]
-    do throws(MalformedReceipt) {
-      let content = try receipt.decoded().unsafelyAssumeAuthentic()
-      members.append(JSONMember(name: "data", value: content.jsonValue(of: receipt.signedBytes)))
-    } catch {
-      members.append(JSONMember(name: "data", value: .string("malformed: \(error)")))
+    let data = part { () throws(MalformedReceipt) in
+      try receipt.decoded().unsafelyAssumeAuthentic().jsonValue(of: receipt.signedBytes)
     }
-    if let algorithm = receipt.statedAlgorithm {
-      members.append(JSONMember(name: "signatureAlgorithm", value: .string(algorithm)))
-    }
-    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(receipt.signature))))
-    return members
+    return list(
+      ("format", .string(Inspection.format(of: receipt).rawValue)), ("data", data),
+      ("signatureAlgorithm", receipt.statedAlgorithm.map { .string($0) }),
+      ("signature", hex(receipt.signature)))
   }
 
   // MARK: - Certificates

@@ -3,15 +3,12 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// A field of a receipt, with its nested fields and its meaning.
-///
-/// Control characters in untrusted text are replaced; markup is not escaped.
+/// A field of a receipt, with its nested fields and its meaning. Control characters in untrusted text are replaced;
+/// markup is not escaped.
 package struct InspectedField: Sendable, Hashable {
-  /// The content of a field.
   package enum Content: Sendable, Hashable {
     /// A string unchanged, or any other value as JSON.
     case value(String)
-    /// The members of an object.
     case object([InspectedField])
     /// The elements of an array, with the names `[0]`, `[1]`, …
     case array([InspectedField])
@@ -21,15 +18,12 @@ package struct InspectedField: Sendable, Hashable {
 
   /// A part of an attribute, such as its type, name or value.
   package struct AttributePart: Sendable, Hashable {
-    /// The name of the part, such as `type`.
     package let name: String
-    /// The value.
     package let value: String
   }
 
   /// The name by which the store writes the field.
   package let name: String
-  /// The content.
   package let content: Content
   /// The meanings of the value, such as the meaning of a number, or a note that the field is unknown; usually at most
   /// one.
@@ -50,9 +44,8 @@ package struct InspectedField: Sendable, Hashable {
   private struct Builder {
     let meanings: FieldMeanings
 
-    /// Returns the field for a member of the object `parent`, or of the report if `parent` is `nil`.
-    ///
-    /// `known` contains the documented names of the object's members; it is `nil` if any name is allowed.
+    /// Returns the field for a member of the object `parent`, or of the report if `parent` is `nil`. `known` contains
+    /// the documented names of the object's members; it is `nil` if any name is allowed.
     func field(
       _ member: JSONMember, among siblings: [JSONMember] = [], known: Set<String>? = nil,
       of parent: String? = nil
@@ -69,7 +62,7 @@ package struct InspectedField: Sendable, Hashable {
     ) -> InspectedField {
       let notes = note.map { [$0] } ?? []
       switch value {
-      case .object(let members) where AttributeReport.isAttribute(members):
+      case .object(let members) where InspectionContents.isAttribute(members):
         return InspectedField(name: name, .attribute(members.map(part)))
       case .object(let members):
         let fields = members.map { field($0, among: members, known: known, of: object) }
@@ -93,9 +86,8 @@ package struct InspectedField: Sendable, Hashable {
       ShownText.plain(value.string ?? String(decoding: value.encoded(), as: UTF8.self))
     }
 
-    /// Returns `true` if a member of a report is an object identifier.
-    ///
-    /// Both its name and its form are checked, because version numbers of apps have the same form.
+    /// Returns `true` if a member of a report is an object identifier. Both its name and its form are checked, because
+    /// version numbers of apps have the same form.
     private static func isObjectIdentifier(_ text: String, in member: String) -> Bool {
       let members = ["digestAlgorithm", "signatureAlgorithm", "type"]
       guard members.contains(member) || member.hasPrefix("[") else { return false }

@@ -24,7 +24,6 @@ package struct ClaimedSigner: Sendable {
   package let signedDate: Timestamp?
   /// The embedded certificates, in DER.
   let certificates: [[UInt8]]
-  /// The reason that there is no signer.
   package private(set) var problem: Problem?
   /// The certificates from the signer's to the topmost issuer.
   package let chain: CertificateChain
@@ -39,7 +38,7 @@ package struct ClaimedSigner: Sendable {
 
   init(_ jws: UnverifiedJWS, part: String? = nil) {
     self.part = part
-    signedDate = (try? jws.decodePayload())?.signedDate
+    signedDate = (try? jws.decoded().content)?.signedDate
     var header: JWSHeader?
     do throws(MalformedReceipt) {
       header = try jws.header()
@@ -60,7 +59,7 @@ package struct ClaimedSigner: Sendable {
   /// Returns the first signers of an app receipt; the App Store writes one.
   static func all(of receipt: UnverifiedAppReceipt) -> [ClaimedSigner] {
     let infos = receipt.signedData.signerInfos.prefix(CertificateChain.maximumCount)
-    let date = (try? receipt.decodePayload())?.receiptCreationDate
+    let date = (try? receipt.decoded().content)?.receiptCreationDate
     let encoded = receipt.signedData.certificates.map { Array($0) }
     let offered = encoded.map { CertificateChain.Offered(der: $0) }
     let all = infos.map { ClaimedSigner($0, encoded, offered, date) }

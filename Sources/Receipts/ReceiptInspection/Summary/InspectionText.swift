@@ -8,9 +8,8 @@ package enum Emphasis: String, Sendable, Hashable {
   case good, bad, caution
 }
 
-/// Texts for a terminal.
-///
-/// The first and the last line state that nothing was verified. Untrusted text is shown without control characters.
+/// Texts for a terminal. The first and the last line state that nothing was verified. Untrusted text is shown without
+/// control characters.
 package struct InspectionText {
   /// Colors a word, or returns it unchanged.
   package typealias Painter = (_ word: String, _ emphasis: Emphasis) -> String
@@ -42,9 +41,8 @@ package struct InspectionText {
     return framed("certificates of ", lines)
   }
 
-  /// All fields as indented lines, with the names and meanings of numbers and words.
-  ///
-  /// Unknown values are shown unchanged and marked as unknown.
+  /// All fields as indented lines, with the names and meanings of numbers and words. Unknown values are shown unchanged
+  /// and marked as unknown.
   package var full: String {
     var lines: [String] = []
     for field in inspection.fields { Self.append(field, to: &lines, indent: 0) }

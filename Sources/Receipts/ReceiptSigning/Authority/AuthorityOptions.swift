@@ -16,11 +16,8 @@ extension CertificateAuthority {
     package var algorithm: Algorithm
     /// The organization in all subjects, at most 64 characters.
     package var organization: String
-    /// The root's common name.
     package var rootName: String
-    /// The intermediate's common name.
     package var intermediateName: String
-    /// The leaves' common name.
     package var leafName: String
     /// The instant from which the days of validity count, in whole seconds.
     package var start: Timestamp

@@ -21,7 +21,6 @@ public struct CertificateAuthority: Sendable {
     /// RSA of 2048 bits with SHA-256: for app receipts and transaction receipts.
     case rsa2048
 
-    /// Generates a new key.
     package func generateKey() throws(SigningError) -> PrivateKey {
       do throws(CryptoError) {
         switch self {
@@ -34,7 +33,6 @@ public struct CertificateAuthority: Sendable {
     }
   }
 
-  /// The options of the authority's certificates.
   package let options: Options
   /// The root's certificate, which is the trust anchor.
   public let root: Certificate
@@ -72,9 +70,6 @@ public struct CertificateAuthority: Sendable {
 
   /// Creates an authority that issues further leaves with the key of an existing intermediate.
   ///
-  /// - Parameters:
-  ///   - options: The options of further leaves.
-  ///   - intermediate: The intermediate's key, with the chain intermediate, root.
   /// - Throws: ``SigningError`` with `chain-length` unless the chain has exactly two certificates.
   package init(options: Options, intermediate: SigningIdentity) throws(SigningError) {
     guard let root = intermediate.chain.last, intermediate.chain.count == 2 else {
@@ -90,10 +85,6 @@ public struct CertificateAuthority: Sendable {
 
   /// Issues a leaf and returns its identity, which signs receipts and has the chain leaf, intermediate, root.
   ///
-  /// - Parameters:
-  ///   - key: The leaf's key; a new one by default.
-  ///   - serialNumber: The serial number, 1 to 20 bytes; 16 random bytes by default. Use each number once.
-  /// - Returns: The identity of the new leaf.
   /// - Throws: ``SigningError`` with `invalid-value` or `crypto-failure`.
   package func issueLeaf(
     key: PrivateKey? = nil, serialNumber: [UInt8]? = nil

@@ -17,21 +17,14 @@ public import ReceiptCodec
 public struct AdvancedCommerceRequest: Sendable, Hashable {
   /// The requested operation.
   package struct Operation: RawRepresentable, Sendable, Hashable {
-    /// The spelling in the request.
     package let rawValue: String
-    /// Creates an operation from any spelling, known or not.
     package init(rawValue: String) { self.rawValue = rawValue }
-    /// `CREATE_ONE_TIME_CHARGE`.
     package static let createOneTimeCharge = Operation(rawValue: "CREATE_ONE_TIME_CHARGE")
-    /// `CREATE_SUBSCRIPTION`.
     package static let createSubscription = Operation(rawValue: "CREATE_SUBSCRIPTION")
-    /// `MODIFY_SUBSCRIPTION`.
     package static let modifySubscription = Operation(rawValue: "MODIFY_SUBSCRIPTION")
-    /// `REACTIVATE_SUBSCRIPTION`.
     package static let reactivateSubscription = Operation(rawValue: "REACTIVATE_SUBSCRIPTION")
   }
 
-  /// The requested operation.
   package var operation: Operation
   /// The identifier of the request, a UUID.
   package var requestReferenceId: UUIDString
@@ -44,7 +37,6 @@ public struct AdvancedCommerceRequest: Sendable, Hashable {
   /// The members of the operation, in order: for example `currency`, `taxCode` and `item`.
   package var members: [JSONMember]
 
-  /// Creates a request.
   package init(
     _ operation: Operation, requestReferenceId: UUIDString, appAccountToken: UUIDString? = nil,
     consistencyToken: String? = nil, storefront: String? = nil, members: [JSONMember]
@@ -71,10 +63,10 @@ public struct AdvancedCommerceRequest: Sendable, Hashable {
     json.name("requestInfo")
     json.beginObject()
     json.member("requestReferenceId", requestReferenceId.rawValue)
-    if let appAccountToken { json.member("appAccountToken", appAccountToken.rawValue) }
-    if let consistencyToken { json.member("consistencyToken", consistencyToken) }
+    json.member("appAccountToken", appAccountToken?.rawValue)
+    json.member("consistencyToken", consistencyToken)
     json.endObject()
-    if let storefront { json.member("storefront", storefront) }
+    json.member("storefront", storefront)
     for member in members {
       json.name(member.name)
       json.value(member.value)

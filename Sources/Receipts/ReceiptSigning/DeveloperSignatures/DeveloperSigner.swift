@@ -23,7 +23,6 @@ public struct DeveloperSigner: Sendable {
   package let keyId: String
   /// The issuer's identifier in App Store Connect, a UUID.
   package let issuerId: String
-  /// The app's bundle identifier.
   package let bundleId: String
 
   let privateKey: PrivateKey
@@ -50,14 +49,7 @@ public struct DeveloperSigner: Sendable {
     var bytes = Random.bytes(16)
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for (index, byte) in bytes.enumerated() {
-      if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return UUIDString(rawValue: String(decoding: text, as: UTF8.self))
+    return UUIDString(bytes: bytes)
   }
 
   /// Returns a compact JWS over the claims that the closure writes, with alg, kid and typ in its header.
@@ -124,19 +116,26 @@ extension DeveloperSigner: CustomStringConvertible, CustomReflectable {
   }
 }
 
-extension JSONWriter {
-  mutating func member(_ name: String, _ text: String) {
-    self.name(name)
-    string(text)
-  }
-
-  mutating func member(_ name: String, _ number: Int64) {
-    self.name(name)
-    integer(number)
-  }
-
-  mutating func member(_ name: String, _ flag: Bool) {
-    self.name(name)
-    bool(flag)
+extension DeveloperSigner {
+  /// Returns a token for the App Store Server API, to be sent as `Authorization: Bearer …`. The claims are iss, iat,
+  /// exp, aud (`appstoreconnect-v1`) and bid.
+  ///
+  /// - Throws: ``SigningError`` with `invalid-value` if the lifetime or the time is out of range.
+  package func serverToken(
+    issuedAt: Timestamp, lifetime: Int = 300
+  ) throws(SigningError) -> String {
+    guard (1...3600).contains(lifetime) else {
+      throw SigningError(
+        .invalidValue, at: "lifetime",
+        "The App Store accepts tokens that live 1 to 3600 seconds, not \(lifetime).")
+    }
+    let issuedAt = try Self.seconds(issuedAt)
+    return try token { claims in
+      claims.member("iss", issuerId)
+      claims.member("iat", issuedAt)
+      claims.member("exp", issuedAt + Int64(lifetime))
+      claims.member("aud", "appstoreconnect-v1")
+      claims.member("bid", bundleId)
+    }
   }
 }

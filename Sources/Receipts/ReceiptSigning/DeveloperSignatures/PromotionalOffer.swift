@@ -71,7 +71,7 @@ extension DeveloperSigner {
     try deviceToken(audience: "promotional-offer", nonce: nonce, issuedAt: issuedAt) { claims in
       claims.member("productId", productId)
       claims.member("offerIdentifier", offerIdentifier)
-      if let transactionId { claims.member("transactionId", transactionId) }
+      claims.member("transactionId", transactionId)
     }
   }
 

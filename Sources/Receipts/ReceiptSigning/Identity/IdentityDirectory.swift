@@ -3,18 +3,16 @@
 internal import ReceiptBytes
 package import ReceiptCrypto
 
-/// An identity in a directory.
-///
-/// The directory has the files `root.cer` (the root in DER, to give to verifiers), `chain.pem` (leaf, intermediate,
-/// root) and `key.pem` (the private key in PKCS#8, readable only by its owner). The key of an app has no certificates:
-/// the directory then has only `key.pem` and `public-key.txt`, the base64 that a store's console would show.
+/// An identity in a directory. The directory has the files `root.cer` (the root in DER, to give to verifiers),
+/// `chain.pem` (leaf, intermediate, root) and `key.pem` (the private key in PKCS#8, readable only by its owner). The
+/// key of an app has no certificates: the directory then has only `key.pem` and `public-key.txt`, the base64 that a
+/// store's console would show.
 package struct IdentityDirectory: Sendable, Hashable {
   /// A condition that a person should correct, but that stops no operation.
   package enum Warning: Sendable, Hashable, CustomStringConvertible {
     /// Users other than its owner may access the key file; `permissions` are its mode bits, such as `0o644`.
     case keyReadableByOthers(path: String, permissions: UInt32)
 
-    /// The warning and its remedy in one or two sentences.
     package var description: String {
       switch self {
       case .keyReadableByOthers(let path, let permissions):
@@ -24,13 +22,9 @@ package struct IdentityDirectory: Sendable, Hashable {
     }
   }
 
-  /// The name of the root's file.
   package static let rootFileName = "root.cer"
-  /// The name of the chain's file.
   package static let chainFileName = "chain.pem"
-  /// The name of the private key's file.
   package static let keyFileName = "key.pem"
-  /// The name of the public key's file.
   package static let publicKeyFileName = "public-key.txt"
 
   /// The names of all files of an identity.
@@ -42,10 +36,8 @@ package struct IdentityDirectory: Sendable, Hashable {
   /// Creates a reference to a directory, without accessing it.
   package init(_ path: String) { self.path = path }
 
-  /// Writes an identity.
-  ///
-  /// A missing directory is created with mode 0700, and the key file has mode 0600 from its first byte. Everything is
-  /// on disk when this method returns.
+  /// Writes an identity. A missing directory is created with mode 0700, and the key file has mode 0600 from its first
+  /// byte. Everything is on disk when this method returns.
   ///
   /// - Parameters:
   ///   - identity: The identity to write; the last certificate of its chain is the root. Without certificates, the
@@ -97,10 +89,6 @@ package struct IdentityDirectory: Sendable, Hashable {
 
   /// Reads the identity.
   ///
-  /// - Parameters:
-  ///   - passphrase: The passphrase of an encrypted key.
-  ///   - warn: Called if users other than the owner may access the key file.
-  /// - Returns: The identity.
   /// - Throws: ``SigningError`` with `unreadable-file`, or an error of
   ///   ``SigningIdentity/init(keyFile:chainFile:passphrase:)`` with the file's path as its place.
   package func load(

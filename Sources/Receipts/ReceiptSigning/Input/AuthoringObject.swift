@@ -22,50 +22,46 @@ struct AuthoringObject {
     return value == .null ? nil : value
   }
 
-  mutating func string(_ name: String) throws(SigningError) -> String? {
+  private mutating func take<Value>(
+    _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
+  ) throws(SigningError) -> Value? {
     guard let value = take(name) else { return nil }
-    guard let text = value.string else { throw mistyped(name, "a string") }
-    return text
+    guard let read = read(value) else {
+      throw place.member(name).failure(.malformedInput, "The field \"\(name)\" must be \(expected).")
+    }
+    return read
+  }
+
+  mutating func string(_ name: String) throws(SigningError) -> String? {
+    try take(name, "a string", \.string)
   }
 
   /// Takes a string or a whole number, which is converted to its digits: App Store identifiers are written both ways.
   mutating func identifier(_ name: String) throws(SigningError) -> String? {
-    guard let value = take(name) else { return nil }
-    if let text = value.string { return text }
-    guard let number = value.int64 else { throw mistyped(name, "a string or a whole number") }
-    return String(number)
+    try take(name, "a string or a whole number") { $0.string ?? $0.int64.map { String($0) } }
   }
 
   mutating func integer(_ name: String) throws(SigningError) -> Int64? {
-    guard let value = take(name) else { return nil }
-    guard let number = value.int64 else { throw mistyped(name, "a whole number of 64 bits") }
-    return number
+    try take(name, "a whole number of 64 bits", \.int64)
   }
 
   mutating func flag(_ name: String) throws(SigningError) -> Bool? {
-    guard let value = take(name) else { return nil }
-    guard case .bool(let flag) = value else { throw mistyped(name, "true or false") }
-    return flag
+    try take(name, "true or false") { if case .bool(let flag) = $0 { flag } else { nil } }
   }
 
   mutating func date(_ name: String) throws(SigningError) -> Timestamp? {
-    guard let value = take(name) else { return nil }
-    switch value {
-    case .number(let number):
-      guard abs(number.double) <= Timestamp.greatestMagnitude else { break }
+    let expected = "a date: milliseconds since 1970, or ISO 8601 such as \"2025-10-01T07:09:12Z\""
+    return try take(name, expected) { value in
+      if let text = value.string { return try? Timestamp(iso8601: text) }
+      guard case .number(let number) = value, abs(number.double) <= Timestamp.greatestMagnitude else {
+        return nil
+      }
       return Timestamp(millisecondsSince1970: number.double)
-    case .string(let text):
-      guard let date = try? Timestamp(iso8601: text) else { break }
-      return date
-    default: break
     }
-    throw mistyped(name, "a date: milliseconds since 1970, or ISO 8601 such as \"2025-10-01T07:09:12Z\"")
   }
 
   mutating func array(_ name: String) throws(SigningError) -> [JSONValue]? {
-    guard let value = take(name) else { return nil }
-    guard let elements = value.array else { throw mistyped(name, "an array") }
-    return elements
+    try take(name, "an array", \.array)
   }
 
   /// Takes the remaining members, for another decoder.
@@ -85,9 +81,5 @@ struct AuthoringObject {
       .unknownField,
       "The field \"\(name)\" is not known here, and nothing would become of it. Known are: "
         + known.sorted().joined(separator: ", ") + others + ".")
-  }
-
-  private func mistyped(_ name: String, _ expected: String) -> SigningError {
-    place.member(name).failure(.malformedInput, "The field \"\(name)\" must be \(expected).")
   }
 }

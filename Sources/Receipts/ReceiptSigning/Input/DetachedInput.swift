@@ -14,14 +14,14 @@ enum DetachedInput {
     let isOrderList = members.contains { $0.name == "orders" }
     var members = members
     if !isOrderList {
-      for name in ["packageName", "productId"] where !has(name, in: members) {
+      for name in ["packageName", "productId"] where !members.states(name) {
         throw place.missing(name, "Add it, a string such as \"com.example.app\".")
       }
-      if !has("purchaseTime", in: members) {
+      if !members.states("purchaseTime") {
         members.append(
           JSONMember(name: "purchaseTime", value: .integer(Int64(clamping: now.wholeMilliseconds))))
       }
-      if !has("purchaseState", in: members) {
+      if !members.states("purchaseState") {
         members.append(JSONMember(name: "purchaseState", value: .integer(0)))
       }
     }
@@ -32,10 +32,6 @@ enum DetachedInput {
     } catch {
       throw place.failure(error)
     }
-  }
-
-  private static func has(_ name: String, in members: [JSONMember]) -> Bool {
-    members.contains { $0.name == name && $0.value != .null }
   }
 
   private static func license(

@@ -31,7 +31,6 @@ package struct ReceiptInput: Sendable {
     case detached(DetachedContent)
   }
 
-  /// The kind of receipt.
   package let kind: ReceiptKind
   let content: Content
 

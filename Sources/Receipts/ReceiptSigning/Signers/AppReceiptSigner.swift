@@ -9,7 +9,6 @@ package import ReceiptCrypto
 /// The result is PKCS#7 (CMS SignedData, RFC 5652) with RSA and SHA-256, without signed attributes, with the whole
 /// chain embedded.
 public struct AppReceiptSigner: Sendable {
-  /// The identity that signs.
   package let identity: SigningIdentity
 
   /// Creates a signer.

@@ -16,7 +16,6 @@ internal import ReceiptCrypto
 ///
 /// Keep the signer: it encodes the header once.
 public struct JWSSigner: Sendable {
-  /// The identity that signs.
   package let identity: SigningIdentity
 
   /// The header in base64url, with the dot after it.
@@ -40,7 +39,7 @@ public struct JWSSigner: Sendable {
         "A JWS carries leaf, intermediate and root, and this identity's chain has "
           + "\(identity.chain.count) certificate(s).")
     }
-    self.init(unchecked: identity, header: Self.header(chain: identity.chain.map(\.der)))
+    self.init(unchecked: identity, header: JWSHeader(x5c: identity.chain.map(\.der)).encoded())
   }
 
   /// Creates a signer with any header, to produce a JWS that verifiers must refuse.
@@ -58,9 +57,6 @@ public struct JWSSigner: Sendable {
   }
 
   /// Signs a payload that is already encoded; its bytes are signed unchanged.
-  ///
-  /// - Returns: The compact JWS in ASCII.
-  /// - Throws: ``SigningError`` with `crypto-failure`.
   package func sign(encodedPayload payload: [UInt8]) throws(SigningError) -> [UInt8] {
     var jws = prefix
     jws.reserveCapacity(prefix.count + payload.count / 3 * 4 + 96)
@@ -69,19 +65,5 @@ public struct JWSSigner: Sendable {
     jws.append(UInt8(ascii: "."))
     jws += Base64URL.encode(signature)
     return jws
-  }
-
-  /// Returns the header with `alg` and then `x5c`, as the App Store writes them.
-  package static func header(chain: [[UInt8]], algorithm: String = "ES256") -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("alg")
-    writer.string(algorithm)
-    writer.name("x5c")
-    writer.beginArray()
-    for der in chain { writer.string(Base64.encodeToString(der)) }
-    writer.endArray()
-    writer.endObject()
-    return writer.bytes
   }
 }

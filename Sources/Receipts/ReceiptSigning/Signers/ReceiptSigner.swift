@@ -10,7 +10,6 @@ internal import ReceiptCodec
 /// let receipt = try signer.sign(input)
 /// ```
 package struct ReceiptSigner: Sendable {
-  /// The identity that signs.
   package let identity: SigningIdentity
 
   private let jws: Result<JWSSigner, SigningError>
@@ -18,9 +17,7 @@ package struct ReceiptSigner: Sendable {
   private let transactionReceipt: Result<TransactionReceiptSigner, SigningError>
   private let detached: Result<AppKeySigner, SigningError>
 
-  /// Creates a signer.
-  ///
-  /// Signing a receipt, not creating the signer, checks that the identity suits the receipt's kind.
+  /// Creates a signer. Signing a receipt, not creating the signer, checks that the identity suits the receipt's kind.
   package init(identity: SigningIdentity) {
     self.identity = identity
     self.jws = Result { () throws(SigningError) in try JWSSigner(identity: identity) }
@@ -33,11 +30,6 @@ package struct ReceiptSigner: Sendable {
 
   /// Signs a receipt.
   ///
-  /// - Parameters:
-  ///   - input: The receipt to sign.
-  ///   - usesPSS: `true` to sign a purchase of Huawei with PSS padding.
-  /// - Returns: A JWS in compact serialization (ASCII), an app receipt in DER, the property list of a transaction
-  ///   receipt (UTF-8), or a JSON object with data and signature.
   /// - Throws: ``SigningError`` with `unsuitable-key` or `chain-length` if the identity does not suit the kind, or an
   ///   error of the kind's signer.
   package func sign(_ input: ReceiptInput, usesPSS: Bool = false) throws(SigningError) -> [UInt8] {

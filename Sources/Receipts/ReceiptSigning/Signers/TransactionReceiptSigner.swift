@@ -18,7 +18,6 @@ public struct TransactionReceiptSigner: Sendable {
     package var digest: DigestAlgorithm { self == .three ? .sha1 : .sha256 }
   }
 
-  /// The identity that signs.
   package let identity: SigningIdentity
 
   /// Creates a signer.

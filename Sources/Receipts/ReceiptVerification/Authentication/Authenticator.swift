@@ -4,39 +4,25 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The second stage: turns a signed message into authenticated content.
-///
-/// It builds certificate paths and verifies signatures, of one receipt or of a batch.
-///
-/// The order is the same for every format. First, the policy must accept the algorithm. Second, the signer's
-/// certificates must lead to a trusted root. Third, the signature must match. Only then is the content decoded.
+/// The second stage: turns a signed message into authenticated content. It builds certificate paths and verifies
+/// signatures, of one receipt or of a batch. The order is the same for every format. First, the policy must accept the
+/// algorithm. Second, the signer's certificates must lead to a trusted root. Third, the signature must match. Only then
+/// is the content decoded.
 struct Authenticator: Sendable {
   let resolver: SignerResolver
 
   /// Authenticates one receipt.
   ///
-  /// - Parameters:
-  ///   - message: The message of the receipt.
-  ///   - signers: The signers of the batch, for notifications and for their parts.
-  ///   - trace: The trace that records the diagnostics.
-  /// - Returns: The content.
   /// - Throws: ``ValidationError`` if the receipt is not authentic.
   func authenticate(
     _ message: SignedMessage, signers: inout BatchSigners, trace: Trace?
   ) throws(ValidationError) -> AuthenticatedContent {
     let signer = try signer(of: message, among: &signers, trace: trace)
-    return try decode(try verify(message, by: signer), trace: trace)
+    return try AuthenticatedContent(decoding: verify(message, by: signer), trace: trace)
   }
 
   /// Authenticates receipts and verifies the signatures of one signer together if it has a table of its key's
-  /// multiples.
-  ///
-  /// The result equals authenticating each receipt alone.
-  ///
-  /// - Parameters:
-  ///   - receipts: The recognized receipts, each with the trace that records its diagnostics.
-  ///   - signers: The signers of the batch, for notifications and for their parts.
-  /// - Returns: The content of each receipt or the reason that it is not authentic, in the same order.
+  /// multiples. The result equals authenticating each receipt alone.
   func authenticate(
     _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], signers: inout BatchSigners
   ) -> [Result<AuthenticatedContent, ValidationError>] {
@@ -57,7 +43,9 @@ struct Authenticator: Sendable {
       for (index, result) in group.verified() { proven[index] = result }
     }
     return zip(receipts, proven).map { receipt, message in
-      Result { () throws(ValidationError) in try decode(try message.get(), trace: receipt.trace) }
+      Result { () throws(ValidationError) in
+        try AuthenticatedContent(decoding: message.get(), trace: receipt.trace)
+      }
     }
   }
 
@@ -72,14 +60,16 @@ struct Authenticator: Sendable {
       trace?.add(.chain, passed: true, "known signer \"\(known.paths.first?.subject ?? "")\"")
       return known
     }
-    let signer = try signers.resolved(message, by: resolver)
+    let result =
+      signers.resolved[message.cacheKey]
+      ?? Result { () throws(ValidationError) in try resolver.resolve(message) }
+    signers.resolved[message.cacheKey] = result
+    let signer = try result.get()
     trace?.add(.chain, passed: true, signer.paths.first?.origin ?? "")
     return signer
   }
 
   /// Verifies the signature.
-  ///
-  /// - Returns: The message, with the paths whose key made the signature.
   private func verify(
     _ message: SignedMessage, by signer: Signer
   ) throws(ValidationError) -> ProvenMessage {
@@ -106,7 +96,7 @@ struct Authenticator: Sendable {
       } else {
         for (index, path) in signer.paths.enumerated()
         where try path.publicKey.isValidSignature(signature.span, for: bytes.span, using: algorithm) {
-          return ProvenMessage(message, signer: signer, paths: signer.paths[index...index])
+          return ProvenMessage(message: message, signer: signer, paths: signer.paths[index...index])
         }
         isValid = false
       }
@@ -114,29 +104,13 @@ struct Authenticator: Sendable {
       throw .notComputed(error, at: message.format.signatureTerms.place)
     }
     guard isValid else { throw mismatch(of: message, by: signer) }
-    return ProvenMessage(message, signer: signer)
+    return ProvenMessage(message: message, signer: signer, paths: signer.paths[...])
   }
 
   private func mismatch(of message: SignedMessage, by signer: Signer) -> ValidationError {
     let diagnosis = DetachedSignatureDiagnosis(message)
     return .signatureMismatch(
       of: message, cause: diagnosis?.explanation(signer: signer, appKeys: resolver.policy.appKeys))
-  }
-
-  private func decode(_ proven: ProvenMessage, trace: Trace?) throws(ValidationError) -> AuthenticatedContent
-  {
-    let message = proven.message
-    trace?.add(
-      .signature, passed: true,
-      "\(message.algorithm.rawValue) signature matches \(message.format.signatureTerms.covers)")
-    do throws(MalformedReceipt) {
-      let content = AuthenticatedContent(try message.decodedContent(), of: proven)
-      trace?.add(.content, passed: true, content.decoded.summary)
-      return content
-    } catch {
-      trace?.add(.content, passed: false, error.description)
-      throw .malformed(error)
-    }
   }
 }
 
@@ -145,26 +119,26 @@ struct ProvenMessage {
   let message: SignedMessage
   let signer: Signer
   let paths: ArraySlice<SigningPath>
-
-  init(_ message: SignedMessage, signer: Signer) {
-    self.init(message, signer: signer, paths: signer.paths[...])
-  }
-
-  init(_ message: SignedMessage, signer: Signer, paths: ArraySlice<SigningPath>) {
-    (self.message, self.signer, self.paths) = (message, signer, paths)
-  }
 }
 
 /// The decoded content that a signature under a trusted path covers; the next stage evaluates the policy on it.
 final class AuthenticatedContent {
-  let message: SignedMessage
-  let signer: Signer
-  /// The paths that the signature proves.
-  let paths: ArraySlice<SigningPath>
+  let proven: ProvenMessage
   let decoded: DecodedContent
 
-  init(_ decoded: DecodedContent, of proven: ProvenMessage) {
-    (message, signer, paths, self.decoded) = (proven.message, proven.signer, proven.paths, decoded)
+  init(decoding proven: ProvenMessage, trace: Trace?) throws(ValidationError) {
+    let message = proven.message
+    trace?.add(
+      .signature, passed: true,
+      "\(message.algorithm.rawValue) signature matches \(message.format.signatureTerms.covers)")
+    do throws(MalformedReceipt) {
+      decoded = try message.decodedContent()
+    } catch {
+      trace?.add(.content, passed: false, error.description)
+      throw .malformed(error)
+    }
+    self.proven = proven
+    trace?.add(.content, passed: true, decoded.summary)
   }
 }
 

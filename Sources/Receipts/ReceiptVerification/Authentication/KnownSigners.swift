@@ -8,9 +8,8 @@ internal import Synchronization
   typealias Mutex = SanitizedMutex
 #endif
 
-/// Caches authenticated signers by the bytes that name them.
-///
-/// A cached signer's certificates are parsed and checked once, not for each receipt.
+/// Caches authenticated signers by the bytes that name them. A cached signer's certificates are parsed and checked
+/// once, not for each receipt.
 ///
 /// A signer is inserted after one of its receipts has passed the policy, and only if that receipt embeds no certificate
 /// other than those of its path. An attacker can add any number of unsigned certificates to a genuine receipt; such
@@ -49,7 +48,6 @@ final class KnownSigners: Sendable {
     }
   }
 
-  /// All cached signers.
   var all: [Signer] { signers.withLock { $0.flatMap { $0 } } }
 
   private func moveToFront(_ signer: Signer, of format: ReceiptFormat) {
@@ -66,18 +64,6 @@ final class KnownSigners: Sendable {
 /// The signers of the receipts that are verified together: those that were known before, and those resolved for them.
 struct BatchSigners {
   let known: KnownSigners
-  /// The results for signers that are not known, by cache key.
-  private var resolved: [SignerCacheKey: Result<Signer, ValidationError>] = [:]
-
-  init(known: KnownSigners) { self.known = known }
-
-  /// Returns the signer of a message, resolved once for the batch, because the result depends on the cache key alone.
-  mutating func resolved(
-    _ message: SignedMessage, by resolver: SignerResolver
-  ) throws(ValidationError) -> Signer {
-    if let found = resolved[message.cacheKey] { return try found.get() }
-    let result = Result { () throws(ValidationError) in try resolver.resolve(message) }
-    resolved[message.cacheKey] = result
-    return try result.get()
-  }
+  /// The results for signers that are not known, each resolved once because it depends on the cache key alone.
+  var resolved: [SignerCacheKey: Result<Signer, ValidationError>] = [:]
 }

@@ -49,7 +49,7 @@ struct SignatureGroup {
         (
           member.index,
           isValid
-            ? .success(ProvenMessage(member.message, signer: signer))
+            ? .success(ProvenMessage(message: member.message, signer: signer, paths: signer.paths[...]))
             : .failure(.signatureMismatch(of: member.message))
         )
       }

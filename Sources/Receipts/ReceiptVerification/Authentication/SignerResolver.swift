@@ -7,7 +7,6 @@ internal import ReceiptCrypto
 struct EmbeddedCertificates {
   /// The position of the signer's certificate among the embedded certificates.
   enum Leaf {
-    /// The first certificate.
     case first
     /// The certificate with this issuer and serial number, in any position (RFC 5652 section 5.3).
     case issuer(ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>)
@@ -15,16 +14,12 @@ struct EmbeddedCertificates {
 
   /// The certificates in DER, in the order of the receipt.
   let certificates: [[UInt8]]
-  /// The position of the signer's certificate.
   let leaf: Leaf
-  /// The format's requirements for the certificates.
   let requirements: CertificateRequirements
 }
 
-/// Resolves the signer of a receipt.
-///
-/// For certificates, it builds the paths from the embedded certificates to trusted roots. For an app, it takes the keys
-/// that the policy names.
+/// Resolves the signer of a receipt. For certificates, it builds the paths from the embedded certificates to trusted
+/// roots. For an app, it takes the keys that the policy names.
 struct SignerResolver: Sendable {
   let trust: TrustAnchors
   let intermediates: [Certificate]
@@ -34,7 +29,6 @@ struct SignerResolver: Sendable {
   /// time.
   private static let maximumCertificates = 16
 
-  /// Resolves the signer of a message.
   func resolve(_ message: SignedMessage) throws(ValidationError) -> Signer {
     let embedded: EmbeddedCertificates
     switch message.keySource {
@@ -94,9 +88,8 @@ struct SignerResolver: Sendable {
     return try requireLength(of: keys, subject: subject).map { SigningPath(appKey: $0, subject: subject) }
   }
 
-  /// Returns the keys that are long enough.
-  ///
-  /// A key that is too short does not invalidate a receipt that another key signed.
+  /// Returns the keys that are long enough. A key that is too short does not invalidate a receipt that another key
+  /// signed.
   private func requireLength(of keys: [PublicKey], subject: String) throws(ValidationError) -> [PublicKey] {
     let bits = policy.admitsShortKeys ? CertificateRequirements.shortKeyBits : CertificateRequirements.keyBits
     let accepted = keys.filter { key in
@@ -147,14 +140,14 @@ struct SignerResolver: Sendable {
     if isPinned, requirements.path == .searched || certificates.count == 1 {
       return [SigningPath([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
     }
-    let others = certificates.filter { $0 != leaf }
-    let builder: SigningPathBuilder
+    let candidates: [Certificate]
+    let roots: [Certificate]
     switch requirements.path {
     case .embedded:
       let root = certificates[certificates.count - 1]
       // A path ends at a trusted name and key. If the embedded root has a trusted root's name and key but was issued
       // again or by another authority, the trusted root takes its place.
-      let roots =
+      roots =
         trust.contains(root)
         ? [root]
         : trust.certificates.filter {
@@ -168,18 +161,18 @@ struct SignerResolver: Sendable {
       }
       // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so no other root and no issuer
       // from elsewhere is considered.
-      builder = SigningPathBuilder(
-        intermediates: [certificates[1]], trustedRoots: roots, isComplete: true,
-        markers: markers(for: requirements),
-        acceptsSHA1: acceptsSHA1(requirements))
+      candidates = [certificates[1]]
     case .searched:
-      builder = SigningPathBuilder(
-        intermediates: others + intermediates,
-        trustedRoots: trust.certificates
-          + (others + intermediates).filter { trust.contains($0) && !trust.certificates.contains($0) },
-        isComplete: false,
-        markers: markers(for: requirements), acceptsSHA1: acceptsSHA1(requirements))
+      candidates = certificates.filter { $0 != leaf } + intermediates
+      roots =
+        trust.certificates
+        + candidates.filter { trust.contains($0) && !trust.certificates.contains($0) }
     }
+    // If the policy does not accept SHA-1 signatures, certificates signed with SHA-1 are not accepted either.
+    let builder = SigningPathBuilder(
+      intermediates: candidates, trustedRoots: roots, isComplete: requirements.path == .embedded,
+      markers: policy.markers.subtracting([requirements.foreignMarkers]),
+      acceptsSHA1: requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1))
     return try builder.paths(of: leaf, isTrustedRoot: trust.contains(leaf))
   }
 
@@ -230,14 +223,5 @@ struct SignerResolver: Sendable {
         .unsupportedAlgorithm, at: "certificate 0",
         "The signer's key is not RSA of \(bits) bits or more, as this kind of receipt demands.")
     }
-  }
-
-  private func markers(for requirements: CertificateRequirements) -> Set<CertificateMarkers> {
-    policy.markers.subtracting([requirements.foreignMarkers])
-  }
-
-  /// If the policy does not accept SHA-1 signatures, certificates signed with SHA-1 are not accepted either.
-  private func acceptsSHA1(_ requirements: CertificateRequirements) -> Bool {
-    requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1)
   }
 }

@@ -5,12 +5,10 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 
 /// The basis of trust in a signer's key: a path of certificates to a trusted root, or the policy, which names the key.
-///
 /// Everything except the time has been checked.
 final class SigningPath: Sendable {
-  /// The certificates, leaf first.
-  ///
-  /// A pinned test certificate is the only element. The array is empty if the policy names the key.
+  /// The certificates, leaf first. A pinned test certificate is the only element. The array is empty if the policy
+  /// names the key.
   let certificates: [Certificate]
   let publicKey: PublicKey
   let assurance: VerifiedReceipt.Assurance
@@ -58,9 +56,8 @@ final class SigningPath: Sendable {
   /// sha1WithRSAEncryption (RFC 8017) and ecdsa-with-SHA1 (RFC 3279).
   static let sha1SignatureOIDs = [ObjectIdentifiers.sha1WithRSAEncryption, ObjectIdentifiers.ecdsaWithSHA1]
 
-  /// Returns `true` if every certificate is valid at the instant.
-  ///
-  /// Both bounds are inclusive (RFC 5280 section 4.1.2.5), and the last second counts as a whole.
+  /// Returns `true` if every certificate is valid at the instant. Both bounds are inclusive (RFC 5280 section 4.1.2.5),
+  /// and the last second counts as a whole.
   func isValid(at instant: Timestamp) -> Bool {
     let seconds = (instant.millisecondsSince1970 / 1000).rounded(.down)
     return seconds >= Double(notBefore) && seconds <= Double(notAfter)

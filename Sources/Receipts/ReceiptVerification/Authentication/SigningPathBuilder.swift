@@ -2,9 +2,8 @@
 
 internal import ReceiptCrypto
 
-/// Builds the paths leaf → intermediate → trusted root (RFC 5280 section 6).
-///
-/// Time is not evaluated here: a path is built once and its validity is evaluated for every receipt that it signs.
+/// Builds the paths leaf → intermediate → trusted root (RFC 5280 section 6). Time is not evaluated here: a path is
+/// built once and its validity is evaluated for every receipt that it signs.
 struct SigningPathBuilder {
   /// Certificates that may have issued the leaf.
   let intermediates: [Certificate]
@@ -20,9 +19,8 @@ struct SigningPathBuilder {
   /// The maximum number of certificates of one name that are tried; a receipt with more tries to exhaust the verifier.
   private static let maximumCandidates = 8
 
-  /// Returns all paths from the leaf to a trusted root.
-  ///
-  /// There may be several: intermediates or roots may have the same name and key, and differ in their validity.
+  /// Returns all paths from the leaf to a trusted root. There may be several: intermediates or roots may have the same
+  /// name and key, and differ in their validity.
   func paths(of leaf: Certificate, isTrustedRoot: Bool) throws(ValidationError) -> [SigningPath] {
     if isTrustedRoot || trustedRoots.contains(where: { $0.subjectDER == leaf.issuerDER }) {
       throw .invalid(
@@ -88,9 +86,8 @@ struct SigningPathBuilder {
     return SigningPath(path, leaf: path[0], assurance: .trustedRoot)
   }
 
-  /// Requires that the certificates are signed with an accepted algorithm.
-  ///
-  /// The root is trusted regardless of the algorithm of its own signature.
+  /// Requires that the certificates are signed with an accepted algorithm. The root is trusted regardless of the
+  /// algorithm of its own signature.
   private func requireAlgorithms(of certificates: some Sequence<Certificate>) throws(ValidationError) {
     for (index, certificate) in certificates.enumerated() {
       let algorithm = certificate.signatureAlgorithmOID
@@ -154,10 +151,8 @@ struct SigningPathBuilder {
         + "\"\(certificate.issuer)\". If the receipt is from a store of your own, trust that store's root.")
   }
 
-  /// Returns the error for a leaf whose issuer was not found.
-  ///
-  /// If the issuer's organization is that of a trusted root, the receipt may be genuine, and only the issuer's
-  /// certificate is unavailable.
+  /// Returns the error for a leaf whose issuer was not found. If the issuer's organization is that of a trusted root,
+  /// the receipt may be genuine, and only the issuer's certificate is unavailable.
   private func missingIssuer(of leaf: Certificate) -> ValidationError {
     let organization = leaf.issuerOrganization
     let namesTrustedOrganization =

@@ -3,20 +3,17 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// Explains the damage to data that a store signed and that was not passed on byte for byte.
-///
-/// It undoes common kinds of damage until the digest is the signed one. The result only explains a refusal: repaired
-/// data is never accepted.
+/// Explains the damage to data that a store signed and that was not passed on byte for byte. It undoes common kinds of
+/// damage until the digest is the signed one. The result only explains a refusal: repaired data is never accepted.
 struct DamagedData {
   private let bytes: [UInt8]
   /// The data without a byte order mark and surrounding white space.
   private let text: [UInt8]
   private let value: JSONValue?
 
-  /// The maximum length of data that is parsed and re-encoded for an explanation.
-  ///
-  /// Data is re-encoded in dozens of ways, which for longer data would cost more than verifying a valid receipt of the
-  /// same length. The longest purchases of the stores have 2 KB.
+  /// The maximum length of data that is parsed and re-encoded for an explanation. Data is re-encoded in dozens of ways,
+  /// which for longer data would cost more than verifying a valid receipt of the same length. The longest purchases of
+  /// the stores have 2 KB.
   private static let maximumByteCount = 4096
 
   init(_ bytes: [UInt8]) {
@@ -105,9 +102,8 @@ struct DamagedData {
     return false
   }
 
-  /// Returns a nonce that was probably rounded to a floating-point number.
-  ///
-  /// It lies beyond 2^53 and is a multiple of 1000, or is not an integer of 64 bits; a real nonce uses all its digits.
+  /// Returns a nonce that was probably rounded to a floating-point number. It lies beyond 2^53 and is a multiple of
+  /// 1000, or is not an integer of 64 bits; a real nonce uses all its digits.
   private func roundedNonce(in value: JSONValue) -> String? {
     guard case .number(let number)? = value["nonce"] else { return nil }
     guard let integer = number.int64 else { return number.text }

@@ -4,9 +4,8 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Explains a signature beside data that does not match the data.
-///
-/// The explanation never makes a receipt acceptable; it is asked for only when the receipt is refused.
+/// Explains a signature beside data that does not match the data. The explanation never makes a receipt acceptable; it
+/// is asked for only when the receipt is refused.
 struct DetachedSignatureDiagnosis {
   private let message: SignedMessage
   private let data: [UInt8]
@@ -15,18 +14,13 @@ struct DetachedSignatureDiagnosis {
 
   /// Creates the diagnosis; `nil` for receipts of other formats.
   init?(_ message: SignedMessage) {
-    guard case .detached(let receipt, _) = message.content,
+    guard case .detached(let receipt) = message.receipt,
       case .app(let package, let store) = message.keySource
     else { return nil }
     (self.message, data, self.package, self.store) = (message, receipt.signedBytes, package, store)
   }
 
   /// Explains the mismatch.
-  ///
-  /// - Parameters:
-  ///   - signer: The signer whose keys did not make the signature.
-  ///   - appKeys: All keys that the policy names, one of which may have made it.
-  /// - Returns: The likely cause, as the second half of a sentence; `nil` if it is not known.
   func explanation(signer: Signer, appKeys: AppKeys) -> String? {
     let signature = message.signature
     guard case .rsaPKCS1v15(let hash) = message.algorithm.signatureAlgorithm else { return nil }

@@ -28,27 +28,17 @@ enum DeviceBinding {
 
   /// Returns `true` if the binding names the device.
   func matches(_ device: [UInt8]) -> Bool {
-    switch self {
+    // An identifier that does not have 16 bytes is no UUID and matches no binding by text.
+    let uuid = UUIDString(bytes: device).rawValue
+    return switch self {
     case .sha1Hash(let hash, let opaqueValue, let bundleId):
       ConstantTime.equals(Digest.hash(device + opaqueValue + bundleId, using: .sha1), hash)
     case .deviceVerification(let verification, let nonce):
       ConstantTime.equals(
-        Base64.encode(Digest.hash(Array((nonce.lowercased() + Self.uuidText(device)).utf8), using: .sha384)),
+        Base64.encode(Digest.hash(Array((nonce.lowercased() + uuid).utf8), using: .sha384)),
         Array(verification.utf8))
     case .vendorIdentifier(let identifier):
-      ConstantTime.equals(Array(identifier.lowercased().utf8), Array(Self.uuidText(device).utf8))
+      ConstantTime.equals(Array(identifier.lowercased().utf8), Array(uuid.utf8))
     }
-  }
-
-  /// Returns the text of a UUID in lower case; for other lengths plain hexadecimal, which matches no binding.
-  private static func uuidText(_ bytes: [UInt8]) -> String {
-    let digits = Hexadecimal.encode(bytes[...])
-    guard bytes.count == 16 else { return digits }
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text.append("-") }
-      text.append(digit)
-    }
-    return text
   }
 }

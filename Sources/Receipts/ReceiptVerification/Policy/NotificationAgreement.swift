@@ -3,9 +3,8 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 
-/// The values on which a notification and its signed parts must agree.
-///
-/// If the notification omits a value, the first part that states it decides.
+/// The values on which a notification and its signed parts must agree. If the notification omits a value, the first
+/// part that states it decides.
 struct NotificationAgreement {
   private var bundleId: String?
   private var environment: ReceiptEnvironment.Category?

@@ -4,10 +4,9 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// The third stage: evaluates the policy on the claims of authenticated content.
-///
-/// The order is the same for every kind: kind, time, app, test certificate, device, environment. The environment comes
-/// last, because it is the only one that a checker can determine.
+/// The third stage: evaluates the policy on the claims of authenticated content. The order is the same for every kind:
+/// kind, time, app, test certificate, device, environment. The environment comes last, because it is the only one that
+/// a checker can determine.
 struct PolicyEvaluator: Sendable {
   let policy: VerificationPolicy
   let clock: @Sendable () -> Timestamp
@@ -30,14 +29,13 @@ struct PolicyEvaluator: Sendable {
     let unprovenEnvironment: Reason?
   }
 
-  /// Evaluates the policy on content and returns the path that is valid under it.
-  ///
-  /// The claims are those of the content; a notification without a signing time has that of its parts.
+  /// Evaluates the policy on content and returns the path that is valid under it. The claims are those of the content;
+  /// a notification without a signing time has that of its parts.
   func evaluate(
     _ content: AuthenticatedContent, claims: Claims, in context: Context, trace: Trace?
   ) throws(ValidationError) -> Acceptance {
     try requireKind(claims.kind, in: context)
-    let path = try path(validFor: claims, among: content.paths, in: context, trace: trace)
+    let path = try path(validFor: claims, among: content.proven.paths, in: context, trace: trace)
     try requireApp(claims)
     try requireTestEnvironment(claims, for: path)
     trace?.add(.policy, passed: true, "the app is accepted")
@@ -175,11 +173,10 @@ struct PolicyEvaluator: Sendable {
 
   // MARK: Environment
 
-  /// Returns the reason that the environment is not proven, or `nil` if the policy accepts it.
-  ///
-  /// A claim that the signature does not cover proves nothing. A receipt without an environment could come from
-  /// production or from the sandbox. A sandbox transaction receipt could be relabelled as production. Neither satisfies
-  /// a policy that accepts production and not sandbox.
+  /// Returns the reason that the environment is not proven, or `nil` if the policy accepts it. A claim that the
+  /// signature does not cover proves nothing. A receipt without an environment could come from production or from the
+  /// sandbox. A sandbox transaction receipt could be relabelled as production. Neither satisfies a policy that accepts
+  /// production and not sandbox.
   private func unprovenEnvironment(
     of claims: Claims, in context: Context
   ) throws(ValidationError) -> Reason? {
@@ -223,6 +220,40 @@ extension ReceiptKind {
     case .transactionReceipt: "a transaction receipt"
     // Correct for every other kind, because none begins with a vowel.
     default: "a \(rawValue)"
+    }
+  }
+}
+
+/// The statements of authenticated content about itself, in terms that all kinds share.
+struct Claims {
+  let kind: ReceiptKind
+  let environment: ReceiptEnvironment?
+  /// `true` if the signature covers ``environment``.
+  let isEnvironmentSigned: Bool
+  let bundleId: String?
+  let appAppleId: Int64?
+  var signedAt: Timestamp?
+  /// The device binding; `nil` if the receipt is bound to no device.
+  let device: DeviceBinding?
+}
+
+/// The rules that a store's formats fix for each kind.
+struct KindRules {
+  /// `true` if every receipt of the kind names its app's bundle.
+  let namesBundle: Bool
+  /// `true` if every production receipt of the kind states its app's identifier.
+  let statesApp: Bool
+
+  init(of kind: ReceiptKind) {
+    switch kind {
+    case .signedTransaction: (namesBundle, statesApp) = (true, false)
+    case .signedRenewalInfo: (namesBundle, statesApp) = (false, false)
+    case .signedAppTransaction: (namesBundle, statesApp) = (true, true)
+    case .signedNotification: (namesBundle, statesApp) = (true, true)
+    case .signedRealtimeRequest: (namesBundle, statesApp) = (false, true)
+    case .appReceipt: (namesBundle, statesApp) = (true, true)
+    case .transactionReceipt: (namesBundle, statesApp) = (true, false)
+    case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase: (namesBundle, statesApp) = (true, false)
     }
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCrypto
 internal import FoundationEssentials
+internal import ReceiptBytes
 public import ReceiptCodec
+public import ReceiptCrypto
 
 /// The instant at which the certificates of a receipt must be valid.
 public enum TimeRule: Sendable, Hashable {
@@ -21,18 +22,6 @@ public enum TimeRule: Sendable, Hashable {
 public enum SystemClock {
   /// The current time.
   public static func now() -> Timestamp { Timestamp(Date()) }
-}
-
-/// The signature algorithm of a receipt.
-public enum ReceiptAlgorithm: String, Sendable, Hashable, CaseIterable {
-  /// ECDSA on P-256 with SHA-256, r‖s (RFC 7518 section 3.4): every JWS.
-  case es256 = "ES256"
-  /// RSA PKCS#1 v1.5 with SHA-256: app receipts since 2023, transaction receipts of version 4, Huawei AppGallery.
-  case rsaSHA256 = "RSA-SHA256"
-  /// RSA PKCS#1 v1.5 with SHA-1: older app receipts, transaction receipts of versions 2 and 3, Google Play.
-  case rsaSHA1 = "RSA-SHA1"
-  /// RSASSA-PSS with SHA-256 and a salt of 32 bytes: Huawei AppGallery, if the purchase states this algorithm.
-  case rsaPSSSHA256 = "RSA-PSS-SHA256"
 }
 
 extension ReceiptAlgorithm {
@@ -54,5 +43,38 @@ extension ReceiptAlgorithm {
       case .sha256WithRSA: .rsaSHA256
       case .sha256WithRSAPSS: .rsaPSSSHA256
       }
+  }
+}
+
+/// The treatment of data that Xcode or a unit test signed with its own certificate.
+///
+/// Any Xcode user can create such data, so it proves no purchase. It is refused unless a policy admits it by name, and
+/// then only if a pinned certificate signed it. ``VerifiedReceipt/assurance`` states that a receipt was admitted this
+/// way.
+public enum SelfSignedTesting: Sendable, Hashable {
+  /// Refused: the default.
+  case refused
+  /// Admitted if one of these self-signed certificates signed it, and only for receipts whose environment is Xcode or
+  /// LocalTesting.
+  ///
+  /// The certificates are given by SHA-256 fingerprints of 32 bytes each.
+  case pinned(Set<[UInt8]>)
+
+  /// Admits data that these certificates signed, and the app receipts that every Xcode signs.
+  public static func pinned(certificates: [Certificate]) -> SelfSignedTesting {
+    .pinned(Set(certificates.map(\.sha256Fingerprint)).union([storeKitTestCertificate]))
+  }
+
+  /// The SHA-256 fingerprint of the certificate that signs app receipts under StoreKit testing, the same in every
+  /// Xcode. Its subject is "StoreKit", and it is valid from 2020 to 2040. Xcode signs its JWS with another certificate,
+  /// which each machine creates.
+  package static let storeKitTestCertificate: [UInt8] =
+    Hexadecimal.decode("ff0ba36e721d2db741d2aa11e6112ef78bf7131b46c7f035b00891d045c864fe") ?? []
+
+  func admits(_ certificate: Certificate) -> Bool {
+    switch self {
+    case .refused: false
+    case .pinned(let fingerprints): fingerprints.contains(certificate.sha256Fingerprint)
+    }
   }
 }

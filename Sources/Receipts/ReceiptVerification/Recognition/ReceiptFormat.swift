@@ -13,7 +13,6 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
   /// Data with a detached signature.
   case detached
 
-  /// The format's name in diagnostics.
   var name: String {
     switch self {
     case .jws: "a JWS"
@@ -36,7 +35,6 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
 
 /// A format's requirements for the signer's certificates.
 struct CertificateRequirements: Sendable {
-  /// The required kind of the signer's key.
   enum Key: Sendable {
     /// A key on P-256, as ES256 requires.
     case p256
@@ -80,7 +78,6 @@ struct CertificateRequirements: Sendable {
 }
 
 extension UnverifiedReceipt {
-  /// The format of the receipt.
   var format: ReceiptFormat {
     switch self {
     case .jws: .jws

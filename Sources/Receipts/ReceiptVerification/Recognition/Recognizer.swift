@@ -4,7 +4,6 @@ internal import ReceiptCodec
 
 /// The first stage: turns bytes into a signed message.
 struct Recognizer: Sendable {
-  /// The bounds on size and nesting.
   let limits: ReceiptLimits
   /// The keys that determine the store of a receipt that does not state it.
   let appKeys: AppKeys
@@ -18,7 +17,6 @@ struct Recognizer: Sendable {
     }
   }
 
-  /// Recognizes a receipt that is already parsed.
   func recognize(_ receipt: UnverifiedReceipt) -> RecognizedReceipt {
     do throws(ValidationError) {
       switch receipt {
@@ -54,7 +52,6 @@ enum RecognizedReceipt {
   /// Bytes that are not a receipt, with the reason.
   indirect case malformed(ValidationError)
 
-  /// Returns the message, or throws the error of recognition.
   func requireMessage() throws(ValidationError) -> SignedMessage {
     switch self {
     case .message(let message): return message

@@ -39,10 +39,10 @@ extension SignedMessage {
       }
     }
     self.init(
-      .detached(receipt, content), algorithm: try Self.algorithm(of: receipt, from: store),
+      .detached(receipt), algorithm: try Self.algorithm(of: receipt, from: store),
       signed: .bytes(receipt.signedBytes[...], sharedPrefix: 0), signature: receipt.signature[...],
       cacheKey: SignerCacheKey(Array(package.utf8)[...], store.name),
-      keySource: .app(package: package, store: store), limits: limits)
+      keySource: .app(package: package, store: store), detachedContent: content, limits: limits)
   }
 
   private static func algorithm(

@@ -2,16 +2,12 @@
 
 internal import ReceiptCodec
 
-/// The unverified result of recognition: everything of a receipt that the later stages need.
-///
-/// What differs between formats is a value here: the signed bytes, the signature, its algorithm, the source of the
-/// signer's key and the content with the way to decode it. An extension for each format creates it.
-///
-/// It is a class because it is passed from stage to stage, and copying its many parts would cost more.
+/// The unverified result of recognition: everything of a receipt that the later stages need. What differs between
+/// formats is a value here: the signed bytes, the signature, its algorithm, the source of the signer's key and the
+/// content with the way to decode it. An extension for each format creates it. It is a class because it is passed from
+/// stage to stage, and copying its many parts would cost more.
 final class SignedMessage {
-  /// The signature algorithm that the receipt states.
   let algorithm: ReceiptAlgorithm
-  /// The content that the signature covers.
   let signed: SignedContent
   /// The signature: r ‖ s of 32 bytes each for ES256 (RFC 7518 section 3.4), otherwise an RSA signature.
   let signature: ArraySlice<UInt8>
@@ -19,73 +15,42 @@ final class SignedMessage {
   let cacheKey: SignerCacheKey
   /// The certificates or keys that lead to the signer's key.
   let keySource: KeySource
-  /// The content, which is decoded after it is authenticated.
-  let content: Content
-  /// The bounds on size and nesting.
+  /// The parsed receipt, whose content is decoded after it is authenticated.
+  let receipt: UnverifiedReceipt
+  /// The data of a detached receipt, decoded during recognition because it names the app, which determines the keys. A
+  /// decoding error is thrown only if the signature matches.
+  let detachedContent: Result<DetachedContent, MalformedReceipt>?
   let limits: ReceiptLimits
 
   init(
-    _ content: Content, algorithm: ReceiptAlgorithm, signed: SignedContent, signature: ArraySlice<UInt8>,
-    cacheKey: SignerCacheKey, keySource: KeySource, limits: ReceiptLimits
+    _ receipt: UnverifiedReceipt, algorithm: ReceiptAlgorithm, signed: SignedContent,
+    signature: ArraySlice<UInt8>, cacheKey: SignerCacheKey, keySource: KeySource,
+    detachedContent: Result<DetachedContent, MalformedReceipt>? = nil, limits: ReceiptLimits
   ) {
+    self.receipt = receipt
+    self.detachedContent = detachedContent
     self.algorithm = algorithm
     self.signed = signed
     self.signature = signature
     self.cacheKey = cacheKey
     self.keySource = keySource
-    self.content = content
     self.limits = limits
   }
 
-  /// The content of a receipt of each format.
-  enum Content {
-    case jws(UnverifiedJWS)
-    case appReceipt(UnverifiedAppReceipt)
-    case transactionReceipt(UnverifiedTransactionReceipt)
-    /// Data is decoded during recognition, because it names the app, which determines the keys.
-    ///
-    /// A decoding error is thrown only if the signature matches.
-    case detached(UnverifiedDetachedReceipt, Result<DetachedContent, MalformedReceipt>)
-  }
+  var format: ReceiptFormat { receipt.format }
 
-  /// The format of the receipt.
-  var format: ReceiptFormat {
-    switch content {
-    case .jws: .jws
-    case .appReceipt: .appReceipt
-    case .transactionReceipt: .transactionReceipt
-    case .detached: .detached
-    }
-  }
-
-  /// The parsed receipt.
-  var receipt: UnverifiedReceipt {
-    switch content {
-    case .jws(let jws): .jws(jws)
-    case .appReceipt(let receipt): .appReceipt(receipt)
-    case .transactionReceipt(let receipt): .transactionReceipt(receipt)
-    case .detached(let receipt, _): .detached(receipt)
-    }
-  }
-
-  /// The receipt without its wrapping: ``/ReceiptCodec/UnverifiedReceipt/encoded``.
-  var encoded: [UInt8] {
-    switch content {
-    case .jws(let jws): jws.compact
-    case .appReceipt(let receipt): receipt.encoded
-    case .transactionReceipt(let receipt): receipt.encoded
-    case .detached(let receipt, _): receipt.encoded
-    }
-  }
-
-  /// Decodes the content after it is authenticated.
   func decodedContent() throws(MalformedReceipt) -> DecodedContent {
-    switch content {
-    case .jws(let jws): DecodedContent(try jws.decodePayload(limits: limits))
-    case .appReceipt(let receipt): DecodedContent(try receipt.decodePayload(limits: limits))
+    switch receipt {
+    case .jws(let jws): DecodedContent(try JWSPayload(decoding: jws.payload, limits: limits))
+    case .appReceipt(let receipt): DecodedContent(try receipt.decoded(limits: limits).content)
     case .transactionReceipt(let receipt):
-      DecodedContent(try receipt.decodePurchaseInfo(limits: limits), claiming: receipt.claimedEnvironment)
-    case .detached(_, let content): DecodedContent(try content.get())
+      DecodedContent(try receipt.decoded(limits: limits).content, claiming: receipt.claimedEnvironment)
+    case .detached(let receipt):
+      if let detachedContent {
+        DecodedContent(try detachedContent.get())
+      } else {
+        DecodedContent(try DetachedContent(decoding: receipt.signedBytes, limits: limits))
+      }
     }
   }
 }
@@ -127,4 +92,34 @@ enum KeySource {
   case leaf([UInt8], signatureVersion: UInt8)
   /// The keys that the policy names for an app at a store.
   case app(package: String, store: PurchaseStore)
+}
+
+/// The content of a receipt, decoded after its signature was verified.
+struct DecodedContent {
+  let content: VerifiedReceipt.Content
+  /// The content's statements about itself, in terms that all kinds share.
+  let claims: Claims
+  /// The unverified signed parts of a notification, in the order transaction, renewal info, app transaction.
+  var parts: [SignedPart] = []
+
+  /// The summary of the content for diagnostics.
+  var summary: String {
+    switch content {
+    case .jws(let payload): "it is a \(payload.kind.rawValue)"
+    case .appReceipt(let payload): "it has \(payload.inAppPurchases.count) in-app purchase(s)"
+    case .transactionReceipt(let purchaseInfo): "it is a purchase of \(purchaseInfo.productId ?? "")"
+    case .detached(let content):
+      "it is a \(content.kind.rawValue) with \(content.transactions.count) purchase(s)"
+    }
+  }
+}
+
+/// A signed part inside a notification.
+struct SignedPart {
+  /// The part in compact serialization.
+  let compact: String
+  /// The kind of receipt that is expected in its place.
+  let kind: ReceiptKind
+  /// The place in the notification, as a JSON path.
+  let place: String
 }

@@ -9,19 +9,17 @@ package struct DetachedReport {
 
   package init(_ content: DetachedContent) { self.content = content }
 
-  /// Adds members to the object of a verdict.
   func write(to object: inout JSONWriter) {
     switch content {
     case .googlePlayLicense(let license):
-      object.name("license")
-      object.beginObject()
-      object.member("responseCode", license.responseCode.number)
-      object.member("isLicensed", license.responseCode.isLicensed)
-      object.member("nonce", license.nonce)
-      object.member("versionCode", license.versionCode)
-      object.member("userId", license.userId)
-      object.member("validUntil", license.validUntil)
-      object.endObject()
+      object.object("license") { object in
+        object.member("responseCode", license.responseCode.number)
+        object.member("isLicensed", license.responseCode.isLicensed)
+        object.member("nonce", license.nonce)
+        object.member("versionCode", license.versionCode)
+        object.member("userId", license.userId)
+        object.member("validUntil", license.validUntil)
+      }
     case .googlePlayPurchase(let purchase):
       object.member("obfuscatedAccountId", purchase.obfuscatedAccountId)
       object.member("obfuscatedProfileId", purchase.obfuscatedProfileId)
@@ -57,15 +55,12 @@ package struct DetachedReport {
 
   private func appendUnpaid(to object: inout JSONWriter) {
     guard !unpaid.isEmpty else { return }
-    object.name("unpaidPurchases")
-    object.beginArray()
-    for purchase in unpaid {
-      object.beginObject()
-      object.member("orderId", purchase.orderId)
-      object.member("productId", purchase.productId)
-      object.member("purchaseState", purchase.state)
-      object.endObject()
+    object.array("unpaidPurchases", unpaid) { purchase, json in
+      json.object { object in
+        object.member("orderId", purchase.orderId)
+        object.member("productId", purchase.productId)
+        object.member("purchaseState", purchase.state)
+      }
     }
-    object.endArray()
   }
 }

@@ -4,10 +4,8 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 
 extension VerifiedReceipt {
-  /// Returns the whole payload in JSON.
-  ///
-  /// For a JWS, and for a purchase of Google Play or Huawei, the result is exactly the bytes that were signed. Other
-  /// formats are not JSON and are converted:
+  /// Returns the whole payload in JSON. For a JWS, and for a purchase of Google Play or Huawei, the result is exactly
+  /// the bytes that were signed. Other formats are not JSON and are converted:
   ///
   /// - An app receipt: each attribute by its name, or as `attribute-1717` if it has no name; the value as number, as
   ///   text, or otherwise in hexadecimal.

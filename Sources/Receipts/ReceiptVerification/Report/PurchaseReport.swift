@@ -92,7 +92,6 @@ package struct RenewalReport {
     renewal = found
   }
 
-  /// Writes the object; absent members are omitted.
   func write(to object: inout JSONWriter) {
     object.beginObject()
     object.member("autoRenewStatus", renewal.autoRenewStatus?.rawValue)

@@ -3,7 +3,6 @@
 package import ReceiptCodec
 
 extension Verdict {
-  /// The word for the verdict in reports.
   package var word: String {
     switch self {
     case .valid: "valid"
@@ -12,19 +11,17 @@ extension Verdict {
     }
   }
 
-  /// Writes the members that `receipt-tool verify --json` prints for a verdict.
-  ///
-  /// The expiry of subscriptions is evaluated at the instant, and omitted if it is `nil`.
+  /// Writes the members that `receipt-tool verify --json` prints for a verdict. The expiry of subscriptions is
+  /// evaluated at the instant, and omitted if it is `nil`.
   package func write(to object: inout JSONWriter, at instant: Timestamp?) {
     object.member("verdict", word)
     object.member("format", kind?.rawValue)
     if let reason {
-      object.name("reason")
-      object.beginObject()
-      object.member("code", reason.code.rawValue)
-      object.member("message", reason.message)
-      object.member("place", reason.place.isEmpty ? nil : reason.place)
-      object.endObject()
+      object.object("reason") { object in
+        object.member("code", reason.code.rawValue)
+        object.member("message", reason.message)
+        object.member("place", reason.place.isEmpty ? nil : reason.place)
+      }
     }
     switch self {
     case .valid(let receipt): receipt.write(to: &object, at: instant)
@@ -47,14 +44,13 @@ extension VerifiedReceipt {
     object.member("expirationDate", expirationDate)
     if let instant { object.member("isExpired", expirationDate.map { $0 <= instant }) }
     object.member("assurance", assurance.rawValue)
-    object.name("signer")
-    object.beginObject()
-    object.member("subject", signer.subject)
-    object.member("sha256", signer.sha256)
-    object.member("rootSha256", signer.rootSHA256)
-    object.member("algorithm", signer.algorithm.rawValue)
-    object.member("involvesSha1", signer.involvesSHA1)
-    object.endObject()
+    object.object("signer") { object in
+      object.member("subject", signer.subject)
+      object.member("sha256", signer.sha256)
+      object.member("rootSha256", signer.rootSHA256)
+      object.member("algorithm", signer.algorithm.rawValue)
+      object.member("involvesSha1", signer.involvesSHA1)
+    }
     if case .jws(.notification(let notification)) = content {
       object.member("notificationType", notification.notificationType?.rawValue)
       object.member("subtype", notification.subtype?.rawValue)
@@ -62,10 +58,7 @@ extension VerifiedReceipt {
       object.member("status", notification.data?.status?.rawValue)
       object.member("consumptionRequestReason", notification.data?.consumptionRequestReason?.rawValue)
     }
-    object.name("transactions")
-    object.beginArray()
-    for purchase in PurchaseReport.all(of: self, at: instant) { purchase.write(to: &object) }
-    object.endArray()
+    object.array("transactions", PurchaseReport.all(of: self, at: instant)) { $0.write(to: &$1) }
     if let renewal = RenewalReport(of: self) {
       object.name("renewalInfo")
       renewal.write(to: &object)
@@ -82,23 +75,20 @@ extension JSONWriter {
   }
 
   fileprivate mutating func checks(_ checks: [CheckerReport], named name: String) {
-    self.name(name)
-    beginArray()
-    for check in checks {
-      beginObject()
-      member("name", check.name)
-      let shown = check.answer.shown
-      member("answer", shown.word)
-      member("message", shown.message)
-      if case .response(let response) = check.answer {
-        member("environment", response.environment?.plainName)
+    array(name, checks) { check, json in
+      json.object { object in
+        object.member("name", check.name)
+        let shown = check.answer.shown
+        object.member("answer", shown.word)
+        object.member("message", shown.message)
+        if case .response(let response) = check.answer {
+          object.member("environment", response.environment?.plainName)
+        }
+        object.member("milliseconds", Int64((check.duration / .milliseconds(1)).rounded()))
+        if check.decidedBy != check.name { object.member("decidedBy", check.decidedBy) }
+        if !check.parts.isEmpty { object.checks(check.parts, named: "parts") }
       }
-      member("milliseconds", Int64((check.duration / .milliseconds(1)).rounded()))
-      if check.decidedBy != check.name { member("decidedBy", check.decidedBy) }
-      if !check.parts.isEmpty { self.checks(check.parts, named: "parts") }
-      endObject()
     }
-    endArray()
   }
 }
 

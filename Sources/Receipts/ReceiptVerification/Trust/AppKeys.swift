@@ -14,11 +14,9 @@ public import ReceiptCrypto
 /// ])
 /// ```
 public struct AppKey: Sendable, Hashable {
-  /// The store that signs.
   package let store: PurchaseStore
   /// The app, by its package name.
   package let package: String
-  /// The key.
   package let publicKey: PublicKey
 
   /// Creates the key of an app at a store.
@@ -42,7 +40,6 @@ public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// Trusts the given keys.
   public init(arrayLiteral keys: AppKey...) { self.init(keys) }
 
-  /// Trusts one more key.
   package mutating func insert(_ key: AppKey) {
     guard !all.contains(key) else { return }
     all.append(key)
@@ -55,7 +52,6 @@ public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
       .map(\.publicKey)
   }
 
-  /// Returns `true` if an app has keys at a store.
   func contains(_ package: String, at store: PurchaseStore) -> Bool {
     (byPackage[package] ?? []).contains { $0.store == store && UTF8Text.isIdentical($0.package, package) }
   }

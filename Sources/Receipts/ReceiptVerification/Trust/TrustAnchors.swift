@@ -32,11 +32,21 @@ public struct TrustAnchors: Sendable, Hashable {
 
   /// Apple's three published roots, by fingerprint: Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3.
   public static let apple: TrustAnchors = {
-    let rootCA = (try? Certificate.certificates(in: Array(AppleRootCA.pem.utf8))) ?? []
+    // The other roots need no copy: the receipts that use them embed them. A transaction receipt embeds only its leaf.
+    let rootCA = (try? Certificate.certificates(in: Array(AppleCertificates.rootCA.utf8))) ?? []
     let pinned = appleFingerprints.compactMap { Hexadecimal.decode($0) }
     return TrustAnchors(
       certificates: rootCA.filter { pinned.contains($0.sha256Fingerprint) }, fingerprints: pinned)
   }()
+
+  /// The intermediates that issued the signers of Apple's transaction receipts, which embed only their leaf.
+  ///
+  /// They are published at www.apple.com/certificateauthority. They are not trusted: a path through one is valid only
+  /// if Apple's pinned root signed it.
+  public static let appleIntermediates: [Certificate] = [
+    AppleCertificates.iTunesStore, AppleCertificates.worldwideDeveloperRelations2008,
+    AppleCertificates.worldwideDeveloperRelations2013, AppleCertificates.worldwideDeveloperRelationsG5,
+  ].flatMap { (try? Certificate.certificates(in: Array($0.utf8))) ?? [] }
 
   /// The SHA-256 fingerprints of Apple's published roots in lower-case hexadecimal.
   static let appleFingerprints = [
@@ -56,4 +66,31 @@ public struct TrustAnchors: Sendable, Hashable {
   package func contains(_ certificate: Certificate) -> Bool {
     fingerprints.contains(certificate.sha256Fingerprint)
   }
+}
+
+/// The extensions that dedicate certificates to receipt signing, by object identifier.
+///
+/// Without them, any developer certificate under the same intermediate could sign receipts.
+public struct CertificateMarkers: Sendable, Hashable {
+  /// The extension that the leaf must carry.
+  package var leaf: String
+  /// The extension that the intermediate must carry.
+  package var intermediate: String
+
+  /// Requires these two extensions; stores of your own use extensions under your own arc.
+  public init(leaf: String, intermediate: String) {
+    self.leaf = leaf
+    self.intermediate = intermediate
+  }
+
+  /// App Store receipt signing (leaf) under Apple Worldwide Developer Relations (intermediate): signed JWS,
+  /// app receipts, and transaction receipts since version 3.
+  public static let appStore = CertificateMarkers(
+    leaf: ObjectIdentifiers.appStoreReceiptSigning,
+    intermediate: ObjectIdentifiers.worldwideDeveloperRelations)
+
+  /// The certificates of transaction receipts of version 2 (before 2016).
+  public static let iTunesStore = CertificateMarkers(
+    leaf: ObjectIdentifiers.iTunesStoreReceiptSigning, intermediate: ObjectIdentifiers.iTunesStoreIntermediate
+  )
 }

@@ -36,9 +36,8 @@ struct ValidationError: Error {
       reason: reason, outcome: .undetermined(isRetryable: false, signatureVerified: signatureVerified))
   }
 
-  /// Creates the error of a computation that libcrypto could not perform because it lacks memory or an algorithm.
-  ///
-  /// The error says nothing about the receipt.
+  /// Creates the error of a computation that libcrypto could not perform because it lacks memory or an algorithm. The
+  /// error says nothing about the receipt.
   static func notComputed(_ error: CryptoError, at place: String) -> ValidationError {
     ValidationError(
       reason: Reason(

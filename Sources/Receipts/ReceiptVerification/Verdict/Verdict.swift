@@ -38,7 +38,6 @@ public indirect enum Verdict: Sendable, Hashable {
   }
 
   /// The receipt if its signature is valid and its validity depends only on a checker or on proof of the environment.
-  ///
   /// Its content was signed; only the verdict decides whether the receipt is valid.
   package var signatureVerified: VerifiedReceipt? {
     switch self {
@@ -56,11 +55,6 @@ public indirect enum Verdict: Sendable, Hashable {
   }
 
   /// Returns an invalid verdict for a valid receipt that a source refuses, with the source among the checks.
-  ///
-  /// - Parameters:
-  ///   - checker: The source's name; its earlier answer is replaced.
-  ///   - message: The reason that it refuses the receipt.
-  /// - Returns: The invalid verdict; `self` if the verdict was not valid.
   package func refused(by checker: String, _ message: String) -> Verdict {
     guard case .valid(let receipt) = self else { return self }
     let reason = Reason(.checkerRefused, at: "checker \(checker)", message)

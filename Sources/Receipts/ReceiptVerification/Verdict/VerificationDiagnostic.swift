@@ -4,26 +4,6 @@ internal import ReceiptBytes
 
 /// One decision on the way to a verdict, for logs and troubleshooting.
 public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertible {
-  /// The subject of a decision.
-  public enum Step: String, Sendable, Hashable, CaseIterable {
-    /// The kind of receipt.
-    case recognition
-    /// The path of the certificates to a trusted root, and their purpose.
-    case chain
-    /// The match of the signature.
-    case signature
-    /// The decoding of the content.
-    case content
-    /// The time rule.
-    case time
-    /// The other requirements of the policy.
-    case policy
-    /// The answer of a remote checker.
-    case checker
-    /// The outcome.
-    case verdict
-  }
-
   /// The subject of the decision.
   public let step: Step
   /// `true` if the decision was in favor of the receipt.
@@ -56,15 +36,12 @@ final class Trace {
     }
   }
 
-  /// Adds a decision.
   func add(_ step: VerificationDiagnostic.Step, passed: Bool, _ message: String) {
     diagnostics.append(VerificationDiagnostic(step: step, passed: passed, message: message))
   }
 
-  /// Adds the decisions on a part of the receipt.
   func add(_ part: Trace?) { diagnostics += part?.diagnostics ?? [] }
 
-  /// Passes the decisions to the callback.
   func report(to report: (VerificationDiagnostic) -> Void) {
     for diagnostic in diagnostics { report(diagnostic) }
   }

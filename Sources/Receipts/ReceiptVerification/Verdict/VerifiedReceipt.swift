@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-internal import ReceiptCrypto
+public import ReceiptCrypto
 
 /// A receipt whose signature, certificates and policy were checked; only a verifier can create one.
 public struct VerifiedReceipt: Sendable, Hashable {
@@ -61,11 +61,9 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public let assurance: Assurance
   /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
   public let nested: [VerifiedReceipt]
-  /// The verified receipt, without its wrapping.
-  ///
-  /// It is the compact JWS, the DER or BER of an app receipt, the property list of a transaction receipt, or the JSON
-  /// object of data and signature. It takes no part in comparisons: two receipts with equal content are equal even
-  /// if their bytes differ.
+  /// The verified receipt, without its wrapping. It is the compact JWS, the DER or BER of an app receipt, the property
+  /// list of a transaction receipt, or the JSON object of data and signature. It takes no part in comparisons: two
+  /// receipts with equal content are equal even if their bytes differ.
   package var encoded: [UInt8] { source.bytes }
   /// The identity of the receipt, independent of its encoding: the SHA-256, 32 bytes, of the signed content.
   ///
@@ -88,6 +86,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   init(
     _ content: AuthenticatedContent, claims: Claims, signedBy path: SigningPath, nested: [VerifiedReceipt]
   ) {
+    let message = content.proven.message
     self.content = content.decoded.content
     kind = claims.kind
     environment = claims.environment
@@ -95,15 +94,14 @@ public struct VerifiedReceipt: Sendable, Hashable {
     bundleId = claims.bundleId
     appAppleId = claims.appAppleId
     signedAt = claims.signedAt
-    signer = path.signerInformation(algorithm: content.message.algorithm)
+    signer = path.signerInformation(algorithm: message.algorithm)
     assurance = path.assurance
     self.nested = nested
-    source = Source(content.message)
+    source = Source(bytes: message.receipt.encoded, signedContent: message.signed.content)
   }
 
-  /// Returns the same receipt with its environment determined by a source that found the purchase there.
-  ///
-  /// The receipt's own spelling of that environment is kept.
+  /// Returns the same receipt with its environment determined by a source that found the purchase there. The receipt's
+  /// own spelling of that environment is kept.
   func determining(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {
     var receipt = self
     if environment?.category != category { receipt.environment = ReceiptEnvironment(category) }
@@ -115,11 +113,6 @@ public struct VerifiedReceipt: Sendable, Hashable {
   struct Source: Sendable, Hashable {
     let bytes: [UInt8]
     let signedContent: ArraySlice<UInt8>
-
-    init(_ message: SignedMessage) {
-      bytes = message.encoded
-      signedContent = message.signed.content
-    }
 
     static func == (left: Source, right: Source) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
@@ -164,5 +157,44 @@ extension ReceiptEnvironment {
       case .xcode: .xcode
       case .localTesting: .localTesting
       }
+  }
+}
+
+/// The signer of a receipt and the signature algorithm.
+public struct SignerInformation: Sendable, Hashable {
+  /// The leaf's subject (RFC 4514); for a key without certificates, the app and the store that it belongs to.
+  public let subject: String
+  /// The SHA-256 of the leaf certificate in lower-case hexadecimal.
+  ///
+  /// For a key without certificates, it is the SHA-256 of the key's SubjectPublicKeyInfo.
+  public let sha256: String
+  /// The SHA-256 of the root certificate in lower-case hexadecimal.
+  ///
+  /// For self-signed testing data it is that of the pinned certificate itself. It is `nil` if there are no
+  /// certificates.
+  public let rootSHA256: String?
+  /// The signature algorithm of the receipt.
+  public let algorithm: ReceiptAlgorithm
+  /// `true` if the receipt's signature, or that of a certificate below the root, uses SHA-1.
+  public let involvesSHA1: Bool
+  /// The path that was checked, leaf first, trusted root last.
+  ///
+  /// For self-signed testing data, it is the pinned certificate alone. It is empty if the policy names the key
+  /// (``VerifiedReceipt/Assurance/appKey``).
+  public let certificates: [Certificate]
+
+  /// Returns `true` if leaf, root and algorithm are the same.
+  ///
+  /// Intermediates are not compared: a store may have several with the same name and key, and the choice among them
+  /// does not change the signer.
+  public static func == (left: SignerInformation, right: SignerInformation) -> Bool {
+    left.sha256 == right.sha256 && left.rootSHA256 == right.rootSHA256 && left.algorithm == right.algorithm
+      && left.involvesSHA1 == right.involvesSHA1
+  }
+
+  /// Hashes the leaf's fingerprint and the algorithm.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(sha256)
+    hasher.combine(algorithm)
   }
 }

@@ -27,7 +27,7 @@ struct ReceiptVerification {
     guard let text = request["receipt-data"]?.string,
       let bytes = try? Base64.decode(Array(text.utf8), allowingWhitespace: true),
       let unverified = try? UnverifiedAppReceipt(parsing: bytes),
-      let payload = try? unverified.decodePayload()
+      let payload = try? unverified.decoded().content
     else { return status(.malformedReceipt) }
     guard isAuthentic(bytes) else { return status(.notAuthenticated) }
     let isSandbox = payload.environment?.category == .sandbox

@@ -48,7 +48,7 @@ struct PlayFollower {
   }
 
   private static func payload(_ jws: String) throws(MalformedReceipt) -> JWSPayload {
-    try UnverifiedJWS(parsing: Array(jws.utf8)).decodePayload()
+    try UnverifiedJWS(parsing: Array(jws.utf8)).decoded().content
   }
 
   private mutating func follow(

@@ -69,36 +69,16 @@ private struct MemoryTables: Sendable {
   }
 }
 
-private struct MemoryReader: StorageReader {
-  let tables: MemoryTables
+/// Reads tables in memory.
+private protocol MemoryTablesReader: StorageReader {
+  var tables: MemoryTables { get }
+}
 
+extension MemoryTablesReader {
   func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? { tables[table].value(key) }
 
   func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
     tables[table].value(key).map { Array($0[range.clamped(to: $0.indices)]) }
-  }
-
-  func forEach(
-    _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
-  ) throws {
-    try tables[table].forEach(in: keys, body)
-  }
-
-  func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
-    tables[table].lastKey(in: keys)
-  }
-}
-
-/// The state that a write is changing. The storage's writer lock restricts it to one thread.
-private final class MemoryWriter: StorageWriter {
-  private(set) var tables: MemoryTables
-
-  init(_ tables: MemoryTables) { self.tables = tables }
-
-  func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? { tables[table].value(key) }
-
-  func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
-    try MemoryReader(tables: tables).value(table, key, bytes: range)
   }
 
   func forEach(
@@ -112,6 +92,17 @@ private final class MemoryWriter: StorageWriter {
   func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
     tables[table].lastKey(in: keys)
   }
+}
+
+private struct MemoryReader: MemoryTablesReader {
+  let tables: MemoryTables
+}
+
+/// The state that a write is changing. The storage's writer lock restricts it to one thread.
+private final class MemoryWriter: MemoryTablesReader, StorageWriter {
+  private(set) var tables: MemoryTables
+
+  init(_ tables: MemoryTables) { self.tables = tables }
 
   func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws { tables[table].put(key, value) }
 
@@ -134,4 +125,28 @@ private final class MemoryWriter: StorageWriter {
 
 extension StorageError {
   fileprivate static let closed = StorageError(.closed, at: "memory", "The storage was closed.")
+}
+
+/// A checkpoint store for tests, and for trails that end with their process.
+///
+/// Its checkpoint is lost with the process, so it cannot detect a rollback after a restart.
+public final class MemoryCheckpointStore: CheckpointStore {
+  private let stored: Mutex<[UInt8]?>
+
+  /// Creates a store.
+  ///
+  /// - Parameter checkpoint: The initial checkpoint.
+  public init(_ checkpoint: [UInt8]? = nil) { stored = Mutex(checkpoint) }
+
+  /// The encoded checkpoint; `nil` if none was stored yet.
+  public func load() -> [UInt8]? { stored.withLock { $0 } }
+
+  /// Stores `new` if the stored checkpoint is exactly `old`.
+  public func replace(_ old: [UInt8]?, with new: [UInt8]) -> Bool {
+    stored.withLock {
+      guard $0 == old else { return false }
+      $0 = new
+      return true
+    }
+  }
 }

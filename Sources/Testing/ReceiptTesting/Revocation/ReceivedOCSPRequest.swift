@@ -5,7 +5,6 @@ package import ReceiptCrypto
 
 /// A parsed OCSP request (RFC 6960 section 4.1.1).
 package struct ReceivedOCSPRequest: Sendable {
-  /// The nonce, if any.
   package private(set) var nonce: [UInt8]?
   /// The requested CertIDs, in DER; at least one.
   package private(set) var identifiers: [[UInt8]] = []
@@ -13,8 +12,6 @@ package struct ReceivedOCSPRequest: Sendable {
   private static let mostIdentifiers = 64
 
   /// Reads a request, signed or not.
-  ///
-  /// - Throws: `OCSPError` with `malformed-request`.
   package init(der: [UInt8]) throws(OCSPError) {
     guard let request = try Self.elements(of: der).first else { throw Self.malformed }
     for part in try Self.elements(of: request.encoded) {

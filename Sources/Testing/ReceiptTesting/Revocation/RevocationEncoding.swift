@@ -11,7 +11,6 @@ extension ASN1Writer {
     if let identifier = ObjectIdentifier(oid) { write(identifier) }
   }
 
-  /// Writes an AlgorithmIdentifier, whose parameters are NULL or absent.
   mutating func write(algorithm oid: String, hasNull: Bool) {
     write(.sequence) { algorithm in
       algorithm.write(oid: oid)
@@ -31,7 +30,6 @@ extension ASN1Writer {
     write(algorithm: key.isRSA ? rsa : ecdsa, hasNull: key.isRSA)
   }
 
-  /// Writes a list of extensions.
   mutating func write(_ extensions: [Certificate.Extension]) {
     write(.sequence) { list in
       for each in extensions {
@@ -44,7 +42,6 @@ extension ASN1Writer {
     }
   }
 
-  /// Writes a CRLReason.
   mutating func write(_ reason: CRLReason) {
     write(.enumerated, contents: [UInt8(clamping: reason.rawValue)])
   }

@@ -5,7 +5,6 @@ package import ReceiptCrypto
 
 /// The contents of a new revocation list, valid or not, for tests and emulated issuers (RFC 5280 section 5.1).
 package struct RevocationListTemplate: Sendable {
-  /// One revoked certificate.
   package struct Entry: Sendable {
     package var certificate: Certificate
     /// The date in seconds since 1970.

@@ -3,6 +3,7 @@
 internal import ReceiptBytes
 package import ReceiptCodec
 package import ReceiptCrypto
+package import ReceiptSigning
 
 /// The issuer's side of revocation, for tests. It answers OCSP requests about the certificates of a test identity, and
 /// creates revocation lists, correct or with a flaw.
@@ -23,29 +24,8 @@ package struct TestRevocationResponder: Sendable {
     case delegate
   }
 
-  /// A flaw of a response, which verifiers must refuse.
-  package enum Flaw: String, Sendable, Hashable, CaseIterable {
-    /// The response has the nonce of another request.
-    case wrongNonce = "wrong-nonce"
-    /// `nextUpdate` was an hour ago.
-    case stale
-    /// `thisUpdate` is tomorrow.
-    case fromTheFuture = "from-the-future"
-    /// Another key signed in the issuer's name.
-    case wrongSigner = "wrong-signer"
-    /// The responder's certificate does not allow OCSP signing.
-    case delegateWithoutUsage = "delegate-without-usage"
-    /// An authority other than the issuer certified the responder.
-    case delegateOfAnother = "delegate-of-another"
-    /// The answer is about another certificate.
-    case otherCertificate = "other-certificate"
-    /// The signature uses SHA-1.
-    case weakSignature = "weak-signature"
-  }
-
   /// The signer of responses; initially the issuer.
   package var signer: Signer = .issuer
-  /// The flaw of responses; initially `nil`.
   package var flaw: Flaw?
   /// `true` if responses repeat the nonce; initially `true`.
   package var repeatsNonce = true
@@ -57,16 +37,11 @@ package struct TestRevocationResponder: Sendable {
   private var standings: [Certificate: CertificateStatus.Standing] = [:]
 
   /// Creates a responder for the certificates of an identity. Their status is good.
-  ///
-  /// - Parameters:
-  ///   - authority: The authority of the identity.
-  ///   - chain: The chain: leaf, intermediate, root.
   package init(_ authority: TestAuthority, chain: [Certificate]) {
     self.keys = authority.keys
     self.chain = chain
   }
 
-  /// Revokes a certificate.
   package mutating func revoke(_ certificate: Certificate, at instant: Timestamp, reason: CRLReason?) {
     standings[certificate] = .revoked(at: instant.wholeSecondsSince1970 ?? 0, reason: reason)
   }
@@ -77,10 +52,6 @@ package struct TestRevocationResponder: Sendable {
   /// Answers an OCSP request about one or more certificates of the chain, repeating the CertIDs of the request. The
   /// issuer of the first known certificate signs. Any other certificate has the status unknown.
   ///
-  /// - Parameters:
-  ///   - request: The body of the HTTP request.
-  ///   - now: The time.
-  /// - Returns: The body of the HTTP response, of the type `application/ocsp-response`.
   /// - Throws: `OCSPError` with `malformed-request` if the body is not an OCSP request.
   package func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
     let request = try ReceivedOCSPRequest(der: request)
@@ -191,5 +162,30 @@ package struct TestRevocationResponder: Sendable {
       notBefore: issuer.notBefore, notAfter: issuer.notAfter)
     template.basicConstraints = name == nil ? .certificateAuthority(pathLength: nil) : .endEntity
     return template
+  }
+}
+
+extension TestAuthority {
+  /// An identity whose leaf and intermediate have URLs for revocation checks. Each call creates new certificates.
+  ///
+  /// - Throws: `SigningError` if a URL or number is not valid in a certificate.
+  package func identity(
+    ocspURL: String?, crlURL: String? = nil, rootCRLURL: String? = nil, serialNumber: [UInt8] = [0x07]
+  ) throws(SigningError) -> SigningIdentity {
+    func pointers(list: String?) -> [Certificate.Extension] {
+      let responder = ocspURL.map { Certificate.Extension.authorityInformationAccess(ocspURLs: [$0]) }
+      return [responder, list.map { .crlDistributionPoints([$0]) }].compactMap { $0 }
+    }
+    var template = authority.options.intermediateTemplate
+    template.serialNumber = [0x08]
+    template.additionalExtensions = pointers(list: rootCRLURL)
+    let intermediate = try CertificateAuthority.issue(
+      template, for: keys.intermediate.publicKey, by: .authority(root, keys.root))
+    template = authority.options.leafTemplate
+    template.serialNumber = serialNumber
+    template.additionalExtensions = pointers(list: crlURL)
+    let leaf = try CertificateAuthority.issue(
+      template, for: keys.leaf.publicKey, by: .authority(intermediate, keys.intermediate))
+    return try SigningIdentity(privateKey: keys.leaf, chain: [leaf, intermediate, root])
   }
 }

@@ -109,7 +109,7 @@ struct CMSSignedDataTests {
     ber += SampleReceipts.appReceipt[certificatesStart...] + [0, 0, 0, 0, 0, 0]
     let receipt = try UnverifiedAppReceipt(parsing: ber)
     #expect(receipt.signedData == der.signedData)
-    #expect(try receipt.decodePayload() == der.decodePayload())
+    #expect(try receipt.decoded().content == der.decoded().content)
     #expect(receipt.encoded != der.encoded)
   }
 

@@ -46,7 +46,7 @@ struct GenuineAppReceiptTests {
     "The payload has the values of the manifest", arguments: readable.filter { $0.expected.in_app != nil })
   func payload(entry: GenuineReceiptFolder.Entry) throws {
     let expected = entry.expected
-    let payload = try UnverifiedAppReceipt(parsing: entry.binary()).decodePayload()
+    let payload = try UnverifiedAppReceipt(parsing: entry.binary()).decoded().content
     #expect(payload.environment?.rawValue == expected.environment)
     #expect(payload.bundleId == expected.bundle_id)
     #expect(payload.applicationVersion == expected.app_version)
@@ -80,7 +80,7 @@ struct GenuineAppReceiptTests {
   @Test("A payload encodes back to the bytes it was decoded from", arguments: readable)
   func roundTrip(entry: GenuineReceiptFolder.Entry) throws {
     let receipt = try UnverifiedAppReceipt(parsing: entry.binary())
-    let payload = try receipt.decodePayload()
+    let payload = try receipt.decoded().content
     #expect(payload.encoded() == Array(receipt.signedData.content))
   }
 

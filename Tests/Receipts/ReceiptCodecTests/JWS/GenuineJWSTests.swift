@@ -46,7 +46,7 @@ struct GenuineJWSTests {
     try check(jws, genuine.expected)
     guard genuine.expected["type"]?.string != "other" else { return }
     guard let nested = genuine.expected["nested"]?.object else { return }
-    guard case .notification(let notification) = try jws.decodePayload() else {
+    guard case .notification(let notification) = try jws.decoded().content else {
       Issue.record("not a notification")
       return
     }
@@ -69,10 +69,10 @@ struct GenuineJWSTests {
 
     guard expected["type"]?.string != "other" else {
       // The test data of Apple's libraries states its app and environment alone.
-      #expect(try jws.decodePayload().kind == .signedTransaction)
+      #expect(try jws.decoded().content.kind == .signedTransaction)
       return
     }
-    let payload = try jws.decodePayload()
+    let payload = try jws.decoded().content
     #expect(payload.kind.rawValue == "signed-" + (expected["type"]?.string ?? ""))
     #expect(payload.environment?.rawValue == expected["environment"]?.string)
     #expect(payload.bundleId == expected["bundle_id"]?.string)

@@ -35,7 +35,7 @@ struct UnverifiedJWSTests {
     #expect(Array(bytes[jws.signingInputRange]) == JWSWriter.signingInput(header: header, payload: payload))
     #expect(Array(bytes[jws.encodedHeaderRange]) == Base64URL.encode(header.encoded()))
     #expect(
-      try jws.decodePayload()
+      try jws.decoded().content
         == .transaction(
           JWSTransaction().with {
             $0.transactionId = "1"

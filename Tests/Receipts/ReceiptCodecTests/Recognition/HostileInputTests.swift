@@ -15,13 +15,13 @@ struct HostileInputTests {
       switch try UnverifiedReceipt(parsing: bytes) {
       case .jws(let jws):
         _ = try jws.header()
-        _ = try jws.decodePayload()
+        _ = try jws.decoded().content
       case .appReceipt(let receipt):
-        let payload = try receipt.decodePayload()
+        let payload = try receipt.decoded().content
         #expect(payload.encoded() == Array(receipt.signedData.content))
         _ = payload.attributes.count + payload.inAppPurchases.reduce(0) { $0 + $1.attributes.count }
       case .transactionReceipt(let receipt):
-        _ = try receipt.decodePurchaseInfo().encoded()
+        _ = try receipt.decoded().content.encoded()
       case .detached(let receipt):
         _ = try DetachedContent(decoding: receipt.signedBytes).encoded()
       }

@@ -37,7 +37,7 @@ struct GenuineTransactionReceiptTests {
   @Test("The purchase has the values of the manifest", arguments: readable)
   func purchase(entry: GenuineReceiptFolder.Entry) throws {
     let expected = entry.expected
-    let info = try UnverifiedTransactionReceipt(parsing: entry.binary()).decodePurchaseInfo()
+    let info = try UnverifiedTransactionReceipt(parsing: entry.binary()).decoded().content
     #expect(info.bundleId == expected.bundle_id)
     #expect(info.applicationVersion == expected.app_version)
     #expect(info.productId == expected.product_ids?.first)
@@ -57,7 +57,7 @@ struct GenuineTransactionReceiptTests {
   func rewritten(entry: GenuineReceiptFolder.Entry) throws {
     let receipt = try UnverifiedTransactionReceipt(parsing: entry.binary())
     let original = try PropertyList(parsing: receipt.purchaseInfo)
-    let info = try receipt.decodePurchaseInfo()
+    let info = try receipt.decoded().content
     let written = try PropertyList(parsing: info.encoded())
     for entry in original.entries { #expect(written[entry.key] == entry.value, "\(entry.key)") }
     if original["purchase-date-ms"] != nil { #expect(written.entries.count == original.entries.count) }

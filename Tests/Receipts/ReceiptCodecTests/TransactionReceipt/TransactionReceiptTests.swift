@@ -35,7 +35,7 @@ struct TransactionReceiptTests {
     #expect(receipt.claimedEnvironment == .sandbox)
     #expect(receipt.pod == "100")
     #expect(receipt.signingStatus == "0")
-    let info = try receipt.decodePurchaseInfo()
+    let info = try receipt.decoded().content
     #expect(info == SampleReceipts.purchaseInfo)
     #expect(info.transaction == SampleReceipts.purchaseInfo.transaction)
     #expect(info.additionalEntries == [PropertyList.Entry(key: "is-trial-period", value: "false")])

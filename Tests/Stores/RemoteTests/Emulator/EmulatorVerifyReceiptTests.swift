@@ -62,7 +62,7 @@ import Testing
     #expect(answer["pending_renewal_info"]?.array?.first?["auto_renew_status"]?.string == "1")
     let latest = try #require(answer["latest_receipt"]?.string)
     let bytes = try Base64.decode(Array(latest.utf8))
-    #expect(try UnverifiedAppReceipt(parsing: bytes).decodePayload().inAppPurchases.count == 2)
+    #expect(try UnverifiedAppReceipt(parsing: bytes).decoded().content.inAppPurchases.count == 2)
     let created = try #require(answer["receipt"])
     #expect(created["receipt_creation_date"]?.string == "2025-10-01 07:09:12 Etc/GMT")
     #expect(created["receipt_creation_date_ms"]?.string == "1759302552000")

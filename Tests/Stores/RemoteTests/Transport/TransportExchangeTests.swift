@@ -20,7 +20,7 @@ struct TransportExchangeTests {
           #expect(response.status == 200)
           #expect(response.header("content-type") == "application/json")
           let jws = try #require(try JSONValue(parsing: response.body)["signedTransactionInfo"]?.string)
-          #expect(try UnverifiedJWS(parsing: Array(jws.utf8)).decodePayload().kind == .signedTransaction)
+          #expect(try UnverifiedJWS(parsing: Array(jws.utf8)).decoded().content.kind == .signedTransaction)
         }
       }
     }
