@@ -15,7 +15,6 @@ package import ReceiptCrypto
 /// The part is stored sealed (AES-256-GCM) under a key of its own, see <doc:StoredForm>. Erasing the part means
 /// forgetting that key.
 public struct ErasablePart: Sendable, Hashable {
-  /// The length of a salt, in bytes.
   package static let saltByteCount = 32
   /// The maximum length of a customer token, in bytes of UTF-8.
   package static let maximumTokenByteCount = 65535
@@ -34,13 +33,7 @@ public struct ErasablePart: Sendable, Hashable {
   /// The bytes before the customer token.
   static let headerByteCount = flagsIndex + 3
 
-  /// Creates a part.
-  ///
-  /// - Parameters:
-  ///   - salt: 32 random bytes.
-  ///   - receipt: The receipt.
-  ///   - customerToken: The customer's token, of at most 65,535 bytes.
-  /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token.
+  /// Creates a part; throws `wrongLength` if the salt has not 32 bytes or the token more than 65,535.
   package init(salt: [UInt8], receipt: [UInt8]?, customerToken: String?) throws(MalformedErasablePart) {
     guard salt.count == Self.saltByteCount, customerToken?.utf8.count ?? 0 <= Self.maximumTokenByteCount
     else { throw MalformedErasablePart(.wrongLength, at: 0) }
@@ -49,7 +42,6 @@ public struct ErasablePart: Sendable, Hashable {
     self.customerToken = customerToken
   }
 
-  /// The bytes of the part.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = []
     Self.append(salt: salt.span, receipt: receipt, customerToken: customerToken, to: &bytes)
@@ -59,22 +51,8 @@ public struct ErasablePart: Sendable, Hashable {
   /// The commitment of the entry: SHA-256 of the encoding.
   package var commitment: SHA256Digest { SHA256Digest(of: encoded) }
 
-  /// Appends the bytes of a part, or nothing if there is no erasable data.
-  ///
-  /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token; nothing is appended then.
-  package static func encode(
-    receipt: [UInt8]?, customerToken: String?, salt: Span<UInt8>, into bytes: inout [UInt8]
-  ) throws(MalformedErasablePart) {
-    guard receipt != nil || customerToken != nil else { return }
-    guard salt.count == saltByteCount, customerToken?.utf8.count ?? 0 <= maximumTokenByteCount else {
-      throw MalformedErasablePart(.wrongLength, at: 0)
-    }
-    append(salt: salt, receipt: receipt, customerToken: customerToken, to: &bytes)
-  }
-
-  private static func append(
-    salt: Span<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
-  ) {
+  /// Appends the bytes of a part, whose salt and token have the right lengths.
+  static func append(salt: Span<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]) {
     bytes.reserveCapacity(
       bytes.count + headerByteCount + (customerToken?.utf8.count ?? 0) + (receipt?.count ?? 0))
     bytes.append(presentMark)
@@ -89,9 +67,6 @@ public struct ErasablePart: Sendable, Hashable {
     if let receipt { bytes.append(contentsOf: receipt) }
   }
 
-  /// Reads the bytes of a part.
-  ///
-  /// - Throws: ``MalformedErasablePart``.
   package static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart {
     let token = try tokenRange(in: bytes.span)
     let flags = bytes[flagsIndex]
@@ -126,11 +101,8 @@ public struct ErasablePart: Sendable, Hashable {
   }
 }
 
-/// Bytes that are not an erasable part.
 package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of the error.
   package let code: Code
-  /// The offset of the error, in bytes.
   package let offset: Int
 
   init(_ code: Code, at offset: Int) {
@@ -138,6 +110,5 @@ package struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringCon
     self.offset = offset
   }
 
-  /// The code and the offset.
   package var description: String { "The erasable part is malformed: \(code.rawValue) at byte \(offset)." }
 }
