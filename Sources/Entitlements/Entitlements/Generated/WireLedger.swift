@@ -5,7 +5,7 @@ internal import ReceiptCodec
 
 /// A snapshot of a transaction. The latest purchase of the line counts; of its snapshots the one signed last.
 struct TransactionFact: Sendable, Hashable {
-  /// When it was signed.
+  /// The time of signing.
   var signedDate: Timestamp?
   /// The transaction.
   var transaction: JWSTransaction = JWSTransaction()
@@ -33,7 +33,7 @@ extension TransactionFact: JSONObject {
 
 /// A snapshot of the renewal information. The one signed last counts.
 struct RenewalFact: Sendable, Hashable {
-  /// When it was signed.
+  /// The time of signing.
   var signedDate: Timestamp?
   /// The renewal information.
   var renewalInfo: JWSRenewalInfo = JWSRenewalInfo()
@@ -59,9 +59,9 @@ extension RenewalFact: JSONObject {
   }
 }
 
-/// What the App Store called the state of the subscription. The latest counts.
+/// The App Store's statement of the state of the subscription. The latest counts.
 struct StatusFact: Sendable, Hashable {
-  /// When it was stated.
+  /// The time of the statement.
   var signedDate: Timestamp?
   /// The state.
   var status: SubscriptionStatus = .unknown(0)
@@ -89,7 +89,7 @@ extension StatusFact: JSONObject {
 
 /// A notification, as far as it happened to a line of purchases. The one signed last counts.
 struct NoticeFact: Sendable, Hashable {
-  /// When it was signed.
+  /// The time of signing.
   var signedDate: Timestamp?
   /// The event.
   var notificationType: NotificationType?
@@ -121,19 +121,19 @@ extension NoticeFact: JSONObject {
   }
 }
 
-/// What was notified about one purchase of a line: a refund asked for, granted, declined or undone, or family
-/// sharing withdrawn. Those about the latest purchase count; of them the one signed last. What does not renew
-/// is one purchase, however many transactions restored it: of it the one signed last counts.
+/// An event that was notified about one purchase of a line: a refund asked for, granted, declined or undone,
+/// or family sharing withdrawn. Those about the latest purchase count; of them the one signed last. What does
+/// not renew is one purchase, however many transactions restored it: of it the one signed last counts.
 struct PurchaseEventFact: Sendable, Hashable {
-  /// When it was purchased.
+  /// The time of the purchase.
   var purchaseDate: Timestamp?
   /// The purchase.
   var transactionId: String?
-  /// When it was notified, no earlier than the transaction in the notification was signed.
+  /// The time of the notification, no earlier than the transaction in the notification was signed.
   var date: Timestamp?
   /// The event.
   var notificationType: NotificationType = .unknown("")
-  /// Why the customer asked for a refund.
+  /// The customer's reason for asking for a refund.
   var reason: ConsumptionRequestReason?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
@@ -170,7 +170,7 @@ extension PurchaseEventFact: JSONObject {
 struct PurchaseLine: Sendable, Hashable {
   /// The latest purchase.
   var transaction: TransactionFact?
-  /// What happens at the next renewal.
+  /// The information about the next renewal.
   var renewalInfo: RenewalFact?
   /// The state that the App Store reported.
   var status: StatusFact?
@@ -182,9 +182,9 @@ struct PurchaseLine: Sendable, Hashable {
   var revocation: PurchaseEventFact?
   /// The latest that gave it back.
   var reversal: PurchaseEventFact?
-  /// Of what does not renew, the latest that took any of its transactions away.
+  /// The latest that took away any transaction of a purchase that does not renew.
   var revocationOfLine: PurchaseEventFact?
-  /// Of what does not renew, the latest that gave any of its transactions back.
+  /// The latest that gave back any transaction of a purchase that does not renew.
   var reversalOfLine: PurchaseEventFact?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
@@ -220,9 +220,9 @@ extension PurchaseLine: JSONObject {
   }
 }
 
-/// That a guardian withdrew consent to the app. The one signed last counts.
+/// A guardian's withdrawal of consent to the app. The one signed last counts.
 struct ConsentFact: Sendable, Hashable {
-  /// When it was signed.
+  /// The time of signing.
   var signedDate: Timestamp?
   /// Identifies the notification.
   var notificationUUID: UUIDString?
@@ -254,7 +254,7 @@ struct LedgerRecord: Sendable, Hashable {
   var bundleId: String = ""
   /// The first transaction of the line.
   var originalTransactionId: String = ""
-  /// What is known of it.
+  /// The facts that are known of it.
   var facts: PurchaseLine = PurchaseLine()
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
@@ -290,7 +290,7 @@ struct ConsentRecord: Sendable, Hashable {
   var bundleId: String = ""
   /// The customer, by the app transaction.
   var appTransactionId: String = ""
-  /// That consent was withdrawn.
+  /// The withdrawal of consent.
   var fact: ConsentFact = ConsentFact()
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []

@@ -7,15 +7,15 @@ package import ReceiptCodec
 package struct PlayItem: Sendable, Hashable {
   /// The product.
   package var productId: String?
-  /// When it expires, or renews.
+  /// The time at which it expires, or renews.
   package var expiryTime: Timestamp?
-  /// Whether it renews.
+  /// `true` if it renews.
   package var renews: Bool?
-  /// How many were bought.
+  /// The number that was bought.
   package var quantity: Int64?
   /// The latest order that paid for it; absent in ledgers of versions 1 and 2.
   package var orderId: String?
-  /// How many of them were not refunded, if Google Play said so.
+  /// The number of them that were not refunded, if Google Play said so.
   package var refundable: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -48,25 +48,25 @@ extension PlayItem: JSONObject {
   }
 }
 
-/// What Google Play answered about a purchase. The latest answer counts.
+/// Google Play's answer about a purchase. The latest answer counts.
 package struct PlayPurchaseFact: Sendable, Hashable {
-  /// When it was asked for.
+  /// The time at which it was asked for.
   package var asOf: Timestamp
-  /// Whether it is a subscription.
+  /// `true` if it is a subscription.
   package var isSubscription: Bool
   /// The state, as Google Play names it.
   package var state: String
   /// The products.
   package var items: [PlayItem]
-  /// When it was granted.
+  /// The time at which it was granted.
   package var startTime: Timestamp?
   /// The latest order.
   package var orderId: String?
   /// The purchase that it replaced.
   package var linkedPurchaseToken: String?
-  /// Whether it was made by a licence tester.
+  /// `true` if it was made by a licence tester.
   package var isTest: Bool?
-  /// Whether the app acknowledged it.
+  /// `true` if the app acknowledged it.
   package var isAcknowledged: Bool?
   /// The account that the app stated.
   package var accountId: String?
@@ -126,18 +126,18 @@ extension PlayPurchaseFact: JSONObject {
   }
 }
 
-/// That an order of a purchase was refunded, charged back or revoked, or a part of its quantity refunded. Of
+/// A refund, chargeback or revocation of an order of a purchase, or a refund of a part of its quantity. Of
 /// the whole of an order the first counts.
 package struct PlayVoidedFact: Sendable, Hashable {
-  /// When it was voided.
+  /// The time at which it was voided.
   package var date: Timestamp
   /// The order.
   package var orderId: String?
-  /// Who voided it.
+  /// The party that voided it.
   package var source: Int64?
-  /// Why.
+  /// The reason.
   package var reason: Int64?
-  /// How many were refunded, of a refund of a part of the quantity.
+  /// The number that was refunded, of a refund of a part of the quantity.
   package var quantity: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -181,9 +181,9 @@ extension PlayVoidedFact: JSONObject {
 /// The account of a purchase. One that the purchase itself states counts before that of the expired purchase
 /// that it continues; of two of a kind, that of the latest answer.
 package struct PlayAccountFact: Sendable, Hashable {
-  /// When Google Play was asked.
+  /// The time at which Google Play was asked.
   package var asOf: Timestamp
-  /// Whether it is the account of the expired purchase.
+  /// `true` if it is the account of the expired purchase.
   package var isOfExpired: Bool?
   /// The account that the app stated.
   package var accountId: String?
@@ -226,9 +226,9 @@ extension PlayAccountFact: JSONObject {
   }
 }
 
-/// That another purchase replaced this one. The first counts.
+/// The replacement of this purchase by another. The first counts.
 package struct PlayReplacedFact: Sendable, Hashable {
-  /// When that was granted.
+  /// The time at which the other purchase was granted.
   package var date: Timestamp
   /// The other purchase.
   package var purchaseToken: String
@@ -268,7 +268,7 @@ extension PlayReplacedFact: JSONObject {
 
 /// A notification about a purchase. The latest counts.
 package struct PlayNoticeFact: Sendable, Hashable {
-  /// When it happened.
+  /// The time of the event.
   package var date: Timestamp
   /// Identifies the message.
   package var messageId: String
@@ -315,9 +315,9 @@ extension PlayNoticeFact: JSONObject {
   }
 }
 
-/// That Google Play no longer knows the purchase token. The latest counts.
+/// Google Play's answer that it no longer knows the purchase token. The latest counts.
 package struct PlayGoneFact: Sendable, Hashable {
-  /// When it was asked for.
+  /// The time at which it was asked for.
   package var asOf: Timestamp
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -359,13 +359,13 @@ package struct PlayPurchaseLine: Sendable, Hashable {
   package var voided: PlayVoidedFact?
   /// The orders that were voided, in order, at most 256.
   package var voids: [PlayVoidedFact]?
-  /// That it was replaced.
+  /// The replacement by another purchase.
   package var replaced: PlayReplacedFact?
   /// The latest notification.
   package var notice: PlayNoticeFact?
-  /// That the token is no longer valid.
+  /// The answer that the token is no longer valid.
   package var gone: PlayGoneFact?
-  /// Whose it is.
+  /// The account of the purchase.
   package var account: PlayAccountFact?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -406,7 +406,7 @@ package struct PlayLedgerRecord: Sendable, Hashable {
   package var packageName: String
   /// The purchase token.
   package var purchaseToken: String
-  /// What is known of it.
+  /// The facts that are known of it.
   package var facts: PlayPurchaseLine
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []

@@ -8,9 +8,9 @@ internal import ReceiptCodec
 struct BuyControl: Sendable, Hashable {
   /// The customer.
   var account: String
-  /// What is bought.
+  /// The product that is bought.
   var productId: String
-  /// How many.
+  /// The number that is bought.
   var quantity: Int
   /// The app's own name of the customer.
   var appAccountToken: String?
@@ -69,7 +69,7 @@ extension BuyControl: JSONRecord {
   }
 }
 
-/// What happens to a transaction: `finish`, `reverse-refund`, `decline-refund`, `revoke`.
+/// A change of a transaction: `finish`, `reverse-refund`, `decline-refund`, `revoke`.
 struct TransactionControl: Sendable, Hashable {
   /// The transaction.
   var transactionId: String
@@ -101,7 +101,7 @@ extension TransactionControl: JSONRecord {
   }
 }
 
-/// What happens to a subscription: `cancel`, `resume`, `renew`.
+/// A change of a subscription: `cancel`, `resume`, `renew`.
 struct SubscriptionControl: Sendable, Hashable {
   /// The subscription.
   var originalTransactionId: String
@@ -137,7 +137,7 @@ extension SubscriptionControl: JSONRecord {
 struct ChangeControl: Sendable, Hashable {
   /// The subscription.
   var originalTransactionId: String
-  /// What it is to be of.
+  /// The product to change to.
   var productId: String
 
   /// Creates one from its fields.
@@ -174,9 +174,9 @@ extension ChangeControl: JSONRecord {
 struct RefundControl: Sendable, Hashable {
   /// The transaction.
   var transactionId: String
-  /// Why; `OTHER` by default.
+  /// The reason; `OTHER` by default.
   var reason: RefundReason?
-  /// How much of it; all by default.
+  /// The refunded share, in percent; all by default.
   var percentage: Double?
 
   /// Creates one from its fields.
@@ -216,7 +216,7 @@ extension RefundControl: JSONRecord {
 struct RefundRequestControl: Sendable, Hashable {
   /// The transaction.
   var transactionId: String
-  /// What the customer says.
+  /// The reason that the customer gives.
   var reason: ConsumptionRequestReason?
 
   /// Creates one from its fields.
@@ -253,7 +253,7 @@ extension RefundRequestControl: JSONRecord {
 struct BillingControl: Sendable, Hashable {
   /// The customer.
   var account: String
-  /// Whether they fail.
+  /// `true` if they fail.
   var fails: Bool
 
   /// Creates one from its fields.
@@ -292,7 +292,7 @@ struct PriceControl: Sendable, Hashable {
   var productId: String
   /// The new price.
   var price: Decimal
-  /// Whether customers must agree to a higher one.
+  /// `true` if customers must agree to a higher one.
   var needsConsent: Bool
 
   /// Creates one from its fields.
@@ -332,7 +332,7 @@ extension PriceControl: JSONRecord {
 struct ConsentControl: Sendable, Hashable {
   /// The subscription.
   var originalTransactionId: String
-  /// Whether the customer agrees.
+  /// `true` if the customer agrees.
   var consents: Bool
 
   /// Creates one from its fields.
@@ -369,7 +369,7 @@ extension ConsentControl: JSONRecord {
 struct SaleControl: Sendable, Hashable {
   /// The product.
   var productId: String
-  /// Whether it can be bought.
+  /// `true` if it can be bought.
   var isForSale: Bool
 
   /// Creates one from its fields.
@@ -404,9 +404,9 @@ extension SaleControl: JSONRecord {
 
 /// An account joins a family, or leaves its own: `family`.
 struct FamilyControl: Sendable, Hashable {
-  /// Who joins or leaves.
+  /// The account that joins or leaves.
   var account: String
-  /// Whose family it joins; it leaves without.
+  /// The organizer of the family that it joins; without one it leaves.
   var organizer: String?
 
   /// Creates one from its fields.
@@ -473,7 +473,7 @@ extension AccountControl: JSONRecord {
 
 /// A payment that waits for approval is decided: `approve`, `decline`.
 struct ApprovalControl: Sendable, Hashable {
-  /// Whose payment.
+  /// The customer whose payment it is.
   var account: String
   /// Its identifier.
   var requestId: String
@@ -510,9 +510,9 @@ extension ApprovalControl: JSONRecord {
 
 /// The clock goes forward: `advance`.
 struct AdvanceControl: Sendable, Hashable {
-  /// By how much: seconds, or a period such as `P1M`.
+  /// The amount: seconds, or a period such as `P1M`.
   var by: JSONValue?
-  /// Up to when.
+  /// The time to go forward to.
   var to: Timestamp?
 
   /// Creates one from its fields.
@@ -545,7 +545,7 @@ extension AdvanceControl: JSONRecord {
 
 /// The clock goes at another rate: `clock`.
 struct ClockControl: Sendable, Hashable {
-  /// How many of its seconds pass in one.
+  /// The number of its seconds that pass in one.
   var rate: Double
 
   /// Creates one from its fields.
@@ -581,7 +581,7 @@ struct RealtimeControl: Sendable, Hashable {
   var originalTransactionId: String
   /// The customer's language.
   var userLocale: String
-  /// Where; by default the realtime URL that was set.
+  /// The URL that is asked; by default the realtime URL that was set.
   var url: String?
 
   /// Creates one from its fields.
@@ -621,7 +621,7 @@ extension RealtimeControl: JSONRecord {
 struct ExternalPurchaseTokenControl: Sendable, Hashable {
   /// The token's identifier; by default a new one of the sandbox.
   var externalPurchaseId: String?
-  /// Whether it is new, or was not reported.
+  /// The state of the token: new, or not reported.
   var subtype: NotificationSubtype
 
   /// Creates one from its fields.
@@ -827,11 +827,11 @@ extension FaultRule: JSONRecord {
 struct FaultMembers: Sendable, Hashable {
   /// Its kind.
   var kind: String
-  /// How long an answer is delayed.
+  /// The delay of an answer, in milliseconds.
   var milliseconds: Int?
-  /// After how many bytes it ends.
+  /// The number of bytes after which it ends.
   var afterBytes: Int?
-  /// By how many bytes its length is wrong.
+  /// The number of bytes by which its length is wrong.
   var off: Int?
   /// The status of the response, or in the answer.
   var status: Int?
@@ -839,11 +839,11 @@ struct FaultMembers: Sendable, Hashable {
   var errorCode: Int?
   /// The format of `Retry-After`.
   var retryAfter: EmulatorFault.RetryAfterForm?
-  /// What that says, or the period of a rate limit.
+  /// The seconds in `Retry-After`, or the period of a rate limit.
   var seconds: Int?
   /// The number of requests in the period.
   var requests: Int?
-  /// Where the redirect leads to.
+  /// The target of the redirect.
   var target: EmulatorFault.RedirectTarget?
   /// The member of the answer.
   var isRetryable: Bool?
@@ -909,17 +909,17 @@ extension FaultMembers: JSONRecord {
   }
 }
 
-/// How the OCSP responder answers from now on: `ocsp`.
+/// The answers of the OCSP responder from now on: `ocsp`.
 struct ResponderInstructions: Sendable, Hashable {
-  /// Whether everything before is forgotten.
+  /// `true` if everything before is forgotten.
   var reset: Bool
-  /// What is wrong with its answers; `null` takes the flaw away.
+  /// The flaw of its answers; `null` takes the flaw away.
   var flaw: ResponderFlaw?
-  /// For how many seconds they are valid; `null` leaves `nextUpdate` out.
+  /// The number of seconds for which they are valid; `null` leaves `nextUpdate` out.
   var lifetime: Int64?
-  /// Who signs them.
+  /// The signer of its answers.
   var signer: ResponderSigner?
-  /// Whether they have the nonce of the request.
+  /// `true` if they have the nonce of the request.
   var repeatsNonce: Bool?
   /// A certificate that is revoked.
   var revoke: ChainedCertificate?

@@ -3,19 +3,19 @@
 
 internal import ReceiptCodec
 
-/// What ``EmulatorSeed`` is read from.
+/// The document from which ``EmulatorSeed`` is read.
 struct SeedDocument: Sendable, Hashable {
-  /// Whether all is removed before.
+  /// `true` if all is removed before.
   var reset: Bool
-  /// Whether the purchases of `SampleReceipts` are added.
+  /// `true` if the purchases of `SampleReceipts` are added.
   var sample: Bool
-  /// How many status requests are answered as pending.
+  /// The number of status requests that are answered as pending.
   var pendingAnswers: Int?
-  /// Where notifications are sent; `null` for nowhere.
+  /// The URL to which notifications are sent; `null` for nowhere.
   var notificationURL: String?
   /// The state of uploaded images and messages.
   var stateOfUploads: StateOfUploads?
-  /// Whether the developer's server passed a performance test.
+  /// `true` if the developer's server passed a performance test.
   var hasPassedPerformanceTest: Bool?
   /// Purchases.
   var transactions: [SeedTransaction]
@@ -103,7 +103,7 @@ extension SeedDocument: JSONRecord {
 struct SeedTransaction: Sendable, Hashable {
   /// The transaction.
   var transaction: JWSTransaction
-  /// Whose it is.
+  /// The customer to whom it belongs.
   var customer: String?
   /// The order on the customer's invoice.
   var orderId: String?
@@ -145,11 +145,11 @@ extension SeedTransaction: JSONRecord {
 struct SeedSubscription: Sendable, Hashable {
   /// Its latest transaction.
   var transaction: JWSTransaction
-  /// How it renews.
+  /// The terms of its renewal.
   var renewalInfo: JWSRenewalInfo
   /// The status that it must have now.
   var status: SubscriptionStatus?
-  /// Whose it is.
+  /// The customer to whom it belongs.
   var customer: String?
   /// The order on the customer's invoice.
   var orderId: String?
@@ -202,7 +202,7 @@ struct SeedHistory: Sendable, Hashable {
   var transaction: JWSTransaction
   /// The number of transactions.
   var count: Int
-  /// Whose it is.
+  /// The customer to whom it belongs.
   var customer: String?
 
   /// Creates one from its fields.
@@ -242,7 +242,7 @@ extension SeedHistory: JSONRecord {
 struct SeedAppTransaction: Sendable, Hashable {
   /// The app transaction.
   var appTransaction: AppTransaction
-  /// Whose it is.
+  /// The customer to whom it belongs.
   var customer: String?
 
   /// Creates one from its fields.
@@ -277,9 +277,9 @@ extension SeedAppTransaction: JSONRecord {
 
 /// A refund.
 struct SeedRefund: Sendable, Hashable {
-  /// What is refunded.
+  /// The transaction that is refunded.
   var transactionId: String
-  /// When; now by default.
+  /// The time of the refund; now by default.
   var date: Timestamp?
 
   /// Creates one from its fields.
@@ -316,7 +316,7 @@ extension SeedRefund: JSONRecord {
 struct SeedNotification: Sendable, Hashable {
   /// The notification.
   var notification: Notification
-  /// What it is about.
+  /// The transactions that it is about.
   var transactionIds: [String]
   /// The attempts to send it.
   var sendAttempts: [SeedAttempt]
@@ -356,7 +356,7 @@ extension SeedNotification: JSONRecord {
 
 /// An attempt to send a notification.
 struct SeedAttempt: Sendable, Hashable {
-  /// When; now by default.
+  /// The time of the attempt; now by default.
   var attemptDate: Timestamp?
   /// Apple's `sendAttemptResult`.
   var sendAttemptResult: String
@@ -395,7 +395,7 @@ struct SeedGroup: Sendable, Hashable {
   var groupId: String
   /// Its type.
   var groupType: String
-  /// What its members may use.
+  /// The products that its members may use, with the role for each.
   var roles: [SeedRole]
   /// App transactions.
   var members: [String]

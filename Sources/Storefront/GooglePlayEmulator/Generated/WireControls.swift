@@ -7,21 +7,21 @@ internal import ReceiptCodec
 struct PlayBuyControl: Sendable, Hashable {
   /// The customer.
   var account: String
-  /// What is bought.
+  /// The product that is bought.
   var productId: String
-  /// How many.
+  /// The number that is bought.
   var quantity: Int
   /// The app's own name of the customer.
   var obfuscatedAccountId: String?
   /// The app's own name of the customer's profile.
   var obfuscatedProfileId: String?
-  /// What the app attaches.
+  /// The text that the app attaches.
   var developerPayload: String?
   /// The code that is redeemed.
   var offerCode: String?
-  /// Whether the payment stays pending.
+  /// `true` if the payment stays pending.
   var isPending: Bool
-  /// Whether it is a licence tester's.
+  /// `true` if it is a licence tester's.
   var isTest: Bool?
 
   /// Creates one from its fields.
@@ -115,9 +115,9 @@ extension DecisionControl: JSONRecord {
 struct PlayRefundControl: Sendable, Hashable {
   /// The order.
   var orderId: String
-  /// Who refunds it.
+  /// The party that refunds it.
   var source: VoidingSource
-  /// Why.
+  /// The reason.
   var reason: VoidingReason
 
   /// Creates one from its fields.
@@ -157,7 +157,7 @@ extension PlayRefundControl: JSONRecord {
 struct PauseControl: Sendable, Hashable {
   /// The purchase.
   var purchaseToken: String
-  /// For how many days.
+  /// The number of days.
   var days: Int64
 
   /// Creates one from its fields.
@@ -190,7 +190,7 @@ extension PauseControl: JSONRecord {
   }
 }
 
-/// Where messages are pushed: `push`.
+/// The endpoint to which messages are pushed: `push`.
 struct PushControl: Sendable, Hashable {
   /// The push endpoint; empty for none.
   var url: String?
@@ -200,7 +200,7 @@ struct PushControl: Sendable, Hashable {
   var email: String?
   /// The subscription's name.
   var subscription: String?
-  /// How often a message is pushed again.
+  /// The number of times that a message is pushed again.
   var duplicates: Int64?
 
   /// Creates one from its fields.
@@ -275,9 +275,9 @@ extension ForgeControl: JSONRecord {
 
 /// Push tokens are signed with a new key: `rotate-keys`.
 struct KeyRotationControl: Sendable, Hashable {
-  /// Whether the keys before stay published.
+  /// `true` if the keys before stay published.
   var keepsOld: Bool
-  /// For how many seconds the key sets may be cached.
+  /// The number of seconds for which the key sets may be cached.
   var maxAge: Int64?
 
   /// Creates one from its fields.
@@ -310,9 +310,9 @@ extension KeyRotationControl: JSONRecord {
 
 /// A quota is set: `quota`.
 struct QuotaControl: Sendable, Hashable {
-  /// What is counted.
+  /// The requests that are counted.
   var bucket: PlayQuotas.Bucket?
-  /// How many requests; Google's by default.
+  /// The number of requests; Google's by default.
   var limit: Int?
 
   /// Creates one from its fields.

@@ -149,7 +149,7 @@ public struct AdvancedCommerceSubscriptionRevokeRequest: Sendable, Hashable {
   public var refundReason: AdvancedCommerceRefundReason
   /// The part of the price.
   public var refundType: AdvancedCommerceRefundType
-  /// Whether Apple shall weigh the risk of the refund.
+  /// `true` if Apple shall weigh the risk of the refund.
   public var refundRiskingPreference: Bool
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
@@ -203,7 +203,7 @@ extension AdvancedCommerceSubscriptionRevokeRequest: WireRequest {
   }
 }
 
-/// When a change takes effect (`effective`).
+/// The time at which a change takes effect (`effective`).
 public enum AdvancedCommerceEffective: Sendable, Hashable {
   /// `IMMEDIATELY`: at once.
   case immediately
@@ -233,7 +233,7 @@ extension AdvancedCommerceEffective: WireEnumeration {
 
 /// New texts of a subscription (Apple's AdvancedCommerceSubscriptionChangeMetadataDescriptors).
 public struct AdvancedCommerceMetadataChangeDescriptors: Sendable, Hashable {
-  /// When it takes effect.
+  /// The time at which it takes effect.
   public var effective: AdvancedCommerceEffective?
   /// Description that the customer sees, at most 45 characters.
   public var description: String?
@@ -279,7 +279,7 @@ public struct AdvancedCommerceMetadataChangeItem: Sendable, Hashable {
   public var displayName: String?
   /// Description that the customer sees, at most 45 characters.
   public var description: String?
-  /// When it takes effect.
+  /// The time at which it takes effect.
   public var effective: AdvancedCommerceEffective?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -677,7 +677,7 @@ public struct AdvancedCommerceRefundRequestItem: Sendable, Hashable {
   public var refundReason: AdvancedCommerceRefundReason
   /// The part of the price.
   public var refundType: AdvancedCommerceRefundType
-  /// Whether the customer loses the item.
+  /// `true` if the customer loses the item.
   public var revoke: Bool
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -734,7 +734,7 @@ public struct AdvancedCommerceRefundRequest: Sendable, Hashable {
   public var requestInfo: AdvancedCommerceRequestInfo
   /// The items.
   public var items: [AdvancedCommerceRefundRequestItem]
-  /// Whether Apple shall weigh the risk of the refund.
+  /// `true` if Apple shall weigh the risk of the refund.
   public var refundRiskingPreference: Bool
   /// Three letters of ISO 4217.
   public var currency: String?
@@ -876,7 +876,7 @@ public struct AdvancedCommerceOneTimeChargeCreateRequest: Sendable, Hashable {
   public var currency: String
   /// Apple's tax code of what is sold.
   public var taxCode: String
-  /// What is sold.
+  /// The item that is sold.
   public var item: AdvancedCommerceOneTimeChargeItem
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
@@ -933,7 +933,7 @@ extension AdvancedCommerceOneTimeChargeCreateRequest: WireRequest {
   }
 }
 
-/// What is sold once (Apple's AdvancedCommerceOneTimeChargeItem).
+/// An item that is sold once (Apple's AdvancedCommerceOneTimeChargeItem).
 public struct AdvancedCommerceOneTimeChargeItem: Sendable, Hashable {
   /// The app's identifier of the item, at most 128 characters.
   public var sku: String
@@ -1003,9 +1003,9 @@ public struct AdvancedCommerceSubscriptionCreateRequest: Sendable, Hashable {
   public var taxCode: String
   /// Texts of the subscription.
   public var descriptors: AdvancedCommerceRequestDescriptors
-  /// How often it renews.
+  /// The renewal period.
   public var period: AdvancedCommercePeriod
-  /// What is sold.
+  /// The items that are sold.
   public var items: [AdvancedCommerceSubscriptionCreateItem]
   /// A transaction of the subscription that it replaces.
   public var previousTransactionId: String?
@@ -1194,11 +1194,11 @@ extension AdvancedCommerceSubscriptionCreateItem: WireRequest {
 public struct AdvancedCommerceRequestOffer: Sendable, Hashable {
   /// Length of one period of the offer.
   public var period: AdvancedCommerceOfferPeriod
-  /// How many periods, 1 to 12.
+  /// The number of periods, 1 to 12.
   public var periodCount: Int64
   /// Price of a period times 1000.
   public var price: Int64
-  /// What the offer is for.
+  /// The purpose of the offer.
   public var reason: AdvancedCommerceOfferReason
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -1254,7 +1254,7 @@ public struct AdvancedCommerceSubscriptionModifyInAppRequest: Sendable, Hashable
   public var requestInfo: AdvancedCommerceRequestInfo
   /// A transaction of the subscription.
   public var transactionId: String
-  /// Whether the period goes on, rather than beginning anew.
+  /// `true` if the period goes on, rather than beginning anew.
   public var retainBillingCycle: Bool
   /// Items that are added.
   public var addItems: [AdvancedCommerceSubscriptionModifyAddItem]?
@@ -1427,9 +1427,9 @@ public struct AdvancedCommerceSubscriptionModifyChangeItem: Sendable, Hashable {
   public var description: String
   /// Price of a period times 1000.
   public var price: Int64
-  /// When it takes effect.
+  /// The time at which it takes effect.
   public var effective: AdvancedCommerceEffective
-  /// Why it changes.
+  /// The reason for the change.
   public var reason: AdvancedCommerceChangeReason
   /// Price of the rest of the present period times 1000; for an immediate effect only.
   public var proratedPrice: Int64?
@@ -1506,7 +1506,7 @@ extension AdvancedCommerceSubscriptionModifyChangeItem: WireRequest {
   }
 }
 
-/// Why an item of a subscription changes (`reason`).
+/// The reason for the change of an item of a subscription (`reason`).
 public enum AdvancedCommerceChangeReason: Sendable, Hashable {
   /// `UPGRADE`: a better product.
   case upgrade
@@ -1579,9 +1579,9 @@ extension AdvancedCommerceSubscriptionModifyRemoveItem: WireRequest {
 
 /// Another period of a subscription (Apple's AdvancedCommerceSubscriptionModifyPeriodChange).
 public struct AdvancedCommerceSubscriptionModifyPeriodChange: Sendable, Hashable {
-  /// How often it renews.
+  /// The renewal period.
   public var period: AdvancedCommercePeriod
-  /// When it takes effect.
+  /// The time at which it takes effect.
   public var effective: AdvancedCommerceEffective
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -1619,7 +1619,7 @@ extension AdvancedCommerceSubscriptionModifyPeriodChange: JSONObject {
 
 /// Other texts of a subscription (Apple's AdvancedCommerceSubscriptionModifyDescriptors).
 public struct AdvancedCommerceSubscriptionModifyDescriptors: Sendable, Hashable {
-  /// When they take effect.
+  /// The time at which they take effect.
   public var effective: AdvancedCommerceEffective
   /// Description that the customer sees, at most 45 characters.
   public var description: String?

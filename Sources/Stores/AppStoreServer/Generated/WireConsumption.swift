@@ -7,7 +7,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   /// Answers a `CONSUMPTION_REQUEST` notification: what is known of a purchase whose refund was requested.
   ///
   /// - Parameters:
-  ///   - request: What is known.
+  ///   - request: The information about the purchase.
   ///   - transactionId: The purchase.
   /// - Returns: The call.
   public static func sendConsumption(_ request: ConsumptionRequest, of transactionId: String) -> Self {
@@ -17,7 +17,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   /// As `sendConsumption(_:of:)`, for consumables alone: the version that came before it.
   ///
   /// - Parameters:
-  ///   - request: What is known.
+  ///   - request: The information about the purchase.
   ///   - transactionId: The purchase.
   /// - Returns: The call.
   public static func sendConsumptionV1(_ request: ConsumptionRequestV1, of transactionId: String) -> Self {
@@ -25,7 +25,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   }
 }
 
-/// How much of a purchase was used (`consumptionStatus`).
+/// The part of a purchase that was used (`consumptionStatus`).
 public enum ConsumptionStatus: Sendable, Hashable {
   /// `0`: not stated.
   case undeclared
@@ -63,7 +63,7 @@ extension ConsumptionStatus: JSONEnumeration {
   }
 }
 
-/// Where a purchase was used (`platform`).
+/// The platform on which a purchase was used (`platform`).
 public enum ConsumptionPlatform: Sendable, Hashable {
   /// `0`: not stated.
   case undeclared
@@ -97,7 +97,7 @@ extension ConsumptionPlatform: JSONEnumeration {
   }
 }
 
-/// Whether a purchase was delivered (`deliveryStatus`, version 1).
+/// The outcome of the delivery of a purchase (`deliveryStatus`, version 1).
 public enum DeliveryStatusV1: Sendable, Hashable {
   /// `0`: delivered, and it works.
   case delivered
@@ -197,7 +197,7 @@ extension AccountTenure: JSONEnumeration {
   }
 }
 
-/// How long the customer used the app (`playTime`).
+/// The time for which the customer used the app (`playTime`).
 public enum PlayTime: Sendable, Hashable {
   /// `0`: not stated.
   case undeclared
@@ -251,7 +251,7 @@ extension PlayTime: JSONEnumeration {
   }
 }
 
-/// Whether a purchase was delivered (`deliveryStatus`).
+/// The outcome of the delivery of a purchase (`deliveryStatus`).
 public enum DeliveryStatus: Sendable, Hashable {
   /// `DELIVERED`: delivered, and it works.
   case delivered
@@ -288,7 +288,7 @@ extension DeliveryStatus: WireEnumeration {
   }
 }
 
-/// What the developer would like to happen to a refund request (`refundPreference`).
+/// The developer's preference about a refund request (`refundPreference`).
 public enum RefundPreference: Sendable, Hashable {
   /// `DECLINE`: decline it.
   case decline
@@ -319,19 +319,19 @@ extension RefundPreference: WireEnumeration {
   }
 }
 
-/// What the developer knows of a purchase whose refund was asked for (Apple's ConsumptionRequest), to be sent
-/// within 12 hours of a `CONSUMPTION_REQUEST` notification.
+/// The developer's information about a purchase whose refund was asked for (Apple's ConsumptionRequest), to
+/// be sent within 12 hours of a `CONSUMPTION_REQUEST` notification.
 public struct ConsumptionRequest: Sendable, Hashable {
-  /// Whether the customer agreed that this is disclosed; it must be `true`.
+  /// `true` if the customer agreed that this is disclosed; it must be `true`.
   public var customerConsented: Bool
-  /// Whether it was delivered.
+  /// The outcome of the delivery.
   public var deliveryStatus: DeliveryStatus
-  /// Whether the customer could try before buying.
+  /// `true` if the customer could try before buying.
   public var sampleContentProvided: Bool
-  /// How much was used, in thousandths of a percent: 0 to 100000; 0 unless delivered; absent for
+  /// The part that was used, in thousandths of a percent: 0 to 100000; 0 unless delivered; absent for
   /// auto-renewable subscriptions.
   public var consumptionPercentage: Int64?
-  /// What should happen.
+  /// The developer's preference.
   public var refundPreference: RefundPreference?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -378,32 +378,32 @@ extension ConsumptionRequest: WireRequest {
   }
 }
 
-/// What the developer knows of a consumable whose refund was asked for (deprecated in favour of
+/// The developer's information about a consumable whose refund was asked for (deprecated in favour of
 /// ``ConsumptionRequest``) (Apple's ConsumptionRequestV1).
 public struct ConsumptionRequestV1: Sendable, Hashable {
-  /// Whether the customer agreed that this is disclosed; it must be `true`.
+  /// `true` if the customer agreed that this is disclosed; it must be `true`.
   public var customerConsented: Bool?
-  /// How much was used.
+  /// The part that was used.
   public var consumptionStatus: ConsumptionStatus?
-  /// Where it was used.
+  /// The platform on which it was used.
   public var platform: ConsumptionPlatform?
-  /// Whether the customer could try before buying.
+  /// `true` if the customer could try before buying.
   public var sampleContentProvided: Bool?
-  /// Whether it was delivered.
+  /// The outcome of the delivery.
   public var deliveryStatus: DeliveryStatusV1?
   /// The app's own identifier of the account, a UUID, or empty.
   public var appAccountToken: UUIDString?
   /// Age of the account.
   public var accountTenure: AccountTenure?
-  /// How long the app was used.
+  /// The time for which the app was used.
   public var playTime: PlayTime?
-  /// What the customer got back in all.
+  /// The total that the customer got back.
   public var lifetimeDollarsRefunded: LifetimeDollars?
-  /// What the customer paid in all.
+  /// The total that the customer paid.
   public var lifetimeDollarsPurchased: LifetimeDollars?
   /// The state of the account.
   public var userStatus: UserStatus?
-  /// What should happen.
+  /// The developer's preference.
   public var refundPreference: RefundPreferenceV1?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -452,7 +452,7 @@ extension ConsumptionRequestV1: WireRequest {
   }
 }
 
-/// What a customer paid, or got back, in all (`lifetimeDollarsPurchased`, `lifetimeDollarsRefunded`).
+/// The total that a customer paid, or got back (`lifetimeDollarsPurchased`, `lifetimeDollarsRefunded`).
 public enum LifetimeDollars: Sendable, Hashable {
   /// `0`: not stated.
   case undeclared
@@ -548,7 +548,7 @@ extension UserStatus: JSONEnumeration {
   }
 }
 
-/// What the developer would like to happen to a refund request (`refundPreference`, version 1).
+/// The developer's preference about a refund request (`refundPreference`, version 1).
 public enum RefundPreferenceV1: Sendable, Hashable {
   /// `0`: not stated.
   case undeclared

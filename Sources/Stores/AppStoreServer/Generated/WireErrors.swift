@@ -1187,7 +1187,7 @@ extension AppStoreServerErrorCode {
   }
 }
 
-/// Why the App Store refuses a request.
+/// The reason that the App Store refuses a request.
 public struct AppStoreServerErrorBody: Sendable, Hashable {
   /// The code.
   package var errorCode: AppStoreServerErrorCode

@@ -31,13 +31,13 @@ where Response == ExternalPurchaseReportResponse, Value == ExternalPurchaseRepor
   }
 }
 
-/// What a token of an external purchase came to (Apple's ExternalPurchaseReport).
+/// The outcome of a token of an external purchase (Apple's ExternalPurchaseReport).
 public struct ExternalPurchaseReport: Sendable, Hashable {
   /// The caller's identifier of the report, a UUID.
   public var requestIdentifier: UUIDString
   /// The identifier of the token.
   public var externalPurchaseId: String
-  /// What the report contains.
+  /// The content of the report.
   public var status: ExternalPurchaseStatus
   /// The transactions; with the status `LINE_ITEM` only.
   public var lineItems: [ExternalPurchaseLineItem]?
@@ -88,7 +88,7 @@ extension ExternalPurchaseReport: WireRequest {
   }
 }
 
-/// What a report about a token contains (`status`).
+/// The content of a report about a token (`status`).
 public enum ExternalPurchaseStatus: Sendable, Hashable {
   /// `LINE_ITEM`: transactions, or corrections of them.
   case lineItem
@@ -127,45 +127,45 @@ extension ExternalPurchaseStatus: WireEnumeration {
 public struct ExternalPurchaseLineItem: Sendable, Hashable {
   /// The caller's identifier of the transaction, unique in the app.
   public var lineItemId: String
-  /// When the customer authorized the purchase, or the refund was completed.
+  /// The time at which the customer authorized the purchase, or the refund was completed.
   public var creationDate: Timestamp
   /// A purchase or a refund.
   public var eventType: ExternalPurchaseEvent
-  /// What was bought.
+  /// The kind of product that was bought.
   public var productType: ExternalPurchaseProductType?
   /// The product.
   public var productIdentifier: String?
-  /// How many.
+  /// The quantity.
   public var quantity: Int64?
   /// The purchase that is refunded, or with which the subscription began.
   public var referenceLineItemId: String?
-  /// Whether it corrects a transaction that was reported with the same identifier.
+  /// `true` if it corrects a transaction that was reported with the same identifier.
   public var restatement: Bool?
-  /// Whether that one is withdrawn; also `restatement` then.
+  /// `true` if that one is withdrawn; also `restatement` then.
   public var erroneouslySubmitted: Bool?
-  /// What happened to a subscription.
+  /// The event of a subscription.
   public var subscriptionEvent: ExternalPurchaseSubscriptionEvent?
-  /// When its period begins.
+  /// The time at which its period begins.
   public var subscriptionStartDate: Timestamp?
-  /// When its period ends.
+  /// The time at which its period ends.
   public var subscriptionEndDate: Timestamp?
-  /// For how many days the customer has paid in all.
+  /// The number of days for which the customer has paid in all.
   public var subscriptionDaysOfPaidService: Int64?
-  /// What the customer paid in: three letters of ISO 4217.
+  /// The currency in which the customer paid: three letters of ISO 4217.
   public var pricingCurrency: String
-  /// What the amounts are in: the same, unless Apple does not support it.
+  /// The currency of the amounts: the same, unless Apple does not support it.
   public var reportingCurrency: String
   /// The price in the reporting currency of one unit of the other, where they differ.
   public var exchangeRate: Double?
-  /// What the customer paid, with tax.
+  /// The amount that the customer paid, with tax.
   public var amountTaxInclusive: Int64
-  /// What the customer paid, without tax.
+  /// The amount that the customer paid, without tax.
   public var amountTaxExclusive: Int64
   /// The tax.
   public var taxAmount: Int64
   /// The country of the tax: three letters of ISO 3166-1.
   public var taxCountry: String
-  /// What remains without tax after refunds and corrections.
+  /// The amount that remains without tax after refunds and corrections.
   public var netAmountTaxExclusive: Int64
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -266,7 +266,7 @@ extension ExternalPurchaseLineItem: WireRequest {
   }
 }
 
-/// What a line item reports (`eventType`).
+/// The event that a line item reports (`eventType`).
 public enum ExternalPurchaseEvent: Sendable, Hashable {
   /// `BUY`: a purchase.
   case buy
@@ -294,7 +294,7 @@ extension ExternalPurchaseEvent: WireEnumeration {
   }
 }
 
-/// What was bought (`productType`).
+/// The kind of product that was bought (`productType`).
 public enum ExternalPurchaseProductType: Sendable, Hashable {
   /// `ONE_TIME_BUY`: something bought once.
   case oneTimeBuy
@@ -322,7 +322,7 @@ extension ExternalPurchaseProductType: WireEnumeration {
   }
 }
 
-/// What happened to a subscription (`subscriptionEvent`).
+/// The event of a subscription (`subscriptionEvent`).
 public enum ExternalPurchaseSubscriptionEvent: Sendable, Hashable {
   /// `SUBSCRIPTION_START`: it is reported for the first time.
   case subscriptionStart

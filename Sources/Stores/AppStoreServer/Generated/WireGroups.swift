@@ -18,7 +18,7 @@ extension AppStoreServerPagedCall where Response == GroupMembersResponse, Elemen
   ///
   /// - Parameters:
   ///   - groupId: The group.
-  ///   - limit: How many members a page has at most, 1 to 100.
+  ///   - limit: The maximum number of members in a page, 1 to 100.
   /// - Returns: The call.
   public static func groupMembers(of groupId: String, limit: Int? = nil) -> Self {
     Self { paginationToken in
@@ -35,7 +35,7 @@ extension AppStoreServerPagedCall where Response == GroupMembersResponse, Elemen
   }
 }
 
-/// What kind of group it is (`groupType`).
+/// The kind of a group (`groupType`).
 public enum GroupType: Sendable, Hashable {
   /// `ORGANIZATION`: an organization.
   case organization
@@ -63,7 +63,7 @@ extension GroupType: WireEnumeration {
   }
 }
 
-/// What a customer is in a group (`role`).
+/// The role of a customer in a group (`role`).
 public enum GroupRoleName: Sendable, Hashable {
   /// `NONE`: nothing particular.
   case noRole
@@ -91,7 +91,7 @@ extension GroupRoleName: WireEnumeration {
   }
 }
 
-/// What a customer is in a group for a product.
+/// The role of a customer in a group for a product.
 public struct GroupRole: Sendable, Hashable {
   /// The product.
   public var productId: String?
@@ -124,9 +124,9 @@ extension GroupRole: JSONObject {
 public struct CustomerGroup: Sendable, Hashable {
   /// The group.
   public var groupId: String?
-  /// What kind of group.
+  /// The kind of group.
   public var groupType: GroupType?
-  /// What the customer is in it.
+  /// The customer's roles in it.
   public var roles: [GroupRole]?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -207,7 +207,7 @@ extension GroupMember: JSONObject {
 public struct GroupMembersResponse: Sendable, Hashable {
   /// The members.
   package var members: [GroupMember]?
-  /// Whether there are more pages.
+  /// `true` if there are more pages.
   package var hasMore: Bool?
   /// Names the place where the next page begins.
   package var paginationToken: String?

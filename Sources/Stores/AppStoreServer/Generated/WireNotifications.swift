@@ -28,7 +28,7 @@ extension AppStoreServerCall where Response == CheckTestNotificationResponse, Va
 extension AppStoreServerPagedCall where Response == NotificationHistoryResponse, Element == SentNotification {
   /// The notifications that were sent.
   ///
-  /// - Parameter request: Which notifications.
+  /// - Parameter request: The selection of notifications.
   /// - Returns: The call.
   public static func notificationHistory(_ request: NotificationHistoryRequest) -> Self {
     Self { paginationToken in
@@ -44,7 +44,8 @@ extension AppStoreServerPagedCall where Response == NotificationHistoryResponse,
   }
 }
 
-/// Which notifications to list (Apple's NotificationHistoryRequest): by type, or by customer, or all.
+/// The selection of notifications to list (Apple's NotificationHistoryRequest): by type, or by customer, or
+/// all.
 public struct NotificationHistoryRequest: Sendable, Hashable {
   /// The first instant, at most 180 days ago, 30 in the sandbox.
   public var startDate: Timestamp
@@ -133,7 +134,7 @@ extension NotificationHistoryItem: JSONObject {
 public struct NotificationHistoryResponse: Sendable, Hashable {
   /// Names the place where the next page begins; to be sent with the same request.
   package var paginationToken: String?
-  /// Whether there are more pages.
+  /// `true` if there are more pages.
   package var hasMore: Bool?
   /// At most 20 notifications, the oldest first.
   package var notificationHistory: [NotificationHistoryItem]?
@@ -221,7 +222,7 @@ extension SendAttemptResult: WireEnumeration {
 
 /// An attempt to deliver a notification (Apple's SendAttemptItem).
 public struct SendAttempt: Sendable, Hashable {
-  /// When it was made.
+  /// The time of the attempt.
   public var attemptDate: Timestamp?
   /// The result.
   public var sendAttemptResult: SendAttemptResult?
@@ -248,7 +249,7 @@ extension SendAttempt: JSONObject {
   }
 }
 
-/// That a test notification will be sent (Apple's SendTestNotificationResponse).
+/// The confirmation that a test notification will be sent (Apple's SendTestNotificationResponse).
 public struct SendTestNotificationResponse: Sendable, Hashable {
   /// Names the notification when asking for its status, for six months.
   public var testNotificationToken: String?

@@ -9,7 +9,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   /// - Parameters:
   ///   - png: The image, a PNG file.
   ///   - identifier: A UUID that no other image has.
-  ///   - size: What it is for; a message's image where `nil`.
+  ///   - size: The purpose of the image; a message's image if `nil`.
   /// - Returns: The call.
   public static func uploadImage(_ png: [UInt8], identifier: UUIDString, size: RetentionImageSize? = nil)
     -> Self
@@ -157,7 +157,7 @@ where Response == PerformanceTestResultResponse, Value == PerformanceTestResultR
   }
 }
 
-/// How a performance test went (`result`).
+/// The result of a performance test (`result`).
 public enum PerformanceTestStatus: Sendable, Hashable {
   /// `PENDING`: still running.
   case pending
@@ -223,13 +223,13 @@ extension PerformanceTestRequest: WireRequest {
   }
 }
 
-/// What a performance test does (Apple's PerformanceTestConfig), and when it is passed.
+/// The parameters of a performance test (Apple's PerformanceTestConfig), and the conditions for passing it.
 public struct PerformanceTestConfiguration: Sendable, Hashable {
-  /// How many requests run at once.
+  /// The number of requests that run at once.
   public var maxConcurrentRequests: Int64?
-  /// How many there are.
+  /// The number of requests.
   public var totalRequests: Int64?
-  /// How long the test takes, in milliseconds.
+  /// The duration of the test, in milliseconds.
   public var totalDuration: Int64?
   /// The longest response time that counts as success, in milliseconds.
   public var responseTimeThreshold: Int64?
@@ -264,9 +264,9 @@ extension PerformanceTestConfiguration: JSONObject {
   }
 }
 
-/// That a performance test began (Apple's PerformanceTestResponse).
+/// The confirmation that a performance test began (Apple's PerformanceTestResponse).
 public struct PerformanceTestResponse: Sendable, Hashable {
-  /// What it does, and when it is passed.
+  /// The parameters of the test, and the conditions for passing it.
   public var config: PerformanceTestConfiguration?
   /// Names the test when asking for its result.
   public var requestId: String?
@@ -293,7 +293,7 @@ extension PerformanceTestResponse: JSONObject {
   }
 }
 
-/// How fast the realtime URL answered (Apple's PerformanceTestResponseTimes), in milliseconds.
+/// The response times of the realtime URL (Apple's PerformanceTestResponseTimes), in milliseconds.
 public struct PerformanceTestResponseTimes: Sendable, Hashable {
   /// On average.
   public var average: Int64?
@@ -334,21 +334,21 @@ extension PerformanceTestResponseTimes: JSONObject {
   }
 }
 
-/// What a performance test found (Apple's PerformanceTestResultResponse).
+/// The findings of a performance test (Apple's PerformanceTestResultResponse).
 public struct PerformanceTestResultResponse: Sendable, Hashable {
-  /// What it did, and when it is passed.
+  /// The parameters of the test, and the conditions for passing it.
   public var config: PerformanceTestConfiguration?
-  /// What was tested.
+  /// The target of the test.
   public var target: String?
-  /// How it went.
+  /// The result.
   public var result: PerformanceTestStatus?
-  /// How many requests succeeded, in percent.
+  /// The share of requests that succeeded, in percent.
   public var successRate: Int64?
-  /// How many requests are still pending.
+  /// The number of requests that are still pending.
   public var numPending: Int64?
-  /// How fast the answers were.
+  /// The response times.
   public var responseTimes: PerformanceTestResponseTimes?
-  /// How many requests failed, and how.
+  /// The number of requests that failed, by result.
   public var failures: PerformanceTestFailures?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -391,7 +391,7 @@ public struct RealtimePromotionalOfferSignatureV1: Sendable, Hashable {
   public var productId: String?
   /// The nonce, in lower case.
   public var nonce: UUIDString?
-  /// When it was signed, in milliseconds since 1970.
+  /// The time of signing, in milliseconds since 1970.
   public var timestamp: Int64?
   /// The key that signed.
   public var keyId: String?
@@ -496,7 +496,7 @@ public struct RealtimeAlternateProduct: Sendable, Hashable {
   public var messageIdentifier: UUIDString?
   /// The product, of the same group.
   public var productId: String?
-  /// How it is billed.
+  /// The billing plan.
   public var billingPlanType: BillingPlanType?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -630,7 +630,7 @@ extension DefaultRetentionMessage: WireRequest {
   }
 }
 
-/// Where the App Store asks which message to show (Apple's RealtimeUrlRequest), set and read.
+/// The URL at which the App Store asks which message to show (Apple's RealtimeUrlRequest), set and read.
 public struct RetentionRealtimeURL: Sendable, Hashable {
   /// An HTTPS URL of at most 256 characters.
   public var realtimeURL: String
@@ -670,7 +670,7 @@ extension RetentionRealtimeURL: WireRequest {
   }
 }
 
-/// Whether Apple approved an image or a message (`imageState`, `messageState`).
+/// The state of Apple's review of an image or a message (`imageState`, `messageState`).
 public enum RetentionReviewState: Sendable, Hashable {
   /// `PENDING`: not reviewed yet.
   case pending
@@ -701,7 +701,7 @@ extension RetentionReviewState: WireEnumeration {
   }
 }
 
-/// What an image is for (`imageSize`).
+/// The purpose of an image (`imageSize`).
 public enum RetentionImageSize: Sendable, Hashable {
   /// `FULL_SIZE`: the image of a message.
   case fullSize
@@ -733,9 +733,9 @@ extension RetentionImageSize: WireEnumeration {
 public struct RetentionImage: Sendable, Hashable {
   /// The image's identifier.
   public var imageIdentifier: UUIDString?
-  /// Whether it is approved.
+  /// The state of Apple's review.
   public var imageState: RetentionReviewState?
-  /// What it is for.
+  /// The purpose of the image.
   public var imageSize: RetentionImageSize?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -787,7 +787,7 @@ extension RetentionImageListResponse: JSONObject {
   }
 }
 
-/// Where the header of a message stands (`headerPosition`).
+/// The position of the header of a message (`headerPosition`).
 public enum RetentionHeaderPosition: Sendable, Hashable {
   /// `ABOVE_BODY`: between image and body.
   case aboveBody
@@ -917,7 +917,7 @@ public struct RetentionMessage: Sendable, Hashable {
   public var body: String
   /// The image.
   public var image: RetentionMessageImage?
-  /// Where the header stands.
+  /// The position of the header.
   public var headerPosition: RetentionHeaderPosition?
   /// At most five bullet points.
   public var bulletPoints: [RetentionBulletPoint]?
@@ -975,7 +975,7 @@ extension RetentionMessage: WireRequest {
 public struct RetentionMessageState: Sendable, Hashable {
   /// The message's identifier.
   public var messageIdentifier: UUIDString?
-  /// Whether it is approved.
+  /// The state of Apple's review.
   public var messageState: RetentionReviewState?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []

@@ -29,7 +29,7 @@ extension AppStoreServerCall where Response == ExtendRenewalDateResponse, Value 
   ///
   /// - Parameters:
   ///   - originalTransactionId: The subscription, by its first transaction.
-  ///   - request: By how much, why, and an identifier of at most 128 characters.
+  ///   - request: The number of days, the reason, and an identifier of at most 128 characters.
   /// - Returns: The call.
   public static func extendRenewalDate(of originalTransactionId: String, _ request: ExtendRenewalDateRequest)
     -> Self
@@ -65,7 +65,7 @@ where Response == MassExtendRenewalDateStatusResponse, Value == MassExtendRenewa
   }
 }
 
-/// Why a renewal date is extended (`extendReasonCode`).
+/// The reason for extending a renewal date (`extendReasonCode`).
 public enum ExtendReasonCode: Sendable, Hashable {
   /// `0`: not stated.
   case undeclared
@@ -105,7 +105,7 @@ extension ExtendReasonCode: JSONEnumeration {
 
 /// Extends the renewal date of one subscription (Apple's ExtendRenewalDateRequest).
 public struct ExtendRenewalDateRequest: Sendable, Hashable {
-  /// By how many days, 1 to 90.
+  /// The number of days, 1 to 90.
   public var extendByDays: Int64
   /// The reason.
   public var extendReasonCode: ExtendReasonCode
@@ -154,13 +154,13 @@ extension ExtendRenewalDateRequest: WireRequest {
   }
 }
 
-/// Whether a renewal date was extended (Apple's ExtendRenewalDateResponse).
+/// The result of extending a renewal date (Apple's ExtendRenewalDateResponse).
 public struct ExtendRenewalDateResponse: Sendable, Hashable {
   /// The subscription, by its first transaction.
   public var originalTransactionId: String?
   /// The purchase event that was extended.
   public var webOrderLineItemId: String?
-  /// Whether it was extended.
+  /// `true` if it was extended.
   public var success: Bool?
   /// The new renewal date.
   public var effectiveDate: Timestamp?
@@ -195,7 +195,7 @@ extension ExtendRenewalDateResponse: JSONObject {
 public struct MassExtendRenewalDateRequest: Sendable, Hashable {
   /// The caller's identifier of this extension, a UUID. The App Store acts once, however often it is sent.
   public var requestIdentifier: UUIDString
-  /// By how many days, 1 to 90.
+  /// The number of days, 1 to 90.
   public var extendByDays: Int64
   /// The reason.
   public var extendReasonCode: ExtendReasonCode
@@ -254,7 +254,7 @@ extension MassExtendRenewalDateRequest: WireRequest {
   }
 }
 
-/// That a mass extension was accepted (Apple's MassExtendRenewalDateResponse).
+/// The confirmation that a mass extension was accepted (Apple's MassExtendRenewalDateResponse).
 public struct MassExtendRenewalDateResponse: Sendable, Hashable {
   /// The request's identifier.
   public var requestIdentifier: UUIDString?
@@ -279,17 +279,17 @@ extension MassExtendRenewalDateResponse: JSONObject {
   }
 }
 
-/// How far a mass extension has come (Apple's MassExtendRenewalDateStatusResponse).
+/// The progress of a mass extension (Apple's MassExtendRenewalDateStatusResponse).
 public struct MassExtendRenewalDateStatusResponse: Sendable, Hashable {
   /// The request's identifier.
   public var requestIdentifier: UUIDString?
-  /// Whether it is done.
+  /// `true` if it is done.
   public var complete: Bool?
-  /// When it was done.
+  /// The time of completion.
   public var completeDate: Timestamp?
-  /// How many subscriptions were extended.
+  /// The number of subscriptions that were extended.
   public var succeededCount: Int64?
-  /// How many were not.
+  /// The number of subscriptions that were not extended.
   public var failedCount: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []

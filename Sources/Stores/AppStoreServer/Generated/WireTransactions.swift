@@ -9,7 +9,7 @@ where Response == TransactionHistoryResponse, Element == VerifiedPayload<JWSTran
   ///
   /// - Parameters:
   ///   - anyTransactionId: Any transaction, original transaction or app transaction of the customer.
-  ///   - filter: Which transactions, and in which order; without one all, the oldest change first.
+  ///   - filter: The selection of transactions and their order; without one all, the oldest change first.
   /// - Returns: The call.
   public static func transactionHistory(
     of anyTransactionId: String, filter: TransactionHistoryFilter = TransactionHistoryFilter()
@@ -30,7 +30,7 @@ where Response == TransactionHistoryResponse, Element == VerifiedPayload<JWSTran
   ///
   /// - Parameters:
   ///   - anyTransactionId: Any transaction, original transaction or app transaction of the customer.
-  ///   - filter: Which transactions, and in which order.
+  ///   - filter: The selection of transactions and their order.
   /// - Returns: The call.
   public static func transactionHistoryV1(
     of anyTransactionId: String, filter: TransactionHistoryFilter = TransactionHistoryFilter()
@@ -148,7 +148,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   }
 }
 
-/// Whether an order identifier is one of the app's (`status`).
+/// The validity of an order identifier: `valid` if it is one of the app's (`status`).
 public enum OrderLookupStatus: Sendable, Hashable {
   /// `0`: the identifier is valid.
   case valid
@@ -180,7 +180,7 @@ extension OrderLookupStatus: JSONEnumeration {
 
 /// The transactions of an order (Apple's OrderLookupResponse).
 public struct OrderLookupResponse: Sendable, Hashable {
-  /// Whether the order identifier is valid.
+  /// The validity of the order identifier.
   package var status: OrderLookupStatus?
   /// The transactions of a valid order, a JWS each.
   package var signedTransactions: [String]?
@@ -214,7 +214,7 @@ public struct RefundHistoryResponse: Sendable, Hashable {
   package var signedTransactions: [String]?
   /// Names the place where the next page begins; to be sent with the same filters.
   package var revision: String?
-  /// Whether there are more pages.
+  /// `true` if there are more pages.
   package var hasMore: Bool?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -303,7 +303,7 @@ extension HistorySort: WireEnumeration {
   }
 }
 
-/// Which transactions of a customer to list (Apple's TransactionHistoryRequest), and in which order. A
+/// The selection of a customer's transactions to list (Apple's TransactionHistoryRequest), and their order. A
 /// transaction must pass all filters; a filter with several values is passed by any of them.
 public struct TransactionHistoryFilter: Sendable, Hashable {
   /// Only purchases at or after this instant.
@@ -322,7 +322,7 @@ public struct TransactionHistoryFilter: Sendable, Hashable {
   public var inAppOwnershipType: InAppOwnershipType?
   /// Only revoked purchases, or only those that are not.
   public var revoked: Bool?
-  /// Whether to leave out revoked purchases. Apple has deprecated it in favour of ``revoked``.
+  /// `true` if revoked purchases are left out. Apple has deprecated it in favour of ``revoked``.
   public var excludeRevoked: Bool?
 
   /// Creates one without any field.
@@ -350,7 +350,7 @@ extension TransactionHistoryFilter: FieldwiseBuildable {
 public struct TransactionHistoryResponse: Sendable, Hashable {
   /// Names the place where the next page begins; to be sent with the same filters.
   package var revision: String?
-  /// Whether there are more pages.
+  /// `true` if there are more pages.
   package var hasMore: Bool?
   /// The app, by its bundle identifier.
   package var bundleId: String?

@@ -28,7 +28,7 @@ extension PlayErrorBody: JSONObject {
   }
 }
 
-/// Why a request was refused (google.rpc.Status in the JSON form of Google's APIs).
+/// The reason that a request was refused (google.rpc.Status in the JSON form of Google's APIs).
 public struct PlayErrorStatus: Sendable, Hashable {
   /// The HTTP status.
   public var code: Int64?
@@ -69,13 +69,13 @@ extension PlayErrorStatus: JSONObject {
 public struct PlayErrorDetail: Sendable, Hashable {
   /// In words.
   public var message: String?
-  /// Where the reason is defined, such as `androidpublisher`.
+  /// The domain in which the reason is defined, such as `androidpublisher`.
   public var domain: String?
   /// The reason in a word, such as `purchaseTokenNoLongerValid`.
   public var reason: String?
   /// The parameter concerned.
   public var location: String?
-  /// What the location is.
+  /// The kind of the location.
   public var locationType: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -112,7 +112,7 @@ public struct AccessTokenResponse: Sendable, Hashable {
   package var accessToken: String?
   /// `Bearer`.
   package var tokenType: String?
-  /// For how many seconds it is valid.
+  /// The number of seconds for which it is valid.
   package var expiresIn: Int64?
   /// The reason for the refusal, such as `invalid_grant`.
   package var error: String?
@@ -190,9 +190,9 @@ public struct JSONWebKey: Sendable, Hashable {
   public var kid: String?
   /// The algorithm, `RS256`.
   public var alg: String?
-  /// What it is for, `sig`.
+  /// The purpose, `sig`.
   public var use: String?
-  /// What may be done with it, `verify`.
+  /// The permitted operations, `verify`.
   public var operations: [String]?
   /// The modulus, base64url of big-endian bytes.
   public var modulus: String?

@@ -48,13 +48,13 @@ extension PubSubPush: WireRequest {
 
 /// A message of Cloud Pub/Sub.
 public struct PubSubMessage: Sendable, Hashable {
-  /// What was published, in standard base64.
+  /// The published data, in standard base64.
   public var data: String?
   /// Identifies the message, however often it is delivered.
   public var messageId: String?
   /// The same.
   public var messageIdAlias: String?
-  /// When it was published.
+  /// The time of publication.
   public var publishTime: Timestamp?
   /// The same.
   public var publishTimeAlias: Timestamp?
@@ -91,23 +91,24 @@ extension PubSubMessage: JSONObject {
   }
 }
 
-/// What Google Play says of a purchase: that something changed. Exactly one of the five notifications is set.
+/// Google Play's message that something about a purchase changed. Exactly one of the five notifications is
+/// set.
 public struct DeveloperNotification: Sendable, Hashable {
   /// The version of this format, `1.0`.
   public var version: String?
   /// The app.
   public var packageName: String?
-  /// When it happened.
+  /// The time of the event.
   public var eventTime: Timestamp?
   /// About a subscription.
   public var subscriptionNotification: PlaySubscriptionNotification?
   /// About a one-time purchase.
   public var oneTimeProductNotification: PlayOneTimeProductNotification?
-  /// That a purchase was voided.
+  /// The voiding of a purchase.
   public var voidedPurchaseNotification: PlayVoidedPurchaseNotification?
   /// Sent by the console to test the topic.
   public var testNotification: PlayTestNotification?
-  /// That a refund awaits a review.
+  /// A refund that awaits a review.
   public var pendingRefundReviewNotification: PlayPendingRefundReviewNotification?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -392,15 +393,15 @@ extension PlayOneTimeProductNotificationType {
   }
 }
 
-/// That a purchase was voided.
+/// The voiding of a purchase.
 public struct PlayVoidedPurchaseNotification: Sendable, Hashable {
   /// The purchase token.
   public var purchaseToken: String?
   /// The order.
   public var orderId: String?
-  /// What was purchased.
+  /// The kind of product that was purchased.
   public var productType: PlayVoidedProductType?
-  /// How much was refunded.
+  /// The extent of the refund.
   public var refundType: PlayRefundType?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -429,7 +430,7 @@ extension PlayVoidedPurchaseNotification: JSONObject {
   }
 }
 
-/// What was purchased.
+/// The kind of product that was purchased.
 public enum PlayVoidedProductType: Sendable, Hashable {
   /// `1`: a subscription.
   case subscription
@@ -459,7 +460,7 @@ extension PlayVoidedProductType: JSONEnumeration {
   }
 }
 
-/// How much was refunded.
+/// The extent of a refund.
 public enum PlayRefundType: Sendable, Hashable {
   /// `1`: all of it.
   case full
@@ -514,7 +515,7 @@ extension PlayTestNotification: JSONObject {
   }
 }
 
-/// That a refund awaits a review.
+/// A refund that awaits a review.
 public struct PlayPendingRefundReviewNotification: Sendable, Hashable {
   /// The version of this format, `1.0`.
   public var version: String?
@@ -522,7 +523,7 @@ public struct PlayPendingRefundReviewNotification: Sendable, Hashable {
   public var pendingRefundToken: String?
   /// The order.
   public var orderId: String?
-  /// Why a refund is asked for.
+  /// The reason for which a refund is asked.
   public var refundReason: PlayRefundReason?
   /// The account that the app stated when it started the purchase.
   public var obfuscatedAccountId: String?
@@ -559,7 +560,7 @@ extension PlayPendingRefundReviewNotification: JSONObject {
   }
 }
 
-/// Why a refund is asked for.
+/// The reason for which a refund is asked.
 public enum PlayRefundReason: Sendable, Hashable {
   /// `7`: a chargeback.
   case chargeback

@@ -8,7 +8,7 @@ extension GooglePlayCall where Response == NoContent {
   ///
   /// - Parameters:
   ///   - orderId: The order.
-  ///   - revokesAccess: Whether access ends, too: at once, and for a subscription without another renewal.
+  ///   - revokesAccess: `true` if access ends, too: at once, and for a subscription without another renewal.
   /// - Returns: The call.
   public static func refundOrder(_ orderId: String, revokesAccess: Bool? = nil) -> Self {
     var parameters = EndpointRequest(orderId)
@@ -20,7 +20,7 @@ extension GooglePlayCall where Response == NoContent {
 extension GooglePlayCall where Response == VoidedPurchasesResponse {
   /// A page of the purchases that were refunded, charged back or revoked.
   ///
-  /// - Parameter query: What is listed.
+  /// - Parameter query: The selection of purchases to list.
   /// - Returns: The call.
   public static func voidedPurchases(query: VoidedPurchasesQuery = VoidedPurchasesQuery()) -> Self {
     var parameters = EndpointRequest()
@@ -29,19 +29,19 @@ extension GooglePlayCall where Response == VoidedPurchasesResponse {
   }
 }
 
-/// What is listed of the voided purchases.
+/// The selection of voided purchases to list.
 public struct VoidedPurchasesQuery: Sendable, Hashable {
-  /// From when on they were voided; at most 30 days ago, which is the default.
+  /// The start of the period in which they were voided; at most 30 days ago, which is the default.
   public var startTime: Timestamp?
-  /// Until when they were voided; now by default.
+  /// The end of the period in which they were voided; now by default.
   public var endTime: Timestamp?
-  /// How many a page has: 1 to 1000, which is the default.
+  /// The size of a page: 1 to 1000, which is the default.
   public var maxResults: Int64?
   /// The token of the page.
   public var token: String?
-  /// Whether subscriptions are listed, too; not by default.
+  /// The kinds of purchases to list; without subscriptions by default.
   public var type: PlayVoidedPurchaseType?
-  /// Whether refunds of a part of the quantity are listed, too; not by default.
+  /// `true` if refunds of a part of the quantity are listed, too; not by default.
   public var includesPartialRefunds: Bool?
 
   /// Creates one without any field.
@@ -64,7 +64,7 @@ extension VoidedPurchasesQuery: FieldwiseBuildable {
   }
 }
 
-/// What is listed of the voided purchases.
+/// The kinds of voided purchases to list.
 public enum PlayVoidedPurchaseType: Sendable, Hashable {
   /// `0`: one-time purchases.
   case oneTime
@@ -96,7 +96,7 @@ extension PlayVoidedPurchaseType: JSONEnumeration {
 
 /// A page of the voided purchases.
 public struct VoidedPurchasesResponse: Sendable, Hashable {
-  /// How many there are; seldom sent.
+  /// The number of results; seldom sent.
   public var pageInfo: PlayPageInfo?
   /// The page that follows; absent from the last page.
   public var tokenPagination: PlayTokenPagination?
@@ -127,7 +127,7 @@ extension VoidedPurchasesResponse: JSONObject {
   }
 }
 
-/// How many results there are.
+/// The number of results.
 public struct PlayPageInfo: Sendable, Hashable {
   /// In all.
   public var totalResults: Int64?
@@ -195,17 +195,17 @@ public struct VoidedPurchase: Sendable, Hashable {
   public var kind: String?
   /// The purchase token.
   public var purchaseToken: String?
-  /// When it was purchased.
+  /// The time of the purchase.
   public var purchaseTimeMillis: Timestamp?
-  /// When it was voided.
+  /// The time at which it was voided.
   public var voidedTimeMillis: Timestamp?
   /// The order.
   public var orderId: String?
-  /// Who voided it.
+  /// The party that voided it.
   public var voidedSource: PlayVoidedSource?
-  /// Why.
+  /// The reason.
   public var voidedReason: PlayVoidedReason?
-  /// How many were refunded, of a refund of a part of the quantity.
+  /// The number that was refunded, of a refund of a part of the quantity.
   public var voidedQuantity: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -242,7 +242,7 @@ extension VoidedPurchase: JSONObject {
   }
 }
 
-/// Who voided a purchase.
+/// The party that voided a purchase.
 public enum PlayVoidedSource: Sendable, Hashable {
   /// `0`: the customer
   case user
@@ -293,7 +293,7 @@ extension PlayVoidedSource {
   }
 }
 
-/// Why a purchase was voided.
+/// The reason that a purchase was voided.
 public enum PlayVoidedReason: Sendable, Hashable {
   /// `0`: another reason
   case other

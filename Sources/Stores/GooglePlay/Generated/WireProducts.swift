@@ -31,7 +31,7 @@ extension GooglePlayCall where Response == NoContent {
   /// - Parameters:
   ///   - productId: The product.
   ///   - token: The purchase token.
-  ///   - request: What is kept with it.
+  ///   - request: The data that is kept with it.
   /// - Returns: The call.
   public static func acknowledgeProduct(
     of productId: String, token: String, with request: ProductAcknowledgeRequest
@@ -51,7 +51,7 @@ extension GooglePlayCall where Response == NoContent {
   }
 }
 
-/// What is kept with an acknowledged one-time purchase.
+/// The data that is kept with an acknowledged one-time purchase.
 public struct ProductAcknowledgeRequest: Sendable, Hashable {
   /// A text that the purchase keeps.
   public var developerPayload: String?
@@ -82,7 +82,7 @@ public struct ProductPurchaseV2: Sendable, Hashable {
   public var kind: String?
   /// The products.
   public var productLineItem: [PlayProductLineItem]?
-  /// Whether it was paid for.
+  /// The state of the payment.
   public var purchaseStateContext: PlayPurchaseStateContext?
   /// Set for a purchase of a licence tester only.
   public var testPurchaseContext: PlayTestPurchaseContext?
@@ -94,9 +94,9 @@ public struct ProductPurchaseV2: Sendable, Hashable {
   public var obfuscatedExternalProfileId: String?
   /// The billing region: two letters of ISO 3166-1.
   public var regionCode: String?
-  /// When it was paid for; absent while it is pending.
+  /// The time of the payment; absent while it is pending.
   public var purchaseCompletionTime: Timestamp?
-  /// Whether the app acknowledged it.
+  /// The state of the acknowledgement by the app.
   public var acknowledgementState: PlayAcknowledgementState?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -176,11 +176,11 @@ public struct PlayProductOfferDetails: Sendable, Hashable {
   public var purchaseOptionId: String?
   /// The token of the offer.
   public var offerToken: String?
-  /// How many were bought.
+  /// The number that was bought.
   public var quantity: Int64?
-  /// How many may still be refunded.
+  /// The number that may still be refunded.
   public var refundableQuantity: Int64?
-  /// Whether it was consumed.
+  /// The state of the consumption.
   public var consumptionState: PlayConsumptionState?
   /// Set where the product is rented.
   public var rentOfferDetails: EmptyObject?
@@ -223,7 +223,7 @@ extension PlayProductOfferDetails: JSONObject {
   }
 }
 
-/// Whether a one-time purchase was paid for.
+/// The state of the payment of a one-time purchase.
 public struct PlayPurchaseStateContext: Sendable, Hashable {
   /// The state.
   public var purchaseState: PlayPurchaseState?
@@ -248,7 +248,7 @@ extension PlayPurchaseStateContext: JSONObject {
   }
 }
 
-/// That a purchase is a test.
+/// The details of a test purchase.
 public struct PlayTestPurchaseContext: Sendable, Hashable {
   /// The form of payment.
   public var fopType: PlayTestPaymentType?
@@ -307,7 +307,7 @@ extension PlayPurchaseState: WireEnumeration {
   }
 }
 
-/// Whether a one-time purchase was consumed.
+/// The state of the consumption of a one-time purchase.
 public enum PlayConsumptionState: Sendable, Hashable {
   /// `CONSUMPTION_STATE_UNSPECIFIED`: not stated.
   case unspecified
@@ -338,7 +338,7 @@ extension PlayConsumptionState: WireEnumeration {
   }
 }
 
-/// Whether the app acknowledged a purchase.
+/// The state of the acknowledgement of a purchase by the app.
 public enum PlayAcknowledgementState: Sendable, Hashable {
   /// `ACKNOWLEDGEMENT_STATE_UNSPECIFIED`: not stated.
   case unspecified
@@ -401,25 +401,25 @@ extension PlayTestPaymentType: WireEnumeration {
 public struct ProductPurchase: Sendable, Hashable {
   /// `androidpublisher#productPurchase`.
   public var kind: String?
-  /// When it was purchased.
+  /// The time of the purchase.
   public var purchaseTimeMillis: Timestamp?
-  /// Whether it was paid for.
+  /// The state of the payment.
   public var purchaseState: PlayProductState?
-  /// Whether it was consumed.
+  /// The state of the consumption.
   public var consumptionState: PlayProductConsumption?
-  /// What the app stored with the purchase.
+  /// The text that the app stored with the purchase.
   public var developerPayload: String?
   /// The order.
   public var orderId: String?
   /// Set where it was bought in a special way.
   public var purchaseType: PlayPurchaseType?
-  /// Whether the app acknowledged it.
+  /// The state of the acknowledgement by the app.
   public var acknowledgementState: PlayProductAcknowledgement?
   /// The purchase token; may be absent.
   public var purchaseToken: String?
   /// The product; may be absent.
   public var productId: String?
-  /// How many were bought; absent for one.
+  /// The number that was bought; absent for one.
   public var quantity: Int64?
   /// The account that the app stated when it started the purchase.
   public var obfuscatedExternalAccountId: String?
@@ -427,7 +427,7 @@ public struct ProductPurchase: Sendable, Hashable {
   public var obfuscatedExternalProfileId: String?
   /// The billing region: two letters of ISO 3166-1.
   public var regionCode: String?
-  /// How many may still be refunded.
+  /// The number that may still be refunded.
   public var refundableQuantity: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -512,7 +512,7 @@ extension PlayProductState: JSONEnumeration {
   }
 }
 
-/// Whether a one-time purchase was consumed, in the older form.
+/// The state of the consumption of a one-time purchase, in the older form.
 public enum PlayProductConsumption: Sendable, Hashable {
   /// `0`: it was not consumed.
   case yetToBeConsumed
@@ -542,7 +542,7 @@ extension PlayProductConsumption: JSONEnumeration {
   }
 }
 
-/// Whether the app acknowledged a purchase, in the older form.
+/// The state of the acknowledgement of a purchase by the app, in the older form.
 public enum PlayProductAcknowledgement: Sendable, Hashable {
   /// `0`: it was not acknowledged.
   case pending
@@ -572,7 +572,7 @@ extension PlayProductAcknowledgement: JSONEnumeration {
   }
 }
 
-/// How a purchase was made that was not made in the ordinary way.
+/// The way in which a purchase was made that was not made in the ordinary way.
 public enum PlayPurchaseType: Sendable, Hashable {
   /// `0`: by a licence tester.
   case test

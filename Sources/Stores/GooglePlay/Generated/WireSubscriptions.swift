@@ -19,7 +19,7 @@ extension GooglePlayCall where Response == RevokeSubscriptionResponse {
   ///
   /// - Parameters:
   ///   - token: The purchase token.
-  ///   - request: How much is refunded.
+  ///   - request: The extent of the refund.
   /// - Returns: The call.
   public static func revokeSubscription(_ token: String, with request: RevokeSubscriptionRequest) -> Self {
     Self(.revokeSubscription, EndpointRequest(token, json: request))
@@ -32,7 +32,7 @@ extension GooglePlayCall where Response == NoContent {
   /// - Parameters:
   ///   - subscriptionId: The product.
   ///   - token: The purchase token.
-  ///   - request: What is kept with it.
+  ///   - request: The data that is kept with it.
   /// - Returns: The call.
   public static func acknowledgeSubscription(
     of subscriptionId: String, token: String, with request: SubscriptionAcknowledgeRequest
@@ -64,7 +64,7 @@ extension GooglePlayCall where Response == NoContent {
   }
 }
 
-/// What is kept with an acknowledged subscription.
+/// The data that is kept with an acknowledged subscription.
 public struct SubscriptionAcknowledgeRequest: Sendable, Hashable {
   /// A text that the purchase keeps.
   public var developerPayload: String?
@@ -131,9 +131,9 @@ extension PlayExternalAccountIds: WireRequest {
   }
 }
 
-/// How a subscription is revoked.
+/// The terms of the revocation of a subscription.
 public struct RevokeSubscriptionRequest: Sendable, Hashable {
-  /// How much is refunded.
+  /// The extent of the refund.
   public var revocationContext: PlayRevocationContext
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -170,7 +170,7 @@ extension RevokeSubscriptionRequest: WireRequest {
   }
 }
 
-/// How much is refunded: exactly one member is set.
+/// The extent of the refund: exactly one member is set.
 public struct PlayRevocationContext: Sendable, Hashable {
   /// The whole of the latest payment.
   public var fullRefund: EmptyObject?
@@ -246,7 +246,7 @@ extension PlayItemBasedRefund: WireRequest {
   }
 }
 
-/// That a subscription was revoked: an object without documented members.
+/// The confirmation that a subscription was revoked: an object without documented members.
 public struct RevokeSubscriptionResponse: Sendable, Hashable {
   /// Not documented.
   public var kind: String?
@@ -277,7 +277,7 @@ public struct SubscriptionPurchaseV2: Sendable, Hashable {
   public var kind: String?
   /// The billing region: two letters of ISO 3166-1.
   public var regionCode: String?
-  /// When it was granted; absent while it is pending.
+  /// The time at which it was granted; absent while it is pending.
   public var startTime: Timestamp?
   /// The state.
   public var subscriptionState: PlaySubscriptionState?
@@ -295,7 +295,7 @@ public struct SubscriptionPurchaseV2: Sendable, Hashable {
   public var onHoldStateContext: PlayRenewalProblemContext?
   /// Set for a purchase of a licence tester only.
   public var testPurchase: EmptyObject?
-  /// Whether the app acknowledged it.
+  /// The state of the acknowledgement by the app.
   public var acknowledgementState: PlayAcknowledgementState?
   /// The customer as the app knows them.
   public var externalAccountIdentifiers: PlayExternalAccountIdentifiers?
@@ -434,9 +434,9 @@ extension PlaySubscriptionState {
   }
 }
 
-/// When a paused subscription resumes.
+/// The resumption of a paused subscription.
 public struct PlayPausedStateContext: Sendable, Hashable {
-  /// When it resumes by itself.
+  /// The time at which it resumes by itself.
   public var autoResumeTime: Timestamp?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -459,7 +459,7 @@ extension PlayPausedStateContext: JSONObject {
   }
 }
 
-/// Who cancelled a subscription: one member is set.
+/// The party that cancelled a subscription: one member is set.
 public struct PlayCanceledStateContext: Sendable, Hashable {
   /// The customer.
   public var userInitiatedCancellation: PlayUserInitiatedCancellation?
@@ -496,11 +496,11 @@ extension PlayCanceledStateContext: JSONObject {
   }
 }
 
-/// That the customer cancelled a subscription.
+/// The cancellation of a subscription by the customer.
 public struct PlayUserInitiatedCancellation: Sendable, Hashable {
-  /// What they answered when asked why.
+  /// The customer's answer when asked why.
   public var cancelSurveyResult: PlayCancelSurveyResult?
-  /// When.
+  /// The time of the cancellation.
   public var cancelTime: Timestamp?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -525,7 +525,7 @@ extension PlayUserInitiatedCancellation: JSONObject {
   }
 }
 
-/// Why a customer cancelled a subscription.
+/// The customer's reason for cancelling a subscription.
 public struct PlayCancelSurveyResult: Sendable, Hashable {
   /// The reason.
   public var reason: PlayCancelSurveyReason?
@@ -554,7 +554,7 @@ extension PlayCancelSurveyResult: JSONObject {
   }
 }
 
-/// Why a customer cancelled a subscription.
+/// The customer's reason for cancelling a subscription.
 public enum PlayCancelSurveyReason: Sendable, Hashable {
   /// `CANCEL_SURVEY_REASON_UNSPECIFIED`: not stated.
   case unspecified
@@ -627,7 +627,7 @@ extension PlayExternalAccountIdentifiers: JSONObject {
   }
 }
 
-/// Why a subscription is in its grace period or on hold.
+/// The reason that a subscription is in its grace period or on hold.
 public struct PlayRenewalProblemContext: Sendable, Hashable {
   /// Set where the payment of the renewal was declined.
   public var renewalDeclined: PlayRenewalDeclined?
@@ -751,7 +751,7 @@ extension PlayOutOfAppPurchaseContext: JSONObject {
 public struct PlaySubscriptionLineItem: Sendable, Hashable {
   /// The product.
   public var productId: String?
-  /// When it expires, or renews.
+  /// The time at which it expires, or renews.
   public var expiryTime: Timestamp?
   /// The latest order that was charged for.
   public var latestSuccessfulOrderId: String?
@@ -814,7 +814,7 @@ extension PlaySubscriptionLineItem: JSONObject {
 
 /// The terms of a product that renews.
 public struct PlayAutoRenewingPlan: Sendable, Hashable {
-  /// Whether it renews.
+  /// `true` if it renews.
   public var autoRenewEnabled: Bool?
   /// The price of a period.
   public var recurringPrice: PlayMoney?
@@ -822,7 +822,7 @@ public struct PlayAutoRenewingPlan: Sendable, Hashable {
   public var priceChangeDetails: PlayPriceChangeDetails?
   /// Set for a plan that is paid in instalments.
   public var installmentDetails: PlayInstallmentDetails?
-  /// Whether the customer agreed to a higher price after an offer.
+  /// The state of the customer's consent to a higher price after an offer.
   public var priceStepUpConsentDetails: PlayPriceStepUpConsentDetails?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -890,11 +890,11 @@ extension PlayMoney: JSONObject {
 public struct PlayPriceChangeDetails: Sendable, Hashable {
   /// The new price.
   public var newPrice: PlayMoney?
-  /// How the price changes.
+  /// The kind of the price change.
   public var priceChangeMode: PlayPriceChangeMode?
-  /// How far that is.
+  /// The state of the price change.
   public var priceChangeState: PlayPriceChangeState?
-  /// When the new price is charged first.
+  /// The time at which the new price is first charged.
   public var expectedNewPriceChargeTime: Timestamp?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -923,7 +923,7 @@ extension PlayPriceChangeDetails: JSONObject {
   }
 }
 
-/// How a price changes.
+/// The kind of a price change.
 public enum PlayPriceChangeMode: Sendable, Hashable {
   /// `PRICE_CHANGE_MODE_UNSPECIFIED`: not stated.
   case unspecified
@@ -957,7 +957,7 @@ extension PlayPriceChangeMode: WireEnumeration {
   }
 }
 
-/// How far the change of a price is.
+/// The state of a price change.
 public enum PlayPriceChangeState: Sendable, Hashable {
   /// `PRICE_CHANGE_STATE_UNSPECIFIED`: not stated.
   case unspecified
@@ -996,11 +996,11 @@ extension PlayPriceChangeState: WireEnumeration {
 
 /// A plan that is paid in instalments.
 public struct PlayInstallmentDetails: Sendable, Hashable {
-  /// How many payments the customer committed to first.
+  /// The number of payments to which the customer committed first.
   public var initialCommittedPaymentsCount: Int64?
-  /// How many of these remain.
+  /// The number of these that remain.
   public var remainingCommittedPaymentsCount: Int64?
-  /// How many they commit to after that.
+  /// The number of payments to which the customer commits after that.
   public var subsequentCommittedPaymentsCount: Int64?
   /// Set where it ends with the last of these.
   public var pendingCancellation: EmptyObject?
@@ -1031,11 +1031,11 @@ extension PlayInstallmentDetails: JSONObject {
   }
 }
 
-/// Whether the customer agreed to the higher price after an offer.
+/// The state of the customer's consent to the higher price after an offer.
 public struct PlayPriceStepUpConsentDetails: Sendable, Hashable {
   /// The state.
   public var state: PlayPriceStepUpConsentState?
-  /// Until when they may agree.
+  /// The time until which the customer may agree.
   public var consentDeadlineTime: Timestamp?
   /// The higher price.
   public var newPrice: PlayMoney?
@@ -1064,7 +1064,7 @@ extension PlayPriceStepUpConsentDetails: JSONObject {
   }
 }
 
-/// Whether the customer agreed to the higher price after an offer.
+/// The state of the customer's consent to the higher price after an offer.
 public enum PlayPriceStepUpConsentState: Sendable, Hashable {
   /// `CONSENT_STATE_UNSPECIFIED`: not stated.
   case unspecified
@@ -1283,7 +1283,7 @@ extension PlayDeferredItemReplacement: JSONObject {
 public struct PlayItemReplacement: Sendable, Hashable {
   /// The product.
   public var productId: String?
-  /// How it was replaced.
+  /// The mode of the replacement.
   public var replacementMode: PlayReplacementMode?
   /// The base plan.
   public var basePlanId: String?
@@ -1316,7 +1316,7 @@ extension PlayItemReplacement: JSONObject {
   }
 }
 
-/// How a product was replaced by another.
+/// The mode of the replacement of a product by another.
 public enum PlayReplacementMode: Sendable, Hashable {
   /// `REPLACEMENT_MODE_UNSPECIFIED`: not stated.
   case unspecified
