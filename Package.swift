@@ -72,11 +72,11 @@ let package = Package(
     .target(
       name: "ReceiptVerification",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ThreadSanitizing"]),
-    // What a receipt says, unverified, in words: what `receipt-tool inspect` shows. No product.
+    // The contents of a receipt, unverified, in words, as `receipt-tool inspect` shows them. No product.
     .target(
       name: "ReceiptInspection",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification"]),
-    // What asks over HTTP asks this; which client answers is the caller's choice.
+    // The interface through which requests over HTTP are sent; which client sends them is the caller's choice.
     .target(name: "ReceiptHTTP", dependencies: ["ReceiptBytes", "ReceiptCodec", "ThreadSanitizing"]),
     .target(
       name: "AppStoreServer",
@@ -151,7 +151,7 @@ let package = Package(
       cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
       linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
 
-    // What `receipt-tool version` says of its build. scripts/package names the commit; a plain build has none.
+    // The build information of `receipt-tool version`. scripts/package names the commit; a plain build has none.
     .target(
       name: "CBuild",
       cSettings: [.define("RECEIPTKIT_COMMIT", to: Context.environment["RECEIPTKIT_COMMIT"] ?? "")]),
@@ -402,7 +402,7 @@ let package = Package(
         "ReceiptBytes",
         "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
-    // What libFuzzer runs in a package of its own (scripts/fuzz), with the seeds and regressions alone.
+    // The targets that libFuzzer runs in a package of its own (scripts/fuzz), with the seeds and regressions alone.
     .testTarget(
       name: "FuzzTargetTests",
       dependencies: [

@@ -4,7 +4,7 @@ import Hummingbird
 import ReceiptObservability
 import ReceiptVerification
 
-/// What a handler behind the middleware gets: a receipt that was verified.
+/// The context of a handler behind the middleware: it has a receipt that was verified.
 struct PurchaseContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   var receipt: VerifiedReceipt?

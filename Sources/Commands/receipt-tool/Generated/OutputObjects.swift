@@ -37,7 +37,7 @@ enum Output {
     static let type = "audit-acknowledgement"
     /// Its entry.
     var index: UInt64
-    /// Whether it was recorded before.
+    /// `true` if it was recorded before.
     var repeated: Bool
 
     func append(to object: inout JSONWriter) {
@@ -55,7 +55,7 @@ enum Output {
     var index: UInt64
     /// The name of the log.
     var origin: String
-    /// How many entries the checkpoint covers.
+    /// The number of entries that the checkpoint covers.
     var treeSize: UInt64
     /// The root of the tree.
     var rootHash: String
@@ -69,18 +69,18 @@ enum Output {
     }
   }
 
-  /// Whether a proof proves its entry.
+  /// The result of checking that a proof proves its entry.
   struct AuditCheck: OutputObject {
     static let type = "audit-check"
     /// The file.
     var source: String
-    /// Whether it does.
+    /// `true` if the proof proves its entry.
     var proven: Bool
     /// Why not.
     var message: String?
     /// The name of the log.
     var origin: String?
-    /// How many entries the checkpoint covers.
+    /// The number of entries that the checkpoint covers.
     var treeSize: UInt64?
     /// The root of the tree.
     var rootHash: String?
@@ -98,14 +98,14 @@ enum Output {
     }
   }
 
-  /// That the proofs are of all entries of an original transaction.
+  /// The confirmation that the proofs are of all entries of an original transaction.
   struct AuditCompleteness: OutputObject {
     static let type = "audit-completeness"
     /// `true`.
     var complete: Bool
     /// The original transaction.
     var originalTransactionId: String
-    /// How many entries it has.
+    /// The number of entries.
     var entries: UInt64
     /// Among the first so many entries of the trail.
     var treeSize: UInt64
@@ -123,13 +123,13 @@ enum Output {
     static let type = "audit-checkpoint"
     /// The name of the log.
     var origin: String
-    /// How many entries it covers.
+    /// The number of entries it covers.
     var treeSize: UInt64
     /// The root of the tree.
     var rootHash: String
     /// The signed note (C2SP tlog-checkpoint).
     var note: String
-    /// With `--witnesses`: who cosigned.
+    /// With `--witnesses`: the cosignatures.
     var cosignatures: [Cosignature]?
 
     func append(to object: inout JSONWriter) {
@@ -161,7 +161,7 @@ enum Output {
     var erased: UInt64
     /// The entry that records the erasure.
     var index: UInt64
-    /// Whether it was erased before.
+    /// `true` if it was erased before.
     var repeated: Bool
 
     func append(to object: inout JSONWriter) {
@@ -178,15 +178,15 @@ enum Output {
     var trail: String
     /// The name of the log.
     var origin: String
-    /// In which period the same verdict is recorded only once.
+    /// The period in which the same verdict is recorded only once.
     var once: String
-    /// How many entries it has.
+    /// The number of entries.
     var entries: UInt64
-    /// How many of them the last checkpoint covers.
+    /// The number of entries that the last checkpoint covers.
     var treeSize: UInt64
     /// The root of the tree of all entries.
     var rootHash: String
-    /// How many bytes are stored.
+    /// The number of stored bytes.
     var bytes: UInt64
     /// When the first entry was recorded.
     var firstTime: Timestamp?
@@ -206,22 +206,22 @@ enum Output {
     }
   }
 
-  /// Whether a trail, or an export, is intact.
+  /// The result of checking that a trail, or an export, is intact.
   struct AuditFsck: OutputObject {
     static let type = "audit-fsck"
     /// The trail.
     var trail: String
-    /// Whether nothing is wrong.
+    /// `true` if nothing is wrong.
     var intact: Bool
-    /// How many entries it has.
+    /// The number of entries.
     var entries: UInt64
     /// The root of the tree.
     var rootHash: String?
-    /// How many entries the last checkpoint covers.
+    /// The number of entries that the last checkpoint covers.
     var treeSize: UInt64?
-    /// Whether it holds the keys of erasable parts.
+    /// `true` if it holds the keys of erasable parts.
     var hasKeys: Bool
-    /// What is wrong; not all of very many.
+    /// The faults; not all of very many.
     var faults: [Fault]
 
     func append(to object: inout JSONWriter) {
@@ -235,15 +235,15 @@ enum Output {
     }
   }
 
-  /// What is wrong with a trail.
+  /// A fault of a trail.
   struct Fault: OutputPart {
     /// The stable code.
     var code: String
     /// The entry.
     var index: UInt64?
-    /// Where.
+    /// The place.
     var place: String
-    /// What was found.
+    /// The finding.
     var message: String
 
     func append(to object: inout JSONWriter) {
@@ -261,7 +261,7 @@ enum Output {
     var folder: String?
     /// The file of the table.
     var table: String?
-    /// How many entries were written.
+    /// The number of entries that were written.
     var treeSize: UInt64
     /// The root of the tree.
     var rootHash: String
@@ -279,7 +279,7 @@ enum Output {
     static let type = "audit-import"
     /// The trail.
     var trail: String
-    /// How many entries it has.
+    /// The number of entries.
     var treeSize: UInt64
     /// The root of the tree.
     var rootHash: String
@@ -296,7 +296,7 @@ enum Output {
     static let type = "audit-migration"
     /// The new place.
     var trail: String
-    /// How many entries it has.
+    /// The number of entries.
     var treeSize: UInt64
     /// The root of the tree.
     var rootHash: String
@@ -358,7 +358,7 @@ enum Output {
     static let type = "audit-reindexing"
     /// The trail.
     var trail: String
-    /// How many entries were indexed.
+    /// The number of entries that were indexed.
     var entries: UInt64
 
     func append(to object: inout JSONWriter) {
@@ -423,7 +423,7 @@ enum Output {
     static let type = "store"
     /// The folder.
     var store: String
-    /// How many products it sells.
+    /// The number of products it sells.
     var products: Int64
     /// The root certificate, for `verify --trust`.
     var rootFile: String
@@ -483,11 +483,11 @@ enum Output {
     static let type = "store-transaction"
     /// Its identifier in the queue.
     var id: String
-    /// How far it is.
+    /// The state.
     var state: String
     /// The product.
     var productId: String
-    /// How many.
+    /// The quantity.
     var quantity: Int64
     /// The app's identifier of the user's account.
     var applicationUsername: String?
@@ -530,7 +530,7 @@ enum Output {
     var account: String
     /// The product.
     var productId: String
-    /// How many.
+    /// The quantity.
     var quantity: Int64
     /// When it was asked for.
     var requestDate: Timestamp
@@ -571,7 +571,7 @@ enum Output {
     var originalTransactionId: String
     /// The product.
     var productId: String
-    /// How many.
+    /// The quantity.
     var quantity: Int64
     /// When it was sold.
     var purchaseDate: Timestamp
@@ -579,11 +579,11 @@ enum Output {
     var expiresDate: Timestamp?
     /// When it was refunded or revoked.
     var revocationDate: Timestamp?
-    /// What was charged, times 1000.
+    /// The amount that was charged, times 1000.
     var price: Int64?
-    /// Whether the customer's queue has finished it.
+    /// `true` if the customer's queue has finished it.
     var finished: Bool
-    /// Whether it restores another purchase.
+    /// `true` if it restores another purchase.
     var restored: Bool
 
     func append(to object: inout JSONWriter) {
@@ -672,7 +672,7 @@ enum Output {
     static let type = "error"
     /// A stable code: that of the exit code (`refused`, `unavailable`, `usage`, `malformed-input`, `unreadable-input`, `internal-fault`, `cannot-create`, `input-output`), or of the part that failed, such as `not-found`.
     var code: String
-    /// What is wrong, in a sentence.
+    /// An explanation of the error, in a sentence.
     var message: String
     /// The exit code that this error leads to.
     var exitCode: Int64
@@ -680,7 +680,7 @@ enum Output {
     var option: String?
     /// The input that cannot be used.
     var source: String?
-    /// Where in the input.
+    /// The place in the input.
     var place: String?
 
     func append(to object: inout JSONWriter) {
@@ -708,7 +708,7 @@ enum Output {
     var libcrypto: String
     /// The version of SQLite.
     var sqlite: String
-    /// With `--self-test`: whether signatures of a key that is met often are verified faster.
+    /// With `--self-test`: `true` if signatures of a key that is met often are verified faster.
     var fixedKeyTables: Bool?
     /// With `--self-test`: the version of libcurl; absent where it is not installed.
     var libcurl: String?
@@ -742,7 +742,7 @@ enum Output {
     }
   }
 
-  /// What receipts are signed with.
+  /// The certificates or the key that sign receipts.
   struct Identity: OutputObject {
     static let type = "identity"
     /// The folder.
@@ -804,7 +804,7 @@ enum Output {
     }
   }
 
-  /// What a store answered.
+  /// The answer of a store.
   struct APIResponse: OutputObject {
     static let type = "api-response"
     /// Method and path of the endpoint, as the store documents them.

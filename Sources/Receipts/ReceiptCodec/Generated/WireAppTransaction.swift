@@ -21,7 +21,7 @@ public struct AppTransaction: Sendable, Hashable {
   public var originalApplicationVersion: String?
   /// Base64 of a SHA-384 digest over the nonce and the device identifier.
   public var deviceVerification: String?
-  /// What `deviceVerification` is computed over, beside the device identifier.
+  /// The value that `deviceVerification` is computed over, besides the device identifier.
   public var deviceVerificationNonce: UUIDString?
   /// When the customer ordered the app ahead of its release.
   public var preorderDate: Timestamp?

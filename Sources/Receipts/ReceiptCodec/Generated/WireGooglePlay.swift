@@ -14,9 +14,9 @@ public struct GooglePlayPurchase: Sendable, Hashable {
   public var productIds: [String]?
   /// When the product was bought.
   public var purchaseTime: Timestamp?
-  /// Whether it was paid for when it was signed.
+  /// The payment state when it was signed.
   public var purchaseState: GooglePlayPurchaseState?
-  /// What the app passed in; often JSON in itself.
+  /// The text that the app passed in; often JSON in itself.
   public var developerPayload: String?
   /// Identifies the purchase, and a subscription with its renewals, to Google's interfaces; absent in 2011.
   public var purchaseToken: String?
@@ -24,11 +24,11 @@ public struct GooglePlayPurchase: Sendable, Hashable {
   public var obfuscatedAccountId: String?
   /// The app's own identifier of the customer's profile.
   public var obfuscatedProfileId: String?
-  /// How many were bought; since 2022.
+  /// The quantity that was bought; since 2022.
   public var quantity: Int64?
   /// Present for subscriptions only: whether it renews.
   public var autoRenewing: Bool?
-  /// Whether the app had acknowledged it when it was signed.
+  /// `true` if the app had acknowledged it when it was signed.
   public var acknowledged: Bool?
   /// In an order list: the message that announced the order.
   public var notificationId: String?
@@ -142,7 +142,7 @@ extension GooglePlayOrderList: Codable {
   public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
-/// Whether a purchase was paid for (`purchaseState` of the signed data; Google's interfaces number it
+/// The payment state of a purchase (`purchaseState` of the signed data; Google's interfaces number it
 /// otherwise).
 public enum GooglePlayPurchaseState: Sendable, Hashable {
   /// `0`: paid for.

@@ -4,7 +4,7 @@
 /// A purchase as Huawei AppGallery signs it (`InAppPurchaseData`). Unlike Google's it states when a
 /// subscription expires.
 public struct HuaweiPurchase: Sendable, Hashable {
-  /// Whether a subscription renews.
+  /// `true` if a subscription renews.
   public var autoRenewing: Bool?
   /// The order; a subscription has another one in each period.
   public var orderId: String?
@@ -24,11 +24,11 @@ public struct HuaweiPurchase: Sendable, Hashable {
   public var purchaseTime: Timestamp?
   /// The same.
   public var purchaseTimeMillis: Timestamp?
-  /// Whether it was paid for when it was signed.
+  /// The payment state when it was signed.
   public var purchaseState: HuaweiPurchaseState?
-  /// What the app passed in.
+  /// The text that the app passed in.
   public var developerPayload: String?
-  /// What the app passed in to tell requests apart.
+  /// The text that the app passed in to tell requests apart.
   public var developerChallenge: String?
   /// Identifies the purchase, and a subscription with its renewals, to Huawei's interfaces.
   public var purchaseToken: String?
@@ -60,23 +60,23 @@ public struct HuaweiPurchase: Sendable, Hashable {
   public var subscriptionId: String?
   /// The subscription that this one replaced.
   public var oriSubscriptionId: String?
-  /// How many were bought.
+  /// The quantity that was bought.
   public var quantity: Int64?
-  /// How many days the subscription has been paid for.
+  /// The number of days that the subscription has been paid for.
   public var daysLasted: Int64?
-  /// How many full periods it has run.
+  /// The number of full periods it has run.
   public var numOfPeriods: Int64?
-  /// How many periods it has run at a discount.
+  /// The number of periods it has run at a discount.
   public var numOfDiscount: Int64?
   /// When the subscription expires or renews.
   public var expirationDate: Timestamp?
   /// Why it expired.
   public var expirationIntent: Int64?
-  /// Whether Huawei still tries to renew it.
+  /// A flag that tells whether Huawei still tries to renew it.
   public var retryFlag: Int64?
-  /// Whether it is in an introductory period.
+  /// A flag that tells whether it is in an introductory period.
   public var introductoryFlag: Int64?
-  /// Whether it is in a trial period.
+  /// A flag that tells whether it is in a trial period.
   public var trialFlag: Int64?
   /// When it was withdrawn, such as by customer service.
   public var cancelTime: Timestamp?
@@ -84,23 +84,23 @@ public struct HuaweiPurchase: Sendable, Hashable {
   public var cancelReason: Int64?
   /// Information on the app.
   public var appInfo: String?
-  /// Whether the customer switched notices off.
+  /// A flag that tells whether the customer switched notices off.
   public var notifyClosed: Int64?
-  /// Whether it will renew.
+  /// A flag that tells whether it will renew.
   public var renewStatus: Int64?
-  /// Whether the customer agreed to a higher price.
+  /// The customer's answer to a higher price.
   public var priceConsentStatus: Int64?
   /// The price of the next period.
   public var renewPrice: JSONValue?
-  /// Whether the subscription was in force when it was signed.
+  /// `true` if the subscription was in force when it was signed.
   public var subIsvalid: Bool?
-  /// Whether its next period was deferred.
+  /// A flag that tells whether its next period was deferred.
   public var deferFlag: Int64?
-  /// Who ended the renewal.
+  /// The party that ended the renewal.
   public var cancelWay: Int64?
   /// When the renewal was ended.
   public var cancellationTime: Timestamp?
-  /// How many days it is kept after that.
+  /// The number of days it is kept after that.
   public var cancelledSubKeepDays: Int64?
   /// When a paused subscription resumes.
   public var resumeTime: Timestamp?
@@ -300,7 +300,7 @@ extension HuaweiProductKind {
 
 extension HuaweiProductKind: Codable {}
 
-/// Whether a purchase was paid for (`purchaseState`).
+/// The payment state of a purchase (`purchaseState`).
 public enum HuaweiPurchaseState: Sendable, Hashable {
   /// `0`: paid for.
   case purchased
@@ -363,7 +363,7 @@ extension HuaweiPurchaseState {
 
 extension HuaweiPurchaseState: Codable {}
 
-/// What kind of purchase it is (`purchaseType`).
+/// The kind of a purchase (`purchaseType`).
 public enum HuaweiPurchaseType: Sendable, Hashable {
   /// `0`: made in the sandbox.
   case sandbox

@@ -153,9 +153,9 @@ public struct NotificationSummary: Sendable, Hashable {
   public var requestIdentifier: UUIDString?
   /// The storefronts concerned, three letters of ISO 3166-1 each.
   public var storefrontCountryCodes: [String]?
-  /// How many subscriptions were extended.
+  /// The number of subscriptions that were extended.
   public var succeededCount: Int64?
-  /// How many were not.
+  /// The number of subscriptions that were not.
   public var failedCount: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -264,7 +264,7 @@ public struct ExternalPurchaseToken: Sendable, Hashable {
   public var appAppleId: Int64?
   /// The app, by its bundle identifier.
   public var bundleId: String?
-  /// What the token is for.
+  /// The purpose of the token.
   public var tokenType: ExternalPurchaseTokenType?
   /// When the token expires.
   public var tokenExpirationDate: Timestamp?
@@ -623,7 +623,7 @@ extension ConsumptionRequestReason {
 
 extension ConsumptionRequestReason: Codable {}
 
-/// What a token of an external purchase is for (`tokenType`).
+/// The purpose of a token of an external purchase (`tokenType`).
 public enum ExternalPurchaseTokenType: Sendable, Hashable {
   /// `SERVICES`: services.
   case services

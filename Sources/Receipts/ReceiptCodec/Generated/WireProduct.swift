@@ -55,7 +55,7 @@ extension ProductType {
 
 extension ProductType: Codable {}
 
-/// How the customer came by a purchase (`inAppOwnershipType`).
+/// The way in which the customer came by a purchase (`inAppOwnershipType`).
 public enum InAppOwnershipType: Sendable, Hashable {
   /// `PURCHASED`: bought by the customer.
   case purchased
@@ -168,7 +168,7 @@ extension OfferType {
 
 extension OfferType: Codable {}
 
-/// How an offer is paid (`offerDiscountType`).
+/// The payment mode of an offer (`offerDiscountType`).
 public enum OfferDiscountType: Sendable, Hashable {
   /// `FREE_TRIAL`: for nothing.
   case freeTrial
@@ -222,7 +222,7 @@ extension OfferDiscountType {
 
 extension OfferDiscountType: Codable {}
 
-/// How a subscription is billed (`billingPlanType`, `renewalBillingPlanType`).
+/// The billing plan of a subscription (`billingPlanType`, `renewalBillingPlanType`).
 public enum BillingPlanType: Sendable, Hashable {
   /// `BILLED_UPFRONT`: at once for the period.
   case billedUpfront
@@ -268,7 +268,7 @@ extension BillingPlanType {
 
 extension BillingPlanType: Codable {}
 
-/// Where the customer first got the app (`originalPlatform`).
+/// The platform on which the customer first got the app (`originalPlatform`).
 public enum PurchasePlatform: Sendable, Hashable {
   /// `iOS`: iOS or iPadOS.
   case iOS

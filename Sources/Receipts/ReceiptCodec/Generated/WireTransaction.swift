@@ -24,7 +24,7 @@ public struct JWSTransaction: Sendable, Hashable {
   public var originalPurchaseDate: Timestamp?
   /// When the subscription expires or renews.
   public var expiresDate: Timestamp?
-  /// How many consumables were bought.
+  /// The number of consumables that were bought.
   public var quantity: Int64?
   /// The type of the product.
   public var type: ProductType?
@@ -38,7 +38,7 @@ public struct JWSTransaction: Sendable, Hashable {
   public var revocationReason: RevocationReason?
   /// When it was refunded or revoked from family sharing.
   public var revocationDate: Timestamp?
-  /// Whether the customer upgraded to another subscription.
+  /// `true` if the customer upgraded to another subscription.
   public var isUpgraded: Bool?
   /// The kind of offer that applied.
   public var offerType: OfferType?
@@ -56,19 +56,19 @@ public struct JWSTransaction: Sendable, Hashable {
   public var currency: String?
   /// Price times 1000, in `currency`: 1990 for 1.99.
   public var price: Int64?
-  /// How the offer is paid.
+  /// The payment mode of the offer.
   public var offerDiscountType: OfferDiscountType?
   /// Identifier of the app download of this customer.
   public var appTransactionId: String?
   /// Duration of the offer, ISO 8601.
   public var offerPeriod: String?
-  /// What was revoked.
+  /// The kind of revocation.
   public var revocationType: RevocationType?
-  /// How much was refunded, in thousandths of a percent: 100000 for all.
+  /// The part of the price that was refunded, in thousandths of a percent: 100000 for all.
   public var revocationPercentage: Int64?
   /// Present for purchases through the Advanced Commerce API.
   public var advancedCommerceInfo: AdvancedCommerceTransactionInfo?
-  /// How the subscription is billed.
+  /// The billing plan of the subscription.
   public var billingPlanType: BillingPlanType?
   /// Present for subscriptions with a commitment.
   public var commitmentInfo: TransactionCommitmentInfo?
@@ -189,7 +189,7 @@ public struct TransactionCommitmentInfo: Sendable, Hashable {
   public var commitmentExpiresDate: Timestamp?
   /// Price of the whole commitment times 1000.
   public var commitmentPrice: Int64?
-  /// How many billing periods the commitment has.
+  /// The number of billing periods in the commitment.
   public var totalBillingPeriods: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -230,7 +230,7 @@ extension TransactionCommitmentInfo: Codable {
   public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
-/// What caused a transaction (`transactionReason`).
+/// The cause of a transaction (`transactionReason`).
 public enum TransactionReason: Sendable, Hashable {
   /// `PURCHASE`: the customer bought it.
   case purchase
@@ -324,7 +324,7 @@ extension RevocationReason {
 
 extension RevocationReason: Codable {}
 
-/// What was revoked (`revocationType`).
+/// The kind of revocation (`revocationType`).
 public enum RevocationType: Sendable, Hashable {
   /// `REFUND_FULL`: the whole price was refunded.
   case refundFull

@@ -49,7 +49,7 @@
            {
             "name": "customer",
             "in": "query",
-            "description": "Who presents the receipt, recorded in the erasable part of the audit trail; without, the account that the receipt names.",
+            "description": "The customer who presents the receipt, recorded in the erasable part of the audit trail; without, the account that the receipt names.",
             "schema": {
              "type": "string"
             }
@@ -211,7 +211,7 @@
           },
           "responses": {
            "200": {
-            "description": "What is in it.",
+            "description": "The contents of the receipt.",
             "content": {
              "application/json": {
               "schema": {
@@ -256,7 +256,7 @@
         "/v1/entitlements/{id}": {
          "get": {
           "operationId": "getEntitlement",
-          "summary": "What an original transaction, or a purchase token of Google Play, entitles to.",
+          "summary": "The entitlements of an original transaction, or of a purchase token of Google Play.",
           "security": [
            {
             "key": [
@@ -366,7 +366,7 @@
         "/v1/customers/{id}/entitlements": {
          "get": {
           "operationId": "getCustomerEntitlements",
-          "summary": "What a customer is entitled to.",
+          "summary": "The entitlements of a customer.",
           "security": [
            {
             "key": [
@@ -606,7 +606,7 @@
            {
             "name": "limit",
             "in": "query",
-            "description": "How many at most: 1 to 1000; 100 without.",
+            "description": "The greatest number of items: 1 to 1000; 100 without.",
             "schema": {
              "type": "integer",
              "minimum": 1,
@@ -820,7 +820,7 @@
            {
             "name": "limit",
             "in": "query",
-            "description": "How many at most: 1 to 1000; 100 without.",
+            "description": "The greatest number of items: 1 to 1000; 100 without.",
             "schema": {
              "type": "integer",
              "minimum": 1,
@@ -1104,7 +1104,7 @@
            {
             "name": "limit",
             "in": "query",
-            "description": "How many at most: 1 to 1000; 100 without.",
+            "description": "The greatest number of items: 1 to 1000; 100 without.",
             "schema": {
              "type": "integer",
              "minimum": 1,
@@ -1185,7 +1185,7 @@
           ],
           "responses": {
            "200": {
-            "description": "How many will be delivered.",
+            "description": "The number of dead letters that will be delivered.",
             "content": {
              "application/json": {
               "schema": {
@@ -1330,7 +1330,7 @@
         "/v1/administrative-acts": {
          "get": {
           "operationId": "listAdministrativeActs",
-          "summary": "What administrators did, newest first. For keys that are not confined to an app.",
+          "summary": "The acts of administrators, newest first. For keys that are not confined to an app.",
           "security": [
            {
             "key": [
@@ -1352,7 +1352,7 @@
            {
             "name": "limit",
             "in": "query",
-            "description": "How many at most: 1 to 1000; 100 without.",
+            "description": "The greatest number of items: 1 to 1000; 100 without.",
             "schema": {
              "type": "integer",
              "minimum": 1,
@@ -1387,12 +1387,12 @@
         "/healthz": {
          "get": {
           "operationId": "getHealth",
-          "summary": "Whether the process answers.",
+          "summary": "The health check: the process answers.",
           "security": [],
           "parameters": [],
           "responses": {
            "200": {
-            "description": "It does.",
+            "description": "The process answers.",
             "content": {
              "text/plain": {
               "schema": {
@@ -1447,12 +1447,12 @@
         "/readyz": {
          "get": {
           "operationId": "getReadiness",
-          "summary": "Whether requests should be sent here: database and audit trail take writes, and no shutdown has begun.",
+          "summary": "The readiness check: database and audit trail take writes, and no shutdown has begun.",
           "security": [],
           "parameters": [],
           "responses": {
            "200": {
-            "description": "They should.",
+            "description": "Requests should be sent here.",
             "content": {
              "text/plain": {
               "schema": {
@@ -1462,7 +1462,7 @@
             }
            },
            "503": {
-            "description": "They should not.",
+            "description": "Requests should not be sent here.",
             "content": {
              "application/problem+json": {
               "schema": {
@@ -1495,7 +1495,7 @@
         },
         "schemas": {
          "AdministrativeAct": {
-          "description": "What an administrator did. Customers that were erased are named by the SHA-256 of app and customer, a space between.",
+          "description": "An act of an administrator. Customers that were erased are named by the SHA-256 of app and customer, a space between.",
           "type": "object",
           "properties": {
            "sequence": {
@@ -1505,7 +1505,7 @@
             "maximum": 9223372036854775807
            },
            "time": {
-            "description": "When.",
+            "description": "The time.",
             "type": "string",
             "format": "date-time",
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
@@ -1515,11 +1515,11 @@
             "type": "string"
            },
            "act": {
-            "description": "What: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`.",
+            "description": "The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`.",
             "type": "string"
            },
            "details": {
-            "description": "To what, and with what result.",
+            "description": "The object of the act, and its result.",
             "type": "string"
            }
           },
@@ -1533,7 +1533,7 @@
           "additionalProperties": false
          },
          "Assurance": {
-          "description": "What a verdict rests on.",
+          "description": "The basis of a verdict.",
           "enum": [
            "trusted-root",
            "pinned-test-certificate",
@@ -1541,7 +1541,7 @@
           ]
          },
          "Change": {
-          "description": "What webhooks carry.",
+          "description": "The content of a webhook.",
           "type": "object",
           "properties": {
            "type": {
@@ -1555,7 +1555,7 @@
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "data": {
-            "description": "What it is about.",
+            "description": "The subject of the change.",
             "$ref": "#/components/schemas/ChangeData"
            }
           },
@@ -1567,7 +1567,7 @@
           "additionalProperties": false
          },
          "ChangeData": {
-          "description": "What a change is about.",
+          "description": "The subject of a change.",
           "type": "object",
           "properties": {
            "app": {
@@ -1593,7 +1593,7 @@
             ]
            },
            "previous": {
-            "description": "What was told before; absent the first time.",
+            "description": "The entitlement as it was told before; absent the first time.",
             "type": "object"
            }
           },
@@ -1604,7 +1604,7 @@
           "additionalProperties": false
          },
          "Check": {
-          "description": "What a source said of a receipt.",
+          "description": "The answer of a source about a receipt.",
           "type": "object",
           "properties": {
            "name": {
@@ -1629,7 +1629,7 @@
             ]
            },
            "milliseconds": {
-            "description": "How long it took.",
+            "description": "The time it took, in milliseconds.",
             "type": "integer",
             "minimum": -9223372036854775808,
             "maximum": 9223372036854775807
@@ -1639,7 +1639,7 @@
             "type": "string"
            },
            "parts": {
-            "description": "What the parts of a combination said.",
+            "description": "The answers of the parts of a combination.",
             "type": "array",
             "items": {
              "$ref": "#/components/schemas/Check"
@@ -1654,7 +1654,7 @@
           "additionalProperties": false
          },
          "CheckAnswer": {
-          "description": "What a source said.",
+          "description": "The answer of a source.",
           "enum": [
            "confirmed",
            "revoked",
@@ -1668,17 +1668,17 @@
           "type": "object",
           "properties": {
            "attempts": {
-            "description": "How often it was tried.",
+            "description": "The number of attempts.",
             "type": "integer",
             "minimum": -9223372036854775808,
             "maximum": 9223372036854775807
            },
            "error": {
-            "description": "What went wrong the last time.",
+            "description": "The error of the last attempt.",
             "type": "string"
            },
            "change": {
-            "description": "What could not be delivered.",
+            "description": "The change that could not be delivered.",
             "$ref": "#/components/schemas/ToldChange"
            }
           },
@@ -1718,7 +1718,7 @@
           "additionalProperties": false
          },
          "EntryCheck": {
-          "description": "What a source said.",
+          "description": "The answer of a source.",
           "type": "object",
           "properties": {
            "name": {
@@ -1753,7 +1753,7 @@
             "type": "string"
            },
            "name": {
-            "description": "What it is for.",
+            "description": "The purpose of the key.",
             "type": "string"
            },
            "app": {
@@ -1761,7 +1761,7 @@
             "type": "string"
            },
            "scopes": {
-            "description": "What it may be used for.",
+            "description": "The uses that are permitted.",
             "type": "array",
             "items": {
              "$ref": "#/components/schemas/Scope"
@@ -1793,7 +1793,7 @@
           "type": "object",
           "properties": {
            "name": {
-            "description": "What it is for, 1 to 100 bytes.",
+            "description": "The purpose, 1 to 100 bytes.",
             "type": "string"
            },
            "app": {
@@ -1801,7 +1801,7 @@
             "type": "string"
            },
            "scopes": {
-            "description": "What it may be used for; at least one.",
+            "description": "The uses that are permitted; at least one.",
             "type": "array",
             "items": {
              "$ref": "#/components/schemas/Scope"
@@ -1823,7 +1823,7 @@
             "type": "string"
            },
            "entitlement": {
-            "description": "What it is, with the members that `receipt-tool notifications fold` prints.",
+            "description": "The entitlement, with the members that `receipt-tool notifications fold` prints.",
             "anyOf": [
              {
               "$ref": "#/components/schemas/entitlement"
@@ -1853,7 +1853,7 @@
             "maximum": 9223372036854775807
            },
            "isLicensed": {
-            "description": "Whether the user has a licence.",
+            "description": "`true` if the user has a licence.",
             "type": "boolean"
            },
            "nonce": {
@@ -1903,7 +1903,7 @@
             "type": "string"
            },
            "quantity": {
-            "description": "How many were not refunded.",
+            "description": "The quantity that was not refunded.",
             "type": "integer",
             "minimum": -9223372036854775808,
             "maximum": 9223372036854775807
@@ -1947,7 +1947,7 @@
             "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"
            },
            "detail": {
-            "description": "What is wrong and what to do.",
+            "description": "An explanation of the error, and what to do.",
             "type": "string"
            },
            "place": {
@@ -1998,7 +1998,7 @@
             "type": "string"
            },
            "quantity": {
-            "description": "How many were bought.",
+            "description": "The quantity that was bought.",
             "type": "integer",
             "minimum": -9223372036854775808,
             "maximum": 9223372036854775807
@@ -2022,7 +2022,7 @@
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "isExpired": {
-            "description": "Whether that was before the instant of `--time`, or before now; with `--keyed` only where `--time` is an instant.",
+            "description": "`true` if that was before the instant of `--time`, or before now; with `--keyed` only if `--time` is an instant.",
             "type": "boolean"
            },
            "revocationDate": {
@@ -2038,11 +2038,11 @@
             "maximum": 9223372036854775807
            },
            "revocationType": {
-            "description": "What was revoked, such as `REFUND_FULL`.",
+            "description": "The kind of revocation, such as `REFUND_FULL`.",
             "type": "string"
            },
            "isUpgraded": {
-            "description": "Whether the customer upgraded to another subscription.",
+            "description": "`true` if the customer upgraded to another subscription.",
             "type": "boolean"
            },
            "inAppOwnershipType": {
@@ -2082,7 +2082,7 @@
             "maximum": 9223372036854775807
            },
            "offerDiscountType": {
-            "description": "How the offer is paid, such as `FREE_TRIAL`.",
+            "description": "The payment mode of the offer, such as `FREE_TRIAL`.",
             "type": "string"
            },
            "offerPeriod": {
@@ -2094,15 +2094,15 @@
             "type": "string"
            },
            "isTrialPeriod": {
-            "description": "App receipts: whether it is a free trial.",
+            "description": "App receipts: `true` if it is a free trial.",
             "type": "boolean"
            },
            "isInIntroOfferPeriod": {
-            "description": "App receipts: whether it is at an introductory price.",
+            "description": "App receipts: `true` if it is at an introductory price.",
             "type": "boolean"
            },
            "purchaseToken": {
-            "description": "What identifies the purchase to Google Play and Huawei.",
+            "description": "The text that identifies the purchase to Google Play and Huawei.",
             "type": "string"
            }
           },
@@ -2117,11 +2117,11 @@
             "type": "string"
            },
            "message": {
-            "description": "What was found, and what to do, in a sentence or two.",
+            "description": "The finding, and what to do, in a sentence or two.",
             "type": "string"
            },
            "place": {
-            "description": "Where: a byte offset, an attribute, a JSON path, a certificate.",
+            "description": "The place: a byte offset, an attribute, a JSON path, a certificate.",
             "type": "string"
            }
           },
@@ -2132,7 +2132,7 @@
           "additionalProperties": false
          },
          "RenewalInfo": {
-          "description": "What happens at the next renewal, by Apple's names.",
+          "description": "The next renewal, by Apple's names.",
           "type": "object",
           "properties": {
            "autoRenewStatus": {
@@ -2168,7 +2168,7 @@
             "maximum": 9223372036854775807
            },
            "isInBillingRetryPeriod": {
-            "description": "Whether the App Store is still trying to charge.",
+            "description": "`true` if the App Store is still trying to charge.",
             "type": "boolean"
            },
            "gracePeriodExpiresDate": {
@@ -2194,14 +2194,14 @@
             "type": "string"
            },
            "offerDiscountType": {
-            "description": "How the offer is paid.",
+            "description": "The payment mode of the offer.",
             "type": "string"
            }
           },
           "additionalProperties": false
          },
          "Scope": {
-          "description": "What a key may be used for. None includes another.",
+          "description": "A permitted use of a key. None includes another.",
           "enum": [
            "verify",
            "read",
@@ -2209,7 +2209,7 @@
           ]
          },
          "Signer": {
-          "description": "Who signed a receipt.",
+          "description": "The signer of a receipt.",
           "type": "object",
           "properties": {
            "subject": {
@@ -2231,7 +2231,7 @@
             "type": "string"
            },
            "involvesSha1": {
-            "description": "Whether the signature, or one in the chain, is over SHA-1.",
+            "description": "`true` if the signature, or one in the chain, is over SHA-1.",
             "type": "boolean"
            }
           },
@@ -2258,7 +2258,7 @@
             "type": "string"
            },
            "change": {
-            "description": "What was told.",
+            "description": "The change, as webhooks carry it.",
             "$ref": "#/components/schemas/Change"
            }
           },
@@ -2294,7 +2294,7 @@
           "additionalProperties": false
          },
          "VerdictWord": {
-          "description": "Whether a receipt is genuine and satisfies the policy.",
+          "description": "The verdict: whether a receipt is genuine and satisfies the policy.",
           "enum": [
            "valid",
            "invalid",
@@ -2302,7 +2302,7 @@
           ]
          },
          "administrative-acts": {
-          "description": "What administrators did.",
+          "description": "The acts of administrators.",
           "type": "object",
           "properties": {
            "type": {
@@ -2546,7 +2546,7 @@
           "additionalProperties": false
          },
          "changes": {
-          "description": "What became of entitlements, in order.",
+          "description": "The changes of entitlements, in order.",
           "type": "object",
           "properties": {
            "type": {
@@ -2596,7 +2596,7 @@
           "additionalProperties": false
          },
          "entitlement": {
-          "description": "What a customer of the App Store is entitled to.",
+          "description": "An entitlement of a customer of the App Store.",
           "type": "object",
           "properties": {
            "type": {
@@ -2627,7 +2627,7 @@
             "type": "string"
            },
            "grantsAccess": {
-            "description": "Whether it gives access.",
+            "description": "`true` if it gives access.",
             "type": "boolean"
            },
            "productId": {
@@ -2667,7 +2667,7 @@
           "additionalProperties": false
          },
          "entitlements": {
-          "description": "What a customer, or an original transaction, is entitled to.",
+          "description": "The entitlements of a customer, or of an original transaction.",
           "type": "object",
           "properties": {
            "type": {
@@ -2709,7 +2709,7 @@
             }
            },
            "before": {
-            "description": "Where the next page begins: the parameter `before` of the next request. Absent after the last page. A page may have fewer entries than `limit`, and none, before that: no more than ten thousand entries are searched for it.",
+            "description": "The beginning of the next page: the parameter `before` of the next request. Absent after the last page. A page may have fewer entries than `limit`, and none, before that: no more than ten thousand entries are searched for it.",
             "anyOf": [
              {
               "type": "integer",
@@ -2731,7 +2731,7 @@
           "additionalProperties": false
          },
          "erasure": {
-          "description": "What was erased of a customer.",
+          "description": "Counts of the data that was erased of a customer.",
           "type": "object",
           "properties": {
            "type": {
@@ -2762,7 +2762,7 @@
           "additionalProperties": false
          },
          "history": {
-          "description": "What is known of an original transaction: what it entitles to, what became of it, and what the audit trail has of it.",
+          "description": "The record of an original transaction: its entitlements, their changes, and its entries of the audit trail.",
           "type": "object",
           "properties": {
            "type": {
@@ -2779,7 +2779,7 @@
             }
            },
            "changes": {
-            "description": "What became of them, oldest first.",
+            "description": "The changes of the entitlements, oldest first.",
             "type": "array",
             "items": {
              "$ref": "#/components/schemas/ToldChange"
@@ -2821,11 +2821,11 @@
             "type": "boolean"
            },
            "notice": {
-            "description": "That nothing was verified.",
+            "description": "The notice that nothing was verified.",
             "type": "string"
            },
            "format": {
-            "description": "What the kind of receipt seems to be.",
+            "description": "The kind that the receipt seems to be.",
             "type": "string"
            },
            "header": {
@@ -2842,7 +2842,7 @@
             }
            },
            "signerInfos": {
-            "description": "App receipt: who signed, with object identifiers of the algorithms.",
+            "description": "App receipt: the signers, with object identifiers of the algorithms.",
             "type": "array",
             "items": {
              "type": "object"
@@ -2947,7 +2947,7 @@
           "additionalProperties": false
          },
          "play-entitlement": {
-          "description": "What a customer of Google Play is entitled to.",
+          "description": "An entitlement of a customer of Google Play.",
           "type": "object",
           "properties": {
            "type": {
@@ -2969,7 +2969,7 @@
             "type": "string"
            },
            "grantsAccess": {
-            "description": "Whether it gives access.",
+            "description": "`true` if it gives access.",
             "type": "boolean"
            },
            "productIds": {
@@ -2991,11 +2991,11 @@
             "type": "string"
            },
            "isTest": {
-            "description": "Whether it is a test purchase.",
+            "description": "`true` if it is a test purchase.",
             "type": "boolean"
            },
            "isAcknowledged": {
-            "description": "Whether the app acknowledged it.",
+            "description": "`true` if the app acknowledged it.",
             "type": "boolean"
            },
            "obfuscatedAccountId": {
@@ -3100,7 +3100,7 @@
             "type": "string"
            },
            "size": {
-            "description": "How many entries the checkpoint covers.",
+            "description": "The number of entries that the checkpoint covers.",
             "anyOf": [
              {
               "type": "integer",
@@ -3157,7 +3157,7 @@
             "const": 1
            },
            "count": {
-            "description": "How many.",
+            "description": "The number of dead letters.",
             "type": "integer",
             "minimum": -9223372036854775808,
             "maximum": 9223372036854775807
@@ -3243,7 +3243,7 @@
             "maximum": 9223372036854775807
            },
            "verdict": {
-            "description": "Whether it is genuine and satisfies the policy.",
+            "description": "The verdict: whether the receipt is genuine and satisfies the policy.",
             "$ref": "#/components/schemas/VerdictWord"
            },
            "format": {
@@ -3255,7 +3255,7 @@
             "$ref": "#/components/schemas/Reason"
            },
            "retryable": {
-            "description": "Undetermined: whether trying again later may give an answer.",
+            "description": "Undetermined: `true` if trying again later may give an answer.",
             "type": "boolean"
            },
            "environment": {
@@ -3294,15 +3294,15 @@
             "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
            },
            "isExpired": {
-            "description": "Whether that was before the instant of `--time`, or before now; with `--keyed` only where `--time` is an instant.",
+            "description": "`true` if that was before the instant of `--time`, or before now; with `--keyed` only if `--time` is an instant.",
             "type": "boolean"
            },
            "assurance": {
-            "description": "What the verdict rests on.",
+            "description": "The basis of the verdict.",
             "$ref": "#/components/schemas/Assurance"
            },
            "signer": {
-            "description": "Who signed it.",
+            "description": "The signer of the receipt.",
             "$ref": "#/components/schemas/Signer"
            },
            "notificationType": {
@@ -3335,7 +3335,7 @@
             }
            },
            "renewalInfo": {
-            "description": "What happens at the next renewal.",
+            "description": "The next renewal.",
             "$ref": "#/components/schemas/RenewalInfo"
            },
            "license": {
@@ -3351,11 +3351,11 @@
             "type": "string"
            },
            "autoRenewing": {
-            "description": "Google Play and Huawei: whether a subscription renews.",
+            "description": "Google Play and Huawei: `true` if a subscription renews.",
             "type": "boolean"
            },
            "acknowledged": {
-            "description": "Google Play: whether the app acknowledged the purchase.",
+            "description": "Google Play: `true` if the app acknowledged the purchase.",
             "type": "boolean"
            },
            "nonce": {
@@ -3372,7 +3372,7 @@
             }
            },
            "checks": {
-            "description": "With `--check`: what each source said.",
+            "description": "With `--check`: the answer of each source.",
             "type": "array",
             "items": {
              "$ref": "#/components/schemas/Check"
@@ -3393,7 +3393,7 @@
             ]
            },
            "repeated": {
-            "description": "With `--audit`: whether it was recorded before.",
+            "description": "With `--audit`: `true` if it was recorded before.",
             "type": "boolean"
            }
           },
@@ -3465,7 +3465,7 @@
            },
            "data": {
             "type": "string",
-            "description": "What Google Play or Huawei signed."
+            "description": "The data that Google Play or Huawei signed."
            },
            "signature": {
             "type": "string",

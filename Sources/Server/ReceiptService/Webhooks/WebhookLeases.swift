@@ -58,7 +58,7 @@
     }
   }
 
-  /// What follows from an attempt.
+  /// The outcome of an attempt.
   enum LeaseEnding: Sendable, Hashable {
     /// Remove the delivery.
     case remove

@@ -18,11 +18,11 @@ public struct CatalogProduct: Sendable, Hashable {
   public var currency: String
   /// Titles and descriptions, from which a ``Product`` takes those of the customer's language.
   public var localizations: [ProductLocalization]
-  /// Whether the buyer's family may share it.
+  /// `true` if the buyer's family may share it.
   public var isFamilyShareable: Bool
-  /// Whether a finished purchase can be restored; by default only non-consumables are.
+  /// `true` if a finished purchase can be restored; by default only non-consumables are.
   package var restorability: Bool?
-  /// Whether it can be bought now.
+  /// `true` if it can be bought now.
   public var isForSale: Bool
   /// Identifiers of the same purchase in the vendor's other apps: bought once, it is bought there, too.
   public var relatedProductIdentifiers: Set<String>
@@ -103,7 +103,7 @@ public struct ProductLocalization: Sendable, Hashable {
   public var locale: String
   /// The name that customers see.
   public var title: String
-  /// What it is.
+  /// The description.
   public var description: String
 
   /// Creates one from its fields.
@@ -188,7 +188,7 @@ public struct SubscriptionTerms: Sendable, Hashable {
   /// Its rank in the group (`groupNumber`): 1 is the highest level of service. A change to a lower number is
   /// an upgrade, to a higher one a downgrade, to the same a crossgrade.
   public var level: Int
-  /// How long it is paid for at a time.
+  /// The time that is paid for at once.
   public var period: SubscriptionPeriod
   /// Its offers; identifiers are unique per ``SubscriptionOffer/type``.
   public var offers: [SubscriptionOffer]
@@ -237,18 +237,18 @@ public struct SubscriptionOffer: Sendable, Hashable {
   public var type: OfferType
   /// The identifier agreed upon with the store; `nil` for an introductory offer.
   public var identifier: String?
-  /// How it is paid for: `FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT`.
+  /// The payment mode: `FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT`.
   public var paymentMode: OfferDiscountType
-  /// How long each of its periods is.
+  /// The length of each of its periods.
   public var period: SubscriptionPeriod
-  /// How many of them there are.
+  /// The number of its periods.
   public var periodCount: Int
   /// The price of one period, or for `PAY_UP_FRONT` of all periods; 0 for a free trial.
   public var price: Decimal
   /// The codes that redeem it; for offers by code only. Each may be used once by each customer. Products have
   /// none.
   public var codes: Set<String>
-  /// Who may redeem a code.
+  /// The customers who may redeem a code.
   public var eligibility: Set<OfferEligibility>
 
   /// Creates one from its fields.
@@ -341,7 +341,7 @@ public struct Product: Sendable, Hashable {
   public var productIdentifier: String
   /// Its name in the customer's language (`localizedTitle`).
   public var localizedTitle: String
-  /// What it is, in the customer's language (`localizedDescription`).
+  /// The description, in the customer's language (`localizedDescription`).
   public var localizedDescription: String
   /// The price for one, in the currency of ``priceLocale`` (`price`).
   public var price: Decimal
@@ -352,7 +352,7 @@ public struct Product: Sendable, Hashable {
   public var currency: String
   /// Consumable, non-consumable, auto-renewable or non-renewing.
   public var type: ProductType
-  /// Whether the buyer's family may share it (`isFamilyShareable`).
+  /// `true` if the buyer's family may share it (`isFamilyShareable`).
   public var isFamilyShareable: Bool
   /// Identifiers of the same purchase in the vendor's other apps.
   public var relatedProductIdentifiers: Set<String>

@@ -242,7 +242,7 @@ extension PaymentQueueError {
   }
 }
 
-/// What is wrong with a catalogue: a word that stays stable, the place, and what to do.
+/// A fault of a catalogue: a word that stays stable, the place, and what to do.
 public struct CatalogError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable identifier of the kind of fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {

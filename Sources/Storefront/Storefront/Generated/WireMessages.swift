@@ -206,7 +206,7 @@ extension PurchaseAnswer: JSONRecord {
 
 /// Requests sales that were not finished.
 struct UnfinishedMessage: Sendable, Hashable {
-  /// Where the page before ended.
+  /// The end of the page before.
   var after: StorePosition?
   /// The greatest number of transactions in the answer.
   var limit: PageLimit
@@ -245,7 +245,7 @@ extension UnfinishedMessage: JSONRecord {
 public struct StoreTransactionPage: Sendable, Hashable {
   /// The sales.
   public var transactions: [StoreTransaction]
-  /// Where the next page begins; `nil` after the last one.
+  /// The beginning of the next page; `nil` after the last one.
   public var next: StorePosition?
 
   /// Creates one from its fields.
@@ -351,7 +351,7 @@ extension RestoreRequest: JSONRecord {
 public struct RestoredTransactionPage: Sendable, Hashable {
   /// The purchases.
   public var transactions: [RestoredTransaction]
-  /// Where the next page begins; `nil` after the last one.
+  /// The beginning of the next page; `nil` after the last one.
   public var next: StorePosition?
 
   /// Creates one from its fields.
@@ -390,7 +390,7 @@ struct RestoreMessage: Sendable, Hashable {
   var requestIdentifier: String
   /// Only purchases with this name.
   var applicationUsername: String?
-  /// Where the page before ended.
+  /// The end of the page before.
   var after: StorePosition?
   /// The greatest number of transactions in the answer.
   var limit: PageLimit
@@ -440,7 +440,7 @@ struct RestoreAnswer: Sendable, Hashable {
   var requestIdentifier: String
   /// The purchases.
   var transactions: [RestoredTransaction]?
-  /// Where the next page begins.
+  /// The beginning of the next page.
   var next: StorePosition?
   /// The store's refusal.
   var error: StoreError?
@@ -488,7 +488,7 @@ extension RestoreAnswer: JSONRecord {
 struct StoreProblem: Sendable, Hashable {
   /// A stable code.
   var code: String
-  /// What happened and what to do.
+  /// An explanation of the problem, and what to do.
   var message: String
   /// The JSON path of the fault in the request.
   var place: String?

@@ -8,7 +8,7 @@ public import ReceiptCodec
 public struct Payment: Sendable, Hashable {
   /// The identifier of the product to buy (`productIdentifier`).
   public var productIdentifier: String
-  /// How many to buy (`quantity`). A queue refuses less than 1.
+  /// The quantity to buy (`quantity`). A queue refuses less than 1.
   public var quantity: Int
   /// Reserved (`requestData`); `nil`. Anything else is refused.
   public var requestData: [UInt8]?
@@ -325,13 +325,13 @@ public struct OwnedPurchase: Sendable, Hashable {
   public var expiresAt: Timestamp?
   /// The end of the grace period of a subscription whose renewal failed.
   public var gracePeriodEndsAt: Timestamp?
-  /// Whether the store is still trying to renew a subscription.
+  /// `true` if the store is still trying to renew a subscription.
   public var isInBillingRetry: Bool
   /// The date of its refund or revocation, if any.
   public var revokedAt: Timestamp?
-  /// Whether another subscription of its group replaced it.
+  /// `true` if another subscription of its group replaced it.
   public var isUpgraded: Bool
-  /// Whether it is used up: a record does not remember it once its transaction is finished.
+  /// `true` if it is used up: a record does not remember it once its transaction is finished.
   public var isConsumable: Bool
 
   /// Creates one from its fields.

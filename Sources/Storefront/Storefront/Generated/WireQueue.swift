@@ -44,7 +44,7 @@ extension QueueRecord: JSONRecord {
 struct TransactionRecord: Sendable, Hashable {
   /// `purchasing`, `purchased`, `failed` or `restored`.
   var state: String
-  /// What was added to the queue.
+  /// The payment that was added to the queue.
   var payment: Payment
   /// The request identifier, in the state `purchasing`.
   var request: String?
@@ -112,7 +112,7 @@ struct DownloadRecord: Sendable, Hashable {
   var state: SavedState
   /// The entity tag of the content that the partial file belongs to.
   var validator: String?
-  /// What went wrong, in the state `failed`.
+  /// The error, in the state `failed`.
   var error: SavedError?
 
   /// Creates one from its fields.
@@ -198,9 +198,9 @@ extension SavedState: WireEnumeration {
 struct SavedError: Sendable, Hashable {
   /// The kind of fault.
   var code: String
-  /// Where.
+  /// The place.
   var place: String
-  /// What happened and what to do.
+  /// An explanation of the failure, and what to do.
   var message: String
 
   /// Creates one from its fields.

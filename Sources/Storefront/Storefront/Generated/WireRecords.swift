@@ -160,7 +160,7 @@ extension FamilyRecord: JSONObject {
 package struct StoreSaleRecord: Sendable, Hashable {
   /// The customer.
   package var account: String = ""
-  /// What was paid for.
+  /// The payment for the purchase.
   internal var payment: Payment = Payment()
   /// The request that it answers; absent for transactions without a request, such as renewals.
   internal var requestIdentifier: String?
@@ -168,11 +168,11 @@ package struct StoreSaleRecord: Sendable, Hashable {
   package var transaction: JWSTransaction = JWSTransaction()
   /// Stores of versions 1 and 2: the receipt as issued. It is among the signed texts now.
   internal var receipt: String?
-  /// Whether the customer's queue finished it.
+  /// `true` if the customer's queue finished it.
   package var isFinished: Bool = false
-  /// Whether an import replaced it: its receipt is signed when it is asked for.
+  /// `true` if an import replaced it: its receipt is signed when it is asked for.
   internal var isImported: Bool?
-  /// Whether it restores an earlier purchase.
+  /// `true` if it restores an earlier purchase.
   internal var isRestoration: Bool = false
   /// The family member's transaction that it is shared from.
   internal var sharedFrom: String?
@@ -307,13 +307,13 @@ extension DeliveryRecord.Attempt: JSONObject {
   }
 }
 
-/// What was answered to a payment.
+/// The answer to a payment.
 struct StoreRequestRecord: Sendable, Hashable {
   /// The transaction, if the product was sold.
   var transactionIdentifier: String?
   /// The error, if it was not.
   var errorCode: Int64?
-  /// What the error says.
+  /// The message of the error.
   var errorMessage: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
@@ -499,11 +499,11 @@ public struct Subscription: Sendable, Hashable {
   public internal(set) var transaction: JWSTransaction = JWSTransaction()
   /// The product that renews at the end of the period.
   public internal(set) var autoRenewProductIdentifier: String = ""
-  /// Whether it renews at the end of the period.
+  /// `true` if it renews at the end of the period.
   public internal(set) var autoRenews: Bool = true
   /// Why it expired; `nil` while it has not.
   public internal(set) var expirationIntent: ExpirationIntent?
-  /// Whether the store tries to charge for a renewal that failed.
+  /// `true` if the store tries to charge for a renewal that failed.
   public internal(set) var isInBillingRetry: Bool = false
   /// When service ends while the store tries to charge.
   public internal(set) var gracePeriodExpiresDate: Timestamp?
@@ -527,15 +527,15 @@ public struct Subscription: Sendable, Hashable {
   package var productPrice: Int64 = 0
   /// The increased price of the next period, once the customer has agreed.
   package var increasedPrice: Int64?
-  /// Whether the customer refused the higher price.
+  /// `true` if the customer refused the higher price.
   package var hasRefusedPrice: Bool = false
   /// The day of the month on which periods end.
   package var anchorDay: Int64 = 1
   /// The number of billing retries.
   package var retryCount: Int64 = 0
-  /// Whether the customer redeemed an introductory offer of the group.
+  /// `true` if the customer redeemed an introductory offer of the group.
   package var hasHadIntroductoryOffer: Bool = false
-  /// Whether a charge for it ever succeeded.
+  /// `true` if a charge for it ever succeeded.
   package var hasPaid: Bool = false
   /// Redeemed identifiers and codes of offers that may be redeemed once.
   package var redeemedOffers: [String] = []
@@ -660,13 +660,13 @@ extension Subscription {
     public internal(set) var type: OfferType = .introductory
     /// The identifier; `nil` for an introductory offer.
     public internal(set) var identifier: String?
-    /// How it is paid for.
+    /// The payment mode.
     public internal(set) var paymentMode: OfferDiscountType = .freeTrial
     /// The length of one renewal with the offer.
     public internal(set) var period: SubscriptionPeriod = .unread
     /// The price of one renewal with the offer, in thousandths.
     public internal(set) var price: Int64 = 0
-    /// How many renewals are left.
+    /// The number of renewals that are left.
     public internal(set) var remaining: Int64 = 1
     /// Members that are no field of this type, in the order found; written back after the fields.
     package var unknownFields: [JSONMember] = []
@@ -793,10 +793,10 @@ extension RecordCollection {
   package static let playMessages = RecordCollection(rawValue: "play-messages")
   /// The messages to be pushed, by the date of the next attempt and number.
   package static let playDueMessages = RecordCollection(rawValue: "play-due-messages")
-  /// How far the store's events were followed, counts, and the app's key.
+  /// The position up to which the store's events were followed, counts, and the app's key.
   package static let playHeader = RecordCollection(rawValue: "play-header")
 
-  /// What only Google Play knows about purchases, kept beside them: it is dumped, loaded and removed with
+  /// Data of purchases that only Google Play has, kept beside them: it is dumped, loaded and removed with
   /// them.
   package static let ofPlay: [RecordCollection] = [
     .playPurchases, .playTokens, .playDeadlines, .playVoided, .playMessages, .playDueMessages, .playHeader,

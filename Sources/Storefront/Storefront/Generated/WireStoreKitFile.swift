@@ -16,7 +16,7 @@ struct StoreKitConfiguration: Sendable, Hashable {
   var nonRenewingSubscriptions: [StoreKitProduct]?
   /// Groups of auto-renewable subscriptions.
   var subscriptionGroups: [StoreKitSubscriptionGroup]?
-  /// How StoreKit testing behaves.
+  /// The behaviour of StoreKit testing.
   var settings: StoreKitSettings?
   /// The key that signs promotional offers.
   var subscriptionOffersKeyPair: StoreKitKeyPair?
@@ -96,7 +96,7 @@ struct StoreKitProduct: Sendable, Hashable {
   var internalID: String?
   /// The price, a decimal number.
   var displayPrice: String = ""
-  /// Whether the buyer's family may share it.
+  /// `true` if the buyer's family may share it.
   var familyShareable: Bool?
   /// Titles and descriptions.
   var localizations: [StoreKitLocalization]?
@@ -104,7 +104,7 @@ struct StoreKitProduct: Sendable, Hashable {
   var subscriptionGroupID: String?
   /// A subscription's rank in its group; 1 is the highest.
   var groupNumber: Int64?
-  /// How long a subscription is paid for at a time, `P1W` to `P1Y`.
+  /// The time that a subscription is paid for at once, `P1W` to `P1Y`.
   var recurringSubscriptionPeriod: String?
   /// The introductory offer of a subscription.
   var introductoryOffer: StoreKitOffer?
@@ -116,7 +116,7 @@ struct StoreKitProduct: Sendable, Hashable {
   var codeOffers: [StoreKitOffer]?
   /// The win-back offers; since version 4.
   var winbackOffers: [StoreKitOffer]?
-  /// How a subscription is billed; since version 5.
+  /// The ways in which a subscription is billed; since version 5.
   var billingPlans: [StoreKitBillingPlan]?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
@@ -211,17 +211,17 @@ struct StoreKitOffer: Sendable, Hashable {
   var referenceName: String?
   /// `free`, `payAsYouGo` or `payUpFront`.
   var paymentMode: String = ""
-  /// How long each of its periods is, such as `P1W`.
+  /// The length of each of its periods, such as `P1W`.
   var subscriptionPeriod: String = ""
-  /// How many of them there are; 1 in old files, which do not say.
+  /// The number of its periods; 1 in old files, which do not say.
   var numberOfPeriods: Int64?
   /// The price; often absent from a free one.
   var displayPrice: String?
   /// Which of the billing plans it is for; since version 5.
   var billingPlanType: String?
-  /// Who may redeem a code: `new`, `existing`, `expired`.
+  /// The customers who may redeem a code: `new`, `existing`, `expired`.
   var eligibility: [String]?
-  /// Whether a code can be combined with an introductory offer.
+  /// `true` if a code can be combined with an introductory offer.
   var isStackable: Bool?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
@@ -271,7 +271,7 @@ struct StoreKitBillingPlan: Sendable, Hashable {
   var commitmentDisplayPrice: String?
   /// Xcode's own identifier.
   var internalID: String?
-  /// Whether it is offered.
+  /// `true` if it is offered.
   var isEnabled: Bool?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
@@ -335,26 +335,26 @@ extension StoreKitSubscriptionGroup: JSONObject {
   }
 }
 
-/// How StoreKit testing behaves (`settings` of an Xcode `.storekit` file). All of them are read; a store
+/// The settings of StoreKit testing (`settings` of an Xcode `.storekit` file). All of them are read; a store
 /// decides which ones it applies.
 struct StoreKitSettings: Sendable, Hashable {
-  /// Whether purchases fail (`_failTransactionsEnabled`).
+  /// `true` if purchases fail (`_failTransactionsEnabled`).
   var failTransactionsEnabled: Bool?
-  /// Whether purchases need approval (`_askToBuyEnabled`).
+  /// `true` if purchases need approval (`_askToBuyEnabled`).
   var askToBuyEnabled: Bool?
-  /// Whether charges fail (`_billingIssuesEnabled`).
+  /// `true` if charges fail (`_billingIssuesEnabled`).
   var billingIssuesEnabled: Bool?
-  /// Whether service goes on while a charge fails (`_billingGracePeriodEnabled`).
+  /// `true` if service goes on while a charge fails (`_billingGracePeriodEnabled`).
   var billingGracePeriodEnabled: Bool?
-  /// Whether charges for renewals fail (`_renewalBillingIssuesEnabled`).
+  /// `true` if charges for renewals fail (`_renewalBillingIssuesEnabled`).
   var renewalBillingIssuesEnabled: Bool?
-  /// Whether purchase dialogs are skipped (`_disableDialogs`).
+  /// `true` if purchase dialogs are skipped (`_disableDialogs`).
   var disableDialogs: Bool?
   /// The locale that prices are formatted by, such as `en_US` (`_locale`).
   var locale: String?
   /// The country of the store, such as `USA` (`_storefront`).
   var storefront: String?
-  /// How fast time passes, by Xcode's numbers (`_timeRate`); 0 is real time.
+  /// The speed at which time passes, by Xcode's numbers (`_timeRate`); 0 is real time.
   var timeRate: Int64?
   /// The same for other versions of Xcode (`_compatibilityTimeRate`), uninterpreted.
   var compatibilityTimeRate: JSONValue?
@@ -418,9 +418,9 @@ extension StoreKitSettings: JSONObject {
 struct StoreKitFailure: Sendable, Hashable {
   /// Which call fails, such as `Purchase`.
   var name: String = ""
-  /// Whether it fails.
+  /// `true` if it fails.
   var enabled: Bool?
-  /// How it fails; always absent or `null` in the files that were seen.
+  /// The way in which it fails; always absent or `null` in the files that were seen.
   var current: JSONValue?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []

@@ -11,7 +11,7 @@ package struct StoreSettings: Sendable, Hashable {
   package var environment: ReceiptEnvironment = .unknown("")
   /// The three-letter country code.
   package var storefront: String = "USA"
-  /// Whether each purchase needs approval.
+  /// `true` if each purchase needs approval.
   package var asks: Bool = false
   /// The grace period of failed renewals in days; `nil` for none.
   package var gracePeriodDays: Int64?

@@ -3,7 +3,7 @@
 
 internal import ReceiptCodec
 
-/// What the order service and the subscription service of Huawei AppGallery are asked.
+/// A request to the order service or the subscription service of Huawei AppGallery.
 struct HuaweiTokenQuestion: Sendable, Hashable {
   /// The purchase token.
   var purchaseToken: String = ""
@@ -35,7 +35,7 @@ extension HuaweiTokenQuestion: JSONObject {
   }
 }
 
-/// What they answer: the purchase is a text in JSON, which is signed.
+/// Their answer: the purchase is a text in JSON, which is signed.
 struct HuaweiAnswer: Sendable, Hashable {
   /// The outcome: `0` for an answer.
   var responseCode: HuaweiResponseCode?
