@@ -72,7 +72,9 @@
       if let log { services.append(ClosingService { try log.close() }) }
       services += api.services
       let certificates = Certificates()
-      services.append(HangUpService(certificates: certificates, logger: logger))
+      // From here on, so that none is lost between the first answer and the start of the service.
+      let hangUps = await UnixSignalsSequence(trapping: .sighup)
+      services.append(HangUpService(certificates: certificates, hangUps: hangUps, logger: logger))
       if let metrics = settings.metrics { services.append(try metricsServer(metrics, certificates)) }
       services.append(
         try application(
@@ -161,10 +163,11 @@
   /// Without a handler, SIGHUP would end the process, for example when a terminal session ends.
   private struct HangUpService: Service {
     let certificates: Certificates
+    let hangUps: UnixSignalsSequence
     let logger: Logger
 
     func run() async throws {
-      for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+      for await _ in hangUps.cancelOnGracefulShutdown() {
         logger.notice("SIGHUP: the certificates are read again; other settings need a restart.")
         certificates.reload()
       }
