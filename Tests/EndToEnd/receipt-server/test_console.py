@@ -287,6 +287,17 @@ def test_a_file_of_bytes_can_be_looked_at_again(server, store):
     assert base64.b64decode(pasted(page)) == receipt
 
 
+@pytest.mark.parametrize("last", b"\t\n\r ", ids=["tab", "LF", "CR", "space"])
+def test_a_file_of_bytes_keeps_a_last_byte_that_looks_like_white_space(server, store, last):
+    leaf = store.leaf("rsa2048")
+    numbers = (str(number) for number in range(1000000000000101, 1000000000010000))
+    signed = (app_receipt.sign(app_receipt.payload(app_receipt.in_app(number)), leaf) for number in numbers)
+    receipt = next(receipt for receipt in signed if receipt[-1] == last)
+    session = Session(server, server.key)
+    token = session.token("/console/verify")
+    assert "</span> valid</h2>" in session.post("/console/verify", token=token, app="shop", file=receipt).text
+
+
 def test_a_page_has_a_bound_however_much_a_receipt_says(server):
     """Every field can be seen, but a page with two hundred of them at a time."""
     session = Session(server, server.key)

@@ -69,11 +69,12 @@
     /// - Throws: ``DatabaseError`` if the keys cannot be read. The request must be refused then.
     package func principal(presenting text: some StringProtocol) async throws -> Principal? {
       guard let presented = APIKeyText(text) else { return nil }
+      let arrival = ContinuousClock.now
       try await refresh(after: maximumAge)
       var key = state.withLock { $0.keys[presented.id] }
       if key == nil {
         // Another process may have just created it.
-        try await refresh(after: .milliseconds(100))
+        try await refresh(since: arrival)
         key = state.withLock { $0.keys[presented.id] }
       }
       return principal(key, presenting: presented)
@@ -182,6 +183,25 @@
         try await load()
       } catch {
         guard let age, age < maximumAgeWhileUnavailable else { throw error }
+      }
+    }
+
+    /// Waits until the keys have been read since an instant, or could not be.
+    ///
+    /// The keys are read at most ten times a second for keys that do not exist.
+    private func refresh(since instant: ContinuousClock.Instant) async throws {
+      let interval = Duration.milliseconds(100)
+      var attempts = 0
+      while attempts < 2 {
+        let (loaded, isLoading) = state.withLock { ($0.loaded, $0.isLoading) }
+        if let loaded, loaded >= instant { return }
+        let wait = isLoading ? .milliseconds(10) : loaded.map { interval - (.now - $0) } ?? .zero
+        if wait > .zero {
+          try await Task.sleep(for: wait)
+        } else {
+          attempts += 1
+          try await refresh(after: interval)
+        }
       }
     }
 

@@ -78,6 +78,47 @@
       }
     }
 
+    @Test(
+      "a key that another process has just created lets in whoever presents it", arguments: DatabaseKind.all)
+    func created(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let (own, other) = (
+          KeyRing(service.database, clock: service.clock.reading),
+          KeyRing(service.database, clock: service.clock.reading)
+        )
+        for _ in 0..<5 {
+          // The keys in memory are as recent as can be.
+          _ = try await own.principal(presenting: "\(APIKeyText.generate())")
+          let key = "\(try await other.create(name: "test", app: nil, scopes: [.read], by: "test"))"
+          try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 { group.addTask { try await own.principal(presenting: key) != nil } }
+            for try await isLetIn in group { #expect(isLetIn) }
+          }
+        }
+      }
+    }
+
+    @Test("keys that nobody created cost at most ten readings a second")
+    func strangers() async throws {
+      try await withService(on: .sqlite) { service in
+        let database = AbsentDatabase(service.database)
+        let keys = KeyRing(database, clock: service.clock.reading)
+        _ = try await keys.principal(presenting: "\(APIKeyText.generate())")
+        let elapsed = try await ContinuousClock().measure {
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 {
+              group.addTask {
+                let stranger = try await keys.principal(presenting: "\(APIKeyText.generate())")
+                #expect(stranger == nil)
+              }
+            }
+            try await group.waitForAll()
+          }
+        }
+        #expect(Double(database.reads.withLock { $0 }) <= 4 + 10 * (elapsed / .seconds(1)))
+      }
+    }
+
     @Test("every way to a key refuses the same names and scopes")
     func invalid() async throws {
       try await withService(on: .sqlite) { service in
