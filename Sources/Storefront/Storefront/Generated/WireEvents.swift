@@ -38,25 +38,6 @@ package struct StoreEvent: Sendable, Hashable {
   package var replacedTransaction: JWSTransaction?
 
   /// Creates one from its fields.
-  ///
-  /// - Parameters:
-  ///   - number: 1, 2, 3 and so on, in the order of the store's events.
-  ///   - account: The account of the purchase.
-  ///   - applicationUsername: The application username of the payment for the subscription.
-  ///   - signedDate: The date on which it happened and was signed. No two events of one original transaction
-  ///     share a millisecond, so the signed dates determine their order.
-  ///   - type: The event.
-  ///   - subtype: The subtype of the event.
-  ///   - uuid: The identifier of the notification, the same for every attempt to deliver it.
-  ///   - transaction: The transaction concerned.
-  ///   - renewalInfo: The renewal information; subscriptions only.
-  ///   - status: The state of the subscription; subscriptions only.
-  ///   - consumptionRequestReason: The reason that the customer gave for requesting a refund.
-  ///   - isNewTransaction: `true` if this event created ``transaction``, which must then be delivered to the
-  ///     customer.
-  ///   - sharedFrom: The family member's one-time purchase that ``transaction`` shares.
-  ///   - replacedTransaction: The previous transaction, if the event changed it: an upgrade sets
-  ///     `isUpgraded`. There is no notification about it.
   package init(
     number: Int64, account: String, applicationUsername: String? = nil, signedDate: Timestamp,
     type: NotificationType, subtype: NotificationSubtype? = nil, uuid: UUIDString,
@@ -91,12 +72,6 @@ package struct SignedStoreEvent: Sendable, Hashable {
   package var notification: String
 
   /// Creates one from its fields.
-  ///
-  /// - Parameters:
-  ///   - transaction: The signed transaction.
-  ///   - renewalInfo: The signed renewal information; subscriptions only.
-  ///   - notification: The signed notification that contains both: the `signedPayload` that is sent to a
-  ///     server.
   package init(transaction: String, renewalInfo: String? = nil, notification: String) {
     self.transaction = transaction
     self.renewalInfo = renewalInfo
@@ -113,11 +88,6 @@ package struct SubscriptionPurchase: Sendable, Hashable {
   package var events: [StoreEvent]
 
   /// Creates one from its fields.
-  ///
-  /// - Parameters:
-  ///   - transaction: The transaction of the payment: a new one, or that of the current period if the payment
-  ///     only affects later periods.
-  ///   - events: The events of the purchase.
   package init(transaction: JWSTransaction, events: [StoreEvent]) {
     self.transaction = transaction
     self.events = events
@@ -142,15 +112,6 @@ package struct BillingAttempt: Sendable, Hashable {
   package var chance: Double
 
   /// Creates one from its fields.
-  ///
-  /// - Parameters:
-  ///   - account: The account of the subscription.
-  ///   - originalTransactionIdentifier: The original transaction of the subscription.
-  ///   - productIdentifier: The product of the renewed period.
-  ///   - price: The price in thousandths.
-  ///   - number: The number of the attempt: 0 for the renewal itself, then the number of the billing retry.
-  ///   - date: The date of the attempt.
-  ///   - chance: A random number from 0 up to, but not including, 1, derived from the seed.
   package init(
     account: String, originalTransactionIdentifier: String, productIdentifier: String, price: Int64,
     number: Int, date: Timestamp, chance: Double
@@ -176,11 +137,6 @@ extension LocalStore {
     package var delivery: DeliveryRecord
 
     /// Creates one from its fields.
-    ///
-    /// - Parameters:
-    ///   - dueDate: The date of the next attempt, if the notification is due.
-    ///   - notification: The notification.
-    ///   - delivery: The attempts so far.
     package init(dueDate: Timestamp? = nil, notification: SignedNotification, delivery: DeliveryRecord) {
       self.dueDate = dueDate
       self.notification = notification
@@ -200,11 +156,6 @@ extension LocalStore {
     package var hasMore: Bool
 
     /// Creates one from its fields.
-    ///
-    /// - Parameters:
-    ///   - sales: The transactions, without restorations.
-    ///   - position: The position of the last transaction.
-    ///   - hasMore: `true` if more transactions follow.
     package init(sales: [StoreSaleRecord] = [], position: Int64? = nil, hasMore: Bool = false) {
       self.sales = sales
       self.position = position
@@ -224,11 +175,6 @@ extension LocalStore {
     package var renewalInfo: JWSRenewalInfo
 
     /// Creates one from its fields.
-    ///
-    /// - Parameters:
-    ///   - subscription: The subscription.
-    ///   - status: Its status in notifications.
-    ///   - renewalInfo: Its renewal information now.
     package init(subscription: Subscription, status: SubscriptionStatus, renewalInfo: JWSRenewalInfo) {
       self.subscription = subscription
       self.status = status

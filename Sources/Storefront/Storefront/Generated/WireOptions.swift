@@ -103,15 +103,6 @@ extension LocalStore {
     package var orderIdentifier: String?
 
     /// Creates one from its fields.
-    ///
-    /// - Parameters:
-    ///   - transaction: The latest transaction. It replaces one with the same identifier.
-    ///   - renewalInfo: The renewal information, for the latest transaction of a subscription. The store then
-    ///     continues the subscription.
-    ///   - status: The status that the subscription must have now; `nil` accepts any.
-    ///   - customer: The customer of the purchase. By default the customer of the app transaction or of the
-    ///     original transaction, or a new one.
-    ///   - orderIdentifier: The order on the customer's invoice.
     package init(
       _ transaction: JWSTransaction, renewalInfo: JWSRenewalInfo? = nil, status: SubscriptionStatus? = nil,
       customer: String? = nil, orderIdentifier: String? = nil

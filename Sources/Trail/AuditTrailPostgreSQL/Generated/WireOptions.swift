@@ -21,6 +21,18 @@
     package var allowsServerWithoutFsync: Bool
 
     /// Creates one from its fields.
+    ///
+    /// - Parameters:
+    ///   - schema: The schema that holds the trail and nothing else: `a` to `z`, digits and `_`. If it is
+    ///     `nil`, the URL's parameter `schema` applies, and without that parameter, `receiptkit`.
+    ///   - maximumConnections: The maximum number of connections that one storage opens: one for writing, the
+    ///     others for reading. At least 2.
+    ///   - lockTimeout: The time a writer waits for others, and a reader for a free connection, before
+    ///     `StorageError.Code.busy` is thrown.
+    ///   - writerTimeout: The time a writer may be silent within a write before the server ends its connection.
+    ///     This prevents a stopped process or an unreachable machine from blocking all other writers.
+    ///   - allowsServerWithoutFsync: Indicates whether to use a server that runs with `fsync = off`, for tests.
+    ///     Such a server may lose or damage acknowledged data in a power failure.
     public init(
       schema: String? = nil, maximumConnections: Int = 8, lockTimeout: Duration = .seconds(30),
       writerTimeout: Duration = .seconds(60), allowsServerWithoutFsync: Bool = false

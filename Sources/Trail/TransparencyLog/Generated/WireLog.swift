@@ -13,6 +13,11 @@ public struct WitnessResponse: Sendable, Hashable {
   public let body: [UInt8]
 
   /// Creates one from its fields.
+  ///
+  /// - Parameters:
+  ///   - status: The status code (RFC 9110 section 15).
+  ///   - contentType: The `Content-Type`; `nil` if the response has none.
+  ///   - body: The body; empty if the response has none.
   public init(status: Int, contentType: String? = nil, body: [UInt8] = []) {
     self.status = status
     self.contentType = contentType
