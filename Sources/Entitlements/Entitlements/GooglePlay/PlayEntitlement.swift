@@ -302,8 +302,8 @@ extension PlayEntitlement: StoreLine {
     object.member("packageName", id.packageName)
     object.member("state", state(at: instant).rawValue)
     object.member("grantsAccess", grantsAccess(at: instant))
-    object.member("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
-    object.member("lineItems", items) { append($0, to: &$1, at: instant) }
+    object.array("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
+    object.array("lineItems", items) { append($0, to: &$1, at: instant) }
     object.member("orderId", orderId(at: instant))
     object.member("isTest", isTest)
     object.member("isAcknowledged", isAcknowledged)
@@ -329,7 +329,7 @@ extension PlayEntitlement: StoreLine {
   package func snapshot(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("state", state(at: instant).rawValue)
     object.member("grantsAccess", grantsAccess(at: instant))
-    object.member("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
+    object.array("productIds", toldItems(at: instant).compactMap(\.productId)) { $1.string($0) }
     object.member("orderId", orderId(at: instant))
     object.member("expiresDate", expiresDate(at: instant))
     let refunded = refundedQuantity(at: instant)

@@ -183,11 +183,11 @@ extension JSONWriter {
 
   /// Writes a member whose value is an array with what the closure writes for each element.
   package mutating func array<Element>(
-    _ name: String, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
-  ) {
+    _ name: String, _ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) throws -> Void
+  ) rethrows {
     self.name(name)
     beginArray()
-    for element in elements { write(element, &self) }
+    for element in elements { try write(element, &self) }
     endArray()
   }
 
@@ -218,15 +218,5 @@ extension JSONWriter {
 
   package mutating func member(_ name: String, _ value: ReceiptEnvironment?) {
     member(name, value?.plainName)
-  }
-
-  /// Writes a member with an array, each element with a closure.
-  package mutating func member<Element>(
-    _ name: String, _ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) throws -> Void
-  ) rethrows {
-    self.name(name)
-    beginArray()
-    for element in elements { try write(element, &self) }
-    endArray()
   }
 }

@@ -32,7 +32,7 @@
       return try await auditLog.served.read { [search] view in
         let page = try search.page(in: view) { audience.includes($0) }
         return try .json("entries") { object in
-          try object.member("entries", page.entries) { $1.append(try $0.json(in: view)) }
+          try object.array("entries", page.entries) { $1.append(try $0.json(in: view)) }
           object.member("before", page.next)
         }
       }
@@ -58,7 +58,7 @@
           object.member("entry", String(decoding: recorded.bytes, as: UTF8.self))
           object.member("size", checkpoint.size)
           object.member("root", checkpoint.root.description)
-          object.member("hashes", proof.inclusionProof) { $1.string($0.description) }
+          object.array("hashes", proof.inclusionProof) { $1.string($0.description) }
           object.member("proof", String(decoding: proof.encoded, as: UTF8.self))
           object.member("publicKey", log.keys.current.text)
         }

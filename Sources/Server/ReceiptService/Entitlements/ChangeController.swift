@@ -24,7 +24,7 @@
       guard accepts.contains("text/event-stream") else {
         try await requireReadable(since, app: app, at: "since")
         let found = try await entitlements.changes(app: app.name, after: since, limit: limit)
-        return .json("changes") { $0.member("changes", found) { $0.write(to: &$1) } }
+        return .json("changes") { $0.array("changes", found) { $0.write(to: &$1) } }
       }
       var place = "since"
       if let name = HTTPField.Name("Last-Event-ID"), let text = request.headers[name] {

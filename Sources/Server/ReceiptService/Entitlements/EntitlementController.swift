@@ -46,8 +46,8 @@
       let entries = try await entries(original: id, app: app)
       return .json("history") { object in
         object.member(entitlements: found, at: now)
-        object.member("changes", changes) { $0.write(to: &$1) }
-        object.member("entries", entries) { $1.append($0) }
+        object.array("changes", changes) { $0.write(to: &$1) }
+        object.array("entries", entries) { $1.append($0) }
       }
     }
 
@@ -64,12 +64,12 @@
   extension JSONWriter {
     /// Writes the member `entitlements`.
     mutating func member(entitlements: [StoredEntitlement], at instant: Timestamp) {
-      member("entitlements", entitlements) { entitlement, object in
-        object.beginObject()
-        object.member("customer", entitlement.customer)
-        object.name("entitlement")
-        entitlement.append(to: &object, at: instant)
-        object.endObject()
+      array("entitlements", entitlements) { entitlement, object in
+        object.object {
+          $0.member("customer", entitlement.customer)
+          $0.name("entitlement")
+          entitlement.append(to: &$0, at: instant)
+        }
       }
     }
   }
