@@ -22,6 +22,10 @@ package enum ReceiptText {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
+  /// Returns `true` if the bytes are a binary app receipt, which begins with a SEQUENCE. It must not be trimmed, because
+  /// its last bytes may look like white space.
+  package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.first == 0x30 }
+
   /// Returns the text without surrounding white space; does not copy if there is no white space.
   package static func trimming(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first, let last = bytes.last else { return bytes }

@@ -43,8 +43,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
         .tooLarge, at: .whole,
         "The receipt is longer than the limit of \(limits.maximumByteCount) bytes.")
     }
-    // Binary input is not trimmed, because its last bytes may look like white space.
-    if bytes[0] == 0x30 {
+    if ReceiptText.isBinary(bytes) {
       self = .appReceipt(try UnverifiedAppReceipt(parsing: bytes, limits: limits))
       return
     }
@@ -175,7 +174,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   private static func parseDecoded(
     _ bytes: [UInt8], layers: Int, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
-    if bytes.first == 0x30 {
+    if ReceiptText.isBinary(bytes) {
       return .appReceipt(try UnverifiedAppReceipt(parsing: bytes, limits: limits))
     }
     let text = ReceiptText.trimming(bytes)

@@ -18,8 +18,7 @@
         },
         ConsoleRoute(.post, "/console/verify", .scope(.verify)) { visit in
           let given = visit.form.bytes("file") ?? visit.form.bytes("receipt") ?? []
-          // Binary input is not trimmed, because its last bytes may look like white space.
-          let receipt = given.first == 0x30 ? given : ReceiptText.trimming(given)
+          let receipt = ReceiptText.isBinary(given) ? given : ReceiptText.trimming(given)
           guard !receipt.isEmpty else {
             throw Problem(.badRequest, "no-receipt", "Paste a receipt, or choose a file.")
           }
