@@ -120,7 +120,7 @@ public final class SQLiteStorage: TrailStorage {
     }
   }
 
-  /// Returns the writer; throws if there is none, if the trail was closed, or if this thread is writing.
+  /// Returns the writer; throws if the file is only read, if the trail was closed, or if this thread is writing.
   private func requireWriter() throws -> DatabaseWriter {
     guard let writer else { throw AuditError(.readOnly, at: path, "The trail was opened only for reading.") }
     try requireOpen()

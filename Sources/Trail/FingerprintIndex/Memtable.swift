@@ -207,7 +207,7 @@ struct MemtableKind: Sendable {
     return false
   }
 
-  /// The number of the newest record of the fingerprint, plus 1; 0 if there is none.
+  /// The number of the newest record of the fingerprint, plus 1; 0 without a record.
   @inline(__always)
   private func newestNumber(of fingerprint: UInt64) -> UInt32 { slots[slot(of: fingerprint)] & UInt32(mask) }
 

@@ -29,7 +29,7 @@
     private struct Erasure: Sendable {
       let id: String
       let app: String
-      /// The customer; `nil` after the rows were deleted, of which the files may still contain remnants.
+      /// The customer; `nil` after the rows were deleted. The files may still contain remnants of them.
       let customer: String?
       let actor: String
       var outcome = Outcome()

@@ -22,7 +22,7 @@
     package let traceID: String
     /// The identifier of the caller's span: 8 bytes in hexadecimal.
     package let spanID: String
-    /// The flags, of which bit 0 is set if the caller records the trace.
+    /// The flags. Bit 0 is set if the caller records the trace.
     package let flags: UInt8
     /// The value of `tracestate` with the vendors' data; `nil` if it is absent or invalid.
     package let state: String?

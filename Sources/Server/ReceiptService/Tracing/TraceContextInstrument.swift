@@ -33,7 +33,7 @@
     }
   }
 
-  /// Runs the handling of a request within the trace in its header fields, which costs one look-up if there is none.
+  /// Runs the handling of a request within the trace in its header fields, which costs one look-up without a trace.
   package struct TraceMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 

@@ -58,7 +58,7 @@
   }
 
   extension ServedApp {
-    /// Returns the name of a webhook of the app, or throws if there is none.
+    /// Returns the name of a webhook of the app, or throws if the app has no such webhook.
     func webhook(named name: String) throws -> String {
       guard configuration.webhooks.contains(where: { $0.name == name }) else { throw Problem.notFound }
       return name

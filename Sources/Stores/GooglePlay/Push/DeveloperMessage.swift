@@ -50,7 +50,7 @@ public struct DeveloperMessage: Sendable, Hashable {
 }
 
 extension DeveloperNotification {
-  /// The names of the members that are set, of which a notification has one.
+  /// The names of the members that are set; a notification has one.
   var events: [String] {
     [
       ("subscriptionNotification", subscriptionNotification != nil),

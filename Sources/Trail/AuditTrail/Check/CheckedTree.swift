@@ -25,7 +25,7 @@ struct CheckedTree {
     return upper.root(followedBy: rest.root)
   }
 
-  /// Returns a reader of the tree's tiles, of which `fullTile` reads the full ones.
+  /// Returns a reader of the tree's tiles. `fullTile` reads the full ones.
   func reader(_ fullTile: @escaping (TileCoordinates) throws -> [TreeHash]) -> CheckedTiles {
     CheckedTiles(tree: self, size: upper.size, fullTile: fullTile)
   }

@@ -171,7 +171,7 @@ final class WitnessRounds: Sendable {
 }
 
 extension WitnessRounds? {
-  /// Returns the rounds of the witnesses that the trail was opened with, or throws that there are none.
+  /// Returns the rounds of the trail's witnesses; throws if the trail was opened without witnesses.
   func required() throws(AuditError) -> WitnessRounds {
     guard let self else { throw WitnessRounds.missing }
     return self
