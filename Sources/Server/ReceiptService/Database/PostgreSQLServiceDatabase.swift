@@ -109,12 +109,16 @@
 
     private struct Job: Sendable {
       let enqueued = ContinuousClock.now
-      /// Runs the job and resumes its caller.
-      ///
-      /// Returns the fault if the server does not answer, or if no connection could be made; only then the caller is not
-      /// resumed.
-      let run: @Sendable (Worker) -> PostgreSQLFault?
+      /// Runs the job, without resuming its caller.
+      let run: @Sendable (Worker) -> Outcome
       let fail: @Sendable (DatabaseError) -> Void
+
+      struct Outcome {
+        /// The fault if the server does not answer, or if no connection could be made.
+        var fault: PostgreSQLFault?
+        /// Resumes the caller; `nil` if no connection could be made, because another worker may have one.
+        var resume: (() -> Void)?
+      }
     }
 
     /// Opens a database.
@@ -209,14 +213,15 @@
         enqueue(
           Job { worker in
             do {
-              continuation.resume(returning: try work(worker))
+              let result = try work(worker)
+              return Job.Outcome { continuation.resume(returning: result) }
             } catch let fault as PostgreSQLFault {
-              if !fault.isUnreachable { continuation.resume(throwing: fault.error) }
-              return fault.isUnreachable || fault.fault == .silent ? fault : nil
+              return Job.Outcome(
+                fault: fault.isUnreachable || fault.fault == .silent ? fault : nil,
+                resume: fault.isUnreachable ? nil : { continuation.resume(throwing: fault.error) })
             } catch {
-              continuation.resume(throwing: error)
+              return Job.Outcome { continuation.resume(throwing: error) }
             }
-            return nil
           } fail: {
             continuation.resume(throwing: $0)
           })
@@ -249,7 +254,9 @@
           next = state.withLock { $0.next(for: worker) }
           continue
         }
-        guard let fault = job.run(worker) else {
+        let outcome = job.run(worker)
+        guard let fault = outcome.fault else {
+          outcome.resume?()
           next = state.withLock { state in
             state.unconnected[ObjectIdentifier(worker)] = nil
             return state.next(for: worker)
@@ -257,6 +264,8 @@
           continue
         }
         let (connected, failed) = state.withLock { $0.end(job, on: worker, of: workers, with: fault) }
+        // Only now, so that the fault does not fail a job that the caller enqueues after it.
+        outcome.resume?()
         if let connected { connected.queue.async { self.serve(job, on: connected) } }
         for job in failed { job.fail(fault.error) }
         return
