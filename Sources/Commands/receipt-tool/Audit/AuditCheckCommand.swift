@@ -6,54 +6,7 @@ import ReceiptCodec
 internal import ReceiptCrypto
 import TransparencyLog
 
-struct AuditCheckCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check proofs offline, with only the trail's public key.",
-    discussion: """
-      Shows the entry of each proof. With --receipt the entry must be about that
-      receipt, in any encoding; the receipt's own signature is not checked. The
-      proofs of all entries of an original transaction, with an anchor, also prove
-      that no entry is missing (see audit history --proofs).
-
-      EXAMPLES:
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
-          --receipt receipt.b64
-        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub \\
-          --complete
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
-          --keys verdicts.keys
-
-      EXIT CODES:
-        0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read; 74
-        the output cannot be written.
-      """)
-
-  @Argument("Proofs (.tlog-proof); - is standard input.", value: "path") var paths: [String]
-
-  @Option("key", "The trail's public key, or a file with it.", value: "KEY|FILE") var key: String?
-
-  @Option(
-    "keys", "If keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
-    value: "FILE")
-  var keys: String?
-
-  @Option(
-    "policy",
-    "A policy (C2SP tlog-policy) that names logs and the witnesses that must have cosigned; in place of --key.",
-    value: "FILE")
-  var policy: String?
-
-  @Option("receipt", "The receipt that the entry must be about.", value: "FILE") var receipt: String?
-
-  @Flag(
-    "complete",
-    "Require proofs of all entries of an original transaction, and of an anchor that confirms their number.")
-  var complete = false
-
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-
+extension AuditCheckCommand {
   func validate() throws {
     guard !paths.isEmpty else { throw ValidationError("Name at least one proof.") }
     guard (key == nil) != (policy == nil) else { throw ValidationError("Give --key or --policy.") }

@@ -5,36 +5,7 @@ import AuditTrail
 internal import ReceiptCrypto
 import TransparencyLog
 
-struct AuditProveCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "prove", abstract: "Write a proof that an entry is in the trail, for offline checks.",
-    discussion: """
-      The proof (C2SP tlog-proof) contains the entry, its inclusion proof and the
-      signed checkpoint. If the entry is newer than the last checkpoint, a new one
-      is signed first, which needs the private key.
-
-      EXAMPLES:
-        receipt-tool audit prove verdicts.audit 17 -o verdict.tlog-proof
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
-
-      EXIT CODES:
-        0 written; 1 there is no such entry; 64 wrong command line; 66 the trail
-        cannot be opened; 73 the file is there already or cannot be made; 74 the
-        output cannot be written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-
-  @Argument("The entry; the first one is 0.", value: "index") var index: UInt64
-
-  @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("Where the proof is written; standard output by default.", valueName: "FILE"))
-  var path: String?
-
-  @Flag("overwrite", "Replace an existing file.") var overwrites = false
-
+extension AuditProveCommand {
   func validate() throws {
     try refuse(["--json": output.json, "--overwrite": overwrites], unless: path != nil, "needs -o FILE")
   }

@@ -6,59 +6,7 @@ import Glibc
 import ReceiptCrypto
 import TransparencyLog
 
-struct AuditWitnessCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "witness",
-    abstract:
-      "Act as a witness of other trails: cosign each checkpoint that is consistent with the last one.",
-    discussion: """
-      Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard
-      input, and prints a CGI response (RFC 3875), so that it works with any web
-      server that supports CGI. The last checkpoint of each log is on disk in FOLDER
-      before a cosignature is printed; processes can run concurrently. The reason of
-      a refusal is written to standard error, which web servers log.
-
-      EXAMPLES:
-        # once: makes the key
-        receipt-tool audit witness /srv/witness --create witness.example.com/w1
-
-        # /srv/www/cgi-bin/add-checkpoint, executable
-        #!/bin/sh
-        exec receipt-tool audit witness /srv/witness --log /srv/witness/verdicts.pub
-
-        # or lighttpd, Apache, nginx with fcgiwrap
-        busybox httpd -f -p 8080 -h /srv/www
-
-        # the policy file of the trail: its URL without /add-checkpoint
-        witness w1 witness.example.com/w1+… https://witness.example.com/cgi-bin
-        quorum w1
-
-        receipt-tool audit checkpoint verdicts.audit --witnesses policy.txt
-
-      python3 -m http.server --cgi will not do: it answers every request with status
-      200.
-
-      EXIT CODES:
-        0 answered, whatever the answer, or created; 64 wrong command line; 66 the
-        key or a log's key cannot be used; 73 there is a witness already, or it
-        cannot be made; 74 the answer cannot be written. With 66 a request is
-        answered with 500.
-      """)
-
-  @Argument("The folder of the witness.", value: "folder") var folder: String
-
-  @Option(
-    "create",
-    "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
-    value: "NAME")
-  var create: String?
-
-  @Option(
-    "log", "The public key of a log to cosign for, or a file with it. May be repeated.", value: "KEY|FILE")
-  var logs: [String] = []
-
-  @OptionGroup var output: JSONOption
-
+extension AuditWitnessCommand {
   func validate() throws {
     guard (create == nil) != logs.isEmpty else { throw ValidationError("Give --create or --log.") }
     guard create != nil || !output.json else { throw ValidationError("--json is for --create.") }
@@ -122,7 +70,6 @@ struct AuditWitnessCommand: ParsableCommand {
       + "Content-Type: \(response.contentType ?? "text/plain; charset=utf-8")\r\n\(further)\r\n"
     try writeAll(Array(head.utf8) + response.body)
   }
-
 }
 
 /// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that the

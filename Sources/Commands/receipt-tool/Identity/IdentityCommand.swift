@@ -25,75 +25,7 @@ enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   var appKeyBits: Int { self == .rsa3072SHA256 ? 3072 : 2048 }
 }
 
-struct IdentityCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "identity", abstract: "Create and show identities that sign receipts.",
-    subcommands: [IdentityCreateCommand.self, IdentityShowCommand.self])
-}
-
-struct IdentityCreateCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "create",
-    abstract:
-      "Create a root, an intermediate and a signing certificate, and the signing key; or the key of an app.",
-    discussion: """
-      Writes root.cer (DER; give it to those who verify), chain.pem (leaf,
-      intermediate, root) and key.pem (PKCS#8, mode 0600). The keys of root and
-      intermediate are destroyed after use: nobody can issue another certificate
-      under this root.
-
-      The certificates are valid from 2008, so that receipts of past purchases
-      verify at their own dates; --valid-from sets another beginning.
-
-      With rsa2048-sha1 and rsa3072-sha256, the algorithms of Google Play and Huawei
-      AppGallery, it writes the key of an app, which has no certificates: key.pem,
-      and public-key.txt as a store's console shows it, for --play-key and
-      --huawei-key. SHA-1 is what Google Play signs with.
-
-      EXAMPLES:
-        receipt-tool identity create my-store --organization "My Store"
-        # app and transaction receipts
-        receipt-tool identity create my-rsa-store --algorithm rsa2048
-        # Google Play
-        receipt-tool identity create my-play-key --algorithm rsa2048-sha1
-
-      EXIT CODES:
-        0 created; 64 wrong command line; 66 the passphrase cannot be read; 73 a
-        file is there already or cannot be written; 74 the output cannot be written.
-      """)
-
-  @Argument("The directory to write to; it is created if it does not exist.", value: "dir")
-  var directory: String
-
-  @Option(
-    "algorithm",
-    "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts; rsa2048-sha1 for Google Play and "
-      + "rsa3072-sha256 for Huawei AppGallery, both without certificates.")
-  var algorithm = IdentityAlgorithm.es256
-
-  @Option("organization", "The organization that the certificates name. Default: ReceiptKit.", value: "NAME")
-  var organization: String?
-
-  @Option("days", "How many days from now the signing certificate is valid. Default: 3650.", value: "N")
-  var days: Int?
-
-  @Option(
-    "valid-from",
-    "When the certificates begin to be valid: an instant, or \"now\". Default: 2008-01-01T00:00:00Z.",
-    value: "ISO8601|now")
-  var validFrom: String?
-
-  @Option(
-    "marker", "Object identifiers that mark leaf and intermediate, in place of Apple's.",
-    value: "LEAF-OID,INTERMEDIATE-OID")
-  var marker: String?
-
-  @Flag("overwrite", "Replace existing files.") var overwrites = false
-
-  @Flag("json", "Print one JSON object.") var json = false
-
-  @OptionGroup var passphraseOptions: PassphraseOptions
-
+extension IdentityCreateCommand {
   func validate() throws {
     guard days ?? 1 > 0 else { throw ValidationError("--days takes a positive number.") }
     try refuse(
@@ -140,22 +72,7 @@ struct IdentityCreateCommand: ParsableCommand {
   }
 }
 
-struct IdentityShowCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the certificates of an identity; the key is not read.",
-    discussion: """
-      EXAMPLE:
-        receipt-tool identity show my-store
-
-      EXIT CODES:
-        0 shown; 64 wrong command line; 66 the identity cannot be read; 74 the
-        output cannot be written.
-      """)
-
-  @Argument("The identity's directory.", value: "dir") var directory: String
-
-  @Flag("json", "Print one JSON object.") var json = false
-
+extension IdentityShowCommand {
   func run() throws {
     let publicKey = try IdentityDirectory(directory).loadPublicKey()
     let chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []

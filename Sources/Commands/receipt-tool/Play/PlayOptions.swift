@@ -5,21 +5,7 @@ import GooglePlay
 import ReceiptCodec
 import ReceiptHTTPCurl
 
-/// The service account for the Google Play Developer API, and the API's servers.
-struct PlayAccountOptions: ParsableArguments {
-  @Option(
-    "service-account",
-    "The key file of a service account (JSON). Environment: GOOGLE_APPLICATION_CREDENTIALS.", value: "FILE")
-  var keyFile: String?
-
-  @Option(
-    "play-base-url",
-    "Use this server instead of https://androidpublisher.googleapis.com, such as an emulator.", value: "URL")
-  var base: String?
-
-  @Option("play-token-url", "Request access tokens here, not where the key file says.", value: "URL")
-  var token: String?
-
+extension PlayAccountOptions {
   var given: KeyValuePairs<String, Bool> {
     ["--service-account": keyFile != nil, "--play-base-url": base != nil, "--play-token-url": token != nil]
   }
@@ -50,16 +36,7 @@ struct PlayAccountOptions: ParsableArguments {
   }
 }
 
-/// The options of every call.
-struct PlayOptions: ParsableArguments {
-  @OptionGroup(title: "Account") var account: PlayAccountOptions
-  @OptionGroup(title: "Servers") var servers: ServerOptions
-
-  @Option("package", "The app, by its package name.", value: "NAME") var packageName: String
-
-  @Flag("json", "Print each answer as the member response of a JSON object with its endpoint.")
-  var json = false
-
+extension PlayOptions {
   func validate() throws {
     try refuse(
       ["--base-url": servers.base != nil, "--sandbox-base-url": servers.sandboxBase != nil], unless: false,

@@ -17,48 +17,7 @@ struct CheckerAccess {
   let servers: ServerOptions
 }
 
-/// The remote sources that are asked after the local checks.
-struct CheckerOptions: ParsableArguments {
-  @Option(
-    "check",
-    "Also ask: app-store, google-play, huawei, verify-receipt, ocsp, or receiptkit=URL. May be repeated; all must "
-      + "confirm.", value: "SPEC",
-    discussion: """
-      app-store: the App Store Server API, which knows refunds and
-        revocations; needs credentials.
-      google-play: the Google Play Developer API; needs a service account.
-      huawei: Huawei AppGallery; needs the app's client and --huawei-site.
-      verify-receipt: the store's older service, for app receipts and
-        transaction receipts.
-      ocsp: whether the certificates of the signer were revoked.
-      receiptkit=URL: a receipt-server, for which a key with the scope
-        verify is in RECEIPTKIT_SERVICE_KEY or --credentials.
-      A source that cannot be reached makes the verdict undetermined.
-      """)
-  var specifications: [String] = []
-
-  @Flag("offline-suffices", "Accept the signature alone while a source of --check cannot be reached.")
-  var offlineSuffices = false
-
-  @Option(
-    "account-token",
-    "The account (appAccountToken, or Google Play's obfuscatedAccountId) that must own the purchase, according to the answer of app-store, if asked, or "
-      + "to the receipt itself. A receipt without an account is invalid.", value: "UUID|TEXT")
-  var accountToken: String?
-
-  @Flag(
-    "require-current",
-    "Require that a subscription is active or in its grace period, and that nothing is revoked.",
-    discussion: """
-      According to the answer of app-store, if asked, or to the dates in the
-      receipt, at the instant of --time or now.
-      """)
-  var requiresCurrent = false
-
-  @Flag(
-    "soft-ocsp", "With ocsp: confirm even if a responder cannot be reached, and state that in the verdict.")
-  var softOCSP = false
-
+extension CheckerOptions {
   func validate() throws {
     for specification in specifications {
       guard

@@ -6,31 +6,7 @@ import ReceiptCodec
 import ReceiptHTTP
 import ReceiptSigning
 
-/// The credentials for the App Store: an API key of App Store Connect, and the older shared secret. A flag takes
-/// precedence over a file, and a file over an environment variable.
-struct CredentialOptions: ParsableArguments {
-  @Option(
-    "api-key", "The API key of App Store Connect, a .p8 file. Environment: RECEIPTKIT_API_KEY_FILE.",
-    value: "FILE")
-  var keyFile: String?
-
-  @Option("key-id", "The key's identifier. Environment: RECEIPTKIT_KEY_ID.", value: "ID") var keyId: String?
-
-  @Option("issuer-id", "The issuer's identifier. Environment: RECEIPTKIT_ISSUER_ID.", value: "UUID")
-  var issuerId: String?
-
-  @Option(
-    "credentials",
-    "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, huaweiClientId, huaweiClientSecret, "
-      + "serviceKey, all optional.", value: "FILE",
-    discussion: """
-      Only its owner may read it (mode 0600). The secrets are read from this
-      file or from RECEIPTKIT_SHARED_SECRET,
-      RECEIPTKIT_HUAWEI_CLIENT_SECRET and RECEIPTKIT_SERVICE_KEY, never from
-      a flag, because others can see command lines.
-      """)
-  var credentialsFile: String?
-
+extension CredentialOptions {
   /// The members that the credentials file may have.
   private static let members: Set = [
     "apiKeyFile", "apiKey", "keyId", "issuerId", "bundleId", "sharedSecret", "huaweiClientId",

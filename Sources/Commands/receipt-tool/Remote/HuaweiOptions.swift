@@ -4,22 +4,7 @@ import ArgumentParser
 import ReceiptVerification
 import RemoteChecks
 
-/// The app's client at Huawei AppGallery, and the servers with its purchases.
-struct HuaweiOptions: ParsableArguments {
-  @Option(
-    "huawei-client-id",
-    "The app's client identifier in AppGallery Connect. Environment: RECEIPTKIT_HUAWEI_CLIENT_ID.",
-    value: "ID")
-  var clientId: String?
-
-  @Option(
-    "huawei-site", "The servers of the region where the app is sold: china, germany, singapore or russia.",
-    value: "SITE")
-  var siteName: String?
-
-  @Option("huawei-base-url", "Use this server instead of Huawei's, also for access tokens.", value: "URL")
-  var base: String?
-
+extension HuaweiOptions {
   /// The options that have no effect unless Huawei is asked, each with whether it was given.
   var given: KeyValuePairs<String, Bool> {
     [

@@ -6,29 +6,7 @@ import AppStoreServer
 import RemoteChecks
 import ReceiptHTTPCurl
 
-/// The servers and the deadline of requests.
-struct ServerOptions: ParsableArguments {
-  @Option(
-    "base-url", "Use this server instead of Apple's: an emulator, a proxy, a compatible service.",
-    value: "URL")
-  var base: String?
-
-  @Option("sandbox-base-url", "The same for the sandbox only. Default: --base-url.", value: "URL")
-  var sandboxBase: String?
-
-  @Flag(
-    "allow-plain-http",
-    "Accept http:// for other hosts than this one. Others can then read the requests, including secrets.")
-  var allowsPlainHTTP = false
-
-  @Option(
-    "ca-file", "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
-    value: "FILE")
-  var certificateAuthorities: String?
-
-  @Option("deadline", "The deadline of one request, including retries. Default: 30.", value: "SECONDS")
-  var deadline: Double?
-
+extension ServerOptions {
   func validate() throws {
     guard deadline ?? 30 > 0, deadline ?? 30 <= 3600 else {
       throw ValidationError("--deadline takes seconds, more than 0 and at most 3600.")

@@ -4,29 +4,7 @@ import ArgumentParser
 import ReceiptBytes
 import Storefront
 
-struct StoreFinishCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "finish",
-    abstract: "Finish transactions after delivering what was bought; they leave the queue.",
-    discussion: """
-      EXAMPLES:
-        receipt-tool store finish --store shop 2000000000000001
-        receipt-tool store finish --store shop --all
-
-      EXIT CODES:
-        0 finished; 1 no such transaction in the queue, or it is still being
-        processed; 64 wrong command line; 66 no such store; 74 it could not be
-        stored, or the output not written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-
-  @Argument("Transactions, by the store's identifier or by that of the queue.", value: "transaction")
-  var identifiers: [String] = []
-
-  @Flag("all", "Finish all that are not still being processed.") var all = false
-
+extension StoreFinishCommand {
   func validate() throws {
     guard all != !identifiers.isEmpty else { throw ValidationError("Name transactions, or give --all.") }
   }

@@ -8,54 +8,7 @@ import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
-struct StoreInitCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Create a store: its identity, its products and its records.",
-    discussion: """
-      Without --catalog it sells samples: com.example.coins (consumable),
-      com.example.pro (non-consumable), com.example.plan.monthly and
-      com.example.plan.yearly (subscriptions of one group).
-
-      --clock sets the store's clock back, to simulate time: see receipt-tool store
-      advance.
-
-      EXAMPLES:
-        receipt-tool store init --store shop
-        receipt-tool store init --store shop --catalog Products.storekit \\
-          --bundle com.example.app
-        receipt-tool store init --store shop --clock 2025-01-01T00:00:00Z --ask
-
-      EXIT CODES:
-        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73
-        something is there already; 74 it could not be stored, or the output not
-        written.
-      """)
-
-  @Option("store", "The folder to create.", value: "DIR") var directory: String
-
-  @Option("catalog", "The catalogue: JSON, or an Xcode .storekit file.", value: "FILE") var catalog: String?
-
-  @Option("bundle", "The bundle identifier of the app.", value: "ID") var bundle =
-    "com.example.app"
-
-  @Option("app-apple-id", "The app's identifier in the App Store, which notifications name.", value: "NUMBER")
-  var appAppleId: Int64?
-
-  @Option("environment", "The environment that receipts name.") var environment = ReceiptEnvironment.Category
-    .sandbox
-
-  @Option("storefront", "The three-letter country code.", value: "CODE") var storefront = "USA"
-
-  @Option("grace-period", "The grace period of failed renewals in days.", value: "DAYS") var gracePeriod: Int?
-
-  @Flag("ask", "Let every purchase wait for approval.") var asks = false
-
-  @Option("clock", "The current time of the store's clock.", value: "ISO8601") var clock: String?
-
-  @Option("seed", "The seed of identifiers, for reproducible ones.", value: "N") var seed: Int64?
-
-  @OptionGroup var output: JSONOption
-
+extension StoreInitCommand {
   func validate() throws {
     guard gracePeriod.map({ 1...60 ~= $0 }) ?? true else {
       throw ValidationError("--grace-period takes 1 to 60 days.")

@@ -3,25 +3,7 @@
 import ArgumentParser
 import Storefront
 
-struct StorePendingCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "pending",
-    abstract:
-      "Show the unfinished transactions of the customer's queue, and the purchases that are waiting for approval.",
-    discussion: """
-      EXAMPLES:
-        receipt-tool store pending --store shop
-        receipt-tool store pending --store shop --json
-
-      EXIT CODES:
-        0 shown; 64 wrong command line; 66 no such store; 74 it could not be stored,
-        or the output not written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-
+extension StorePendingCommand {
   func run() async throws {
     try await OpenStore.withQueue(options) { open, queue in
       try await queue.synchronize()
@@ -45,23 +27,7 @@ struct StorePendingCommand: AsyncParsableCommand {
   }
 }
 
-struct StoreApproveCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "approve", abstract: "Approve a pending purchase.",
-    discussion: """
-      EXAMPLE:
-        receipt-tool store approve --store shop REQUEST
-
-      EXIT CODES:
-        0 sold; 1 no such purchase waits, or it could not be sold after all; 64
-        wrong command line; 66 no such store; 74 the output cannot be written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-  @Argument("Which, as 'pending' shows it.", value: "request") var request: String
-
+extension StoreApproveCommand {
   func run() async throws {
     let transactions = try await OpenStore.withQueue(options) { open, queue in
       let outcome = try await open.store.approve(request, account: options.account)
@@ -73,23 +39,7 @@ struct StoreApproveCommand: AsyncParsableCommand {
   }
 }
 
-struct StoreDeclineCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "decline", abstract: "Decline a pending purchase.",
-    discussion: """
-      EXAMPLE:
-        receipt-tool store decline --store shop REQUEST
-
-      EXIT CODES:
-        0 declined; 1 no such purchase waits; 64 wrong command line; 66 no such
-        store; 74 the output cannot be written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-  @Argument("Which, as 'pending' shows it.", value: "request") var request: String
-
+extension StoreDeclineCommand {
   func run() async throws {
     let failed = try await OpenStore.withQueue(options) { open, queue in
       // Receive the store's earlier answers first, since they do not belong to this request.

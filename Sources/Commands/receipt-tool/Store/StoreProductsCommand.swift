@@ -5,30 +5,7 @@ import FoundationEssentials
 import ReceiptCodec
 import Storefront
 
-struct StoreProductsCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "products",
-    abstract: "Show products as a customer sees them, and which identifiers are invalid.",
-    discussion: """
-      EXAMPLES:
-        receipt-tool store products --store shop
-        receipt-tool store products --store shop com.example.pro no.such.product \\
-          --locale de_DE
-
-      EXIT CODES:
-        0 all are valid; 1 some are not; 64 wrong command line; 66 no such store; 74
-        the output cannot be written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-
-  @Argument("The products to show. Default: all products of the store.", value: "id")
-  var identifiers: [String] = []
-
-  @Option("locale", "A language of the customer, best first. May be repeated.", value: "LOCALE")
-  var locale: [String] = []
-
+extension StoreProductsCommand {
   func run() async throws {
     let invalid = try await OpenStore.with(options.folder) { open in
       let wanted =

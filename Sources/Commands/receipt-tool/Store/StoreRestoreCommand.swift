@@ -4,30 +4,7 @@ import ArgumentParser
 import ReceiptCodec
 import Storefront
 
-struct StoreRestoreCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Restore finished purchases, each as a new transaction in the queue.",
-    discussion: """
-      The catalogue determines which products can be restored: by default
-      non-consumables. To show all purchases: receipt-tool store purchases
-
-      EXAMPLES:
-        receipt-tool store restore --store shop
-        receipt-tool store restore --store shop \\
-          --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
-
-      EXIT CODES:
-        0 restored, also where there was nothing to restore; 1 refused; 64 wrong
-        command line; 66 no such store; 74 it could not be stored, or the output not
-        written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-
-  @Option("username", "Only purchases with this username.", value: "TEXT") var username: String?
-
+extension StoreRestoreCommand {
   func run() async throws {
     let restored = try await OpenStore.withQueue(options) { _, queue in
       let known = Set(await queue.transactions.map(\.id))
@@ -39,29 +16,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
   }
 }
 
-struct StorePurchasesCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "purchases", abstract: "Show all purchases of the customer in the store's records.",
-    discussion: """
-      With --receipt it prints the current signed transaction of one purchase, which
-      states a refund.
-
-      EXAMPLES:
-        receipt-tool store purchases --store shop
-        receipt-tool store purchases --store shop \\
-          --receipt 2000000000000001 > now.jws
-
-      EXIT CODES:
-        0 shown; 1 no such transaction; 64 wrong command line; 66 no such store; 74
-        the output cannot be written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-
-  @Option("receipt", "Print the current signed transaction of this purchase.", value: "TRANSACTION")
-  var receipt: String?
-
+extension StorePurchasesCommand {
   func validate() throws {
     try refuse(
       ["--json": output.json, "--account": options.namedAccount != nil], unless: receipt == nil,

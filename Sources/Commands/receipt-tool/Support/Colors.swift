@@ -53,14 +53,8 @@ struct Colors: Sendable {
   }
 }
 
-struct ColorOptions: ParsableArguments {
+extension ColorOptions {
   enum When: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
-
-  @Option(
-    "color", "Colour the words that matter.",
-    discussion:
-      "auto: where standard output is a terminal, TERM is not dumb and NO_COLOR is not set. JSON never is.")
-  var when = When.auto
 
   var colors: Colors {
     switch when {
@@ -72,5 +66,4 @@ struct ColorOptions: ParsableArguments {
           && environmentVariable("TERM") != "dumb")
     }
   }
-
 }

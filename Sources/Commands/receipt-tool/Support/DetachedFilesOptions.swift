@@ -3,21 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 
-struct DetachedFilesOptions: ParsableArguments {
-  @Option(
-    "data", "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",
-    value: "FILE")
-  var dataFile: String?
-
-  @Option("signature", "A file with the signature of --data, in base64.", value: "FILE")
-  var signatureFile: String?
-
-  @Option(
-    "signature-algorithm",
-    "The algorithm that Huawei stated beside the signature of --data, such as SHA256WithRSA/PSS.",
-    value: "NAME")
-  var algorithm: String?
-
+extension DetachedFilesOptions {
   var isGiven: Bool { dataFile != nil }
 
   /// Checks that the options are compatible with a command's paths and other options.

@@ -4,15 +4,7 @@ import ArgumentParser
 import Glibc
 import ReceiptSigning
 
-/// The source of a passphrase: never the command line, which other users can see.
-struct PassphraseOptions: ParsableArguments {
-  @Option("passphrase-file", "Read the passphrase of the private key from this file.", value: "FILE")
-  var file: String?
-
-  @Option(
-    "passphrase-env", "Read the passphrase of the private key from this environment variable.", value: "NAME")
-  var variable: String?
-
+extension PassphraseOptions {
   func passphrase() throws -> [UInt8]? {
     switch (file, variable) {
     case (nil, nil): return nil
@@ -29,17 +21,7 @@ struct PassphraseOptions: ParsableArguments {
   }
 }
 
-struct IdentityOptions: ParsableArguments {
-  @Option("identity", "A directory that 'receipt-tool identity create' made.", value: "DIR")
-  var directory: String?
-
-  @Option("key", "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.", value: "FILE")
-  var keyFile: String?
-
-  @Option(
-    "chain", "The certificates, PEM: leaf, intermediate, root. The key of an app has none.", value: "FILE")
-  var chainFile: String?
-
+extension IdentityOptions {
   func validate() throws {
     let isDirectory = directory != nil && keyFile == nil && chainFile == nil
     let isFiles = directory == nil && keyFile != nil

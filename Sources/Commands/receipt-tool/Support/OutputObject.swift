@@ -63,9 +63,7 @@ extension JSONWriter {
   }
 }
 
-struct JSONOption: ParsableArguments {
-  @Flag("json", "Print one JSON object a line.") var json = false
-
+extension JSONOption {
   /// Prints an object, or lines of human-readable text, with control characters escaped.
   func write(_ object: some OutputObject, _ lines: String...) throws(ExitCode) { try write(object, lines) }
 
