@@ -78,7 +78,7 @@ extension AuditCheckCommand {
       throw ToolExit.failure(.invalid, "not complete: \(error)")
     }
     let (count, original, size) = (history.entries.count, history.original, history.size)
-    try write(
+    try output.write(
       Output.AuditCompleteness(
         complete: true, originalTransactionId: original, entries: UInt64(count), treeSize: size),
       "COMPLETE  the \(count) entries of original transaction \(original) among the first \(size) of the trail"
@@ -88,21 +88,17 @@ extension AuditCheckCommand {
   private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) throws {
     let report = EntryReport(index: verified.index, entry: entry)
     let checkpoint = verified.checkpoint.checkpoint
-    try write(
+    try output.write(
       Output.AuditCheck(
         source: path, proven: true, origin: checkpoint.origin, treeSize: checkpoint.size,
         rootHash: checkpoint.root.hexadecimal, entry: report),
       "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
-    if !output.json { try writeAll(color.colors.painted(report.text())) }
-  }
-
-  private func write(_ object: some OutputObject, _ line: String) throws {
-    if output.json { try writeAll(object.line()) } else { try color.colors.writeLine(line) }
+    if !output.json { try writeAll(output.colors.painted(report.text())) }
   }
 
   private func reportFailure(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
-    try write(
+    try output.write(
       Output.AuditCheck(source: path, proven: false, message: message), "NOT PROVEN  \(path)  \(message)")
   }
 

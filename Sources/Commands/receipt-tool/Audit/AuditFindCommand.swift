@@ -38,7 +38,7 @@ extension AuditFindCommand {
           try view.prefetch(found[position...].prefix(Self.pageCount).map(\.index))
         }
         let report = try EntryReport(recorded, in: view)
-        return output.json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8)
+        return output.chosen(report.jsonLine(), report.text())
       }
     }
     for bytes in found { try writeAll(bytes) }

@@ -33,11 +33,11 @@ extension AuditFsckCommand {
         "receipt-tool: \(location.name): there are rows of an audit reindex that is under way or was cut off; if it was, "
           + "start it again")
     }
-    try writeAll(output.json ? json(report) : text(report))
+    try output.write(object(report), lines(report))
     guard report.isClean else { throw ExitCode.invalid }
   }
 
-  private func text(_ report: TrailCheckReport) -> [UInt8] {
+  private func lines(_ report: TrailCheckReport) -> [String] {
     var lines = report.faults.map(\.description)
     if report.faults.count == TrailCheckReport.maximumFaults { lines.append("… and possibly more") }
     if report.isClean {
@@ -48,18 +48,17 @@ extension AuditFsckCommand {
     } else {
       lines.append("NOT INTACT  \(options.location.name)  \(report.faults.count) faults")
     }
-    return Array(color.colors.painted(lines.map { ShownText.plain($0) + "\n" }.joined()).utf8)
+    return lines
   }
 
-  private func json(_ report: TrailCheckReport) -> [UInt8] {
+  private func object(_ report: TrailCheckReport) -> Output.AuditFsck {
     let faults = report.faults.map {
       Output.Fault(code: $0.code.rawValue, index: $0.index, place: $0.place, message: $0.message)
     }
     return Output.AuditFsck(
       trail: options.location.name, intact: report.isClean, entries: report.entryCount,
       rootHash: TreeHash(base64: report.rootHash)?.hexadecimal, treeSize: report.checkpointSize,
-      hasKeys: report.hasKeys, faults: faults
-    ).line()
+      hasKeys: report.hasKeys, faults: faults)
   }
 
   static func isFolder(_ path: String) -> Bool {

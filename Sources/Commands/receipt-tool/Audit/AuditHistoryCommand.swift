@@ -65,7 +65,7 @@ extension AuditHistoryCommand {
 
   private func line(_ recorded: RecordedEntry, _ view: TrailView) throws -> [UInt8] {
     let report = try EntryReport(recorded, in: view)
-    return output.json ? report.jsonLine() : Array(color.colors.painted(report.summary()).utf8)
+    return output.chosen(report.jsonLine(), report.summary())
   }
 
   private func show(_ lines: [[UInt8]]) throws {

@@ -39,7 +39,7 @@ extension AuditShowCommand {
     let recorded = try view.entry(at: index)
     if raw { return recorded.bytes }
     let report = try EntryReport(recorded, in: view, showsCustomer: customer)
-    return output.json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8)
+    return output.chosen(report.jsonLine(), report.text())
   }
 }
 

@@ -303,9 +303,7 @@ struct AuditShowCommand: ParsableCommand {
 
   @OptionGroup var options: TrailOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @Argument(help: ArgumentHelp("Indexes; the first entry is 0.", valueName: "index"))
   var indexes: [UInt64]
@@ -345,9 +343,7 @@ struct AuditFindCommand: ParsableCommand {
 
   @OptionGroup var options: TrailOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @OptionGroup var scope: ScopeOptions
 
@@ -429,9 +425,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
 
   @OptionGroup var options: TrailOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @OptionGroup var scope: ScopeOptions
 
@@ -549,9 +543,7 @@ struct AuditCheckCommand: ParsableCommand {
         + "confirms their number."))
   var complete: Bool = false
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 }
 
 /// The command `audit checkpoint`.
@@ -692,9 +684,7 @@ struct AuditFsckCommand: ParsableCommand {
 
   @OptionGroup var options: TrailOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @Option(
     name: .customLong("since"),

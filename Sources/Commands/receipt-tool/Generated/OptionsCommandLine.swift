@@ -96,6 +96,13 @@ struct JSONOption: ParsableArguments {
   var json: Bool = false
 }
 
+/// Those of a command whose text is coloured.
+struct ReportOptions: ParsableArguments {
+  @OptionGroup var format: JSONOption
+
+  @OptionGroup var color: ColorOptions
+}
+
 struct PolicyOptions: ParsableArguments {
   @Option(
     name: .customLong("bundle-id"),

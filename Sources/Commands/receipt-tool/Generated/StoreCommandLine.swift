@@ -184,9 +184,7 @@ struct StoreBuyCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @Argument(help: ArgumentHelp("The product to buy.", valueName: "product"))
   var product: String
@@ -230,9 +228,7 @@ struct StorePendingCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 }
 
 /// The command `store approve`.
@@ -251,9 +247,7 @@ struct StoreApproveCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request"))
   var request: String
@@ -275,9 +269,7 @@ struct StoreDeclineCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request"))
   var request: String
@@ -334,9 +326,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreOptions
 
-  @OptionGroup var output: JSONOption
-
-  @OptionGroup var color: ColorOptions
+  @OptionGroup var output: ReportOptions
 
   @Option(
     name: .customLong("username"), help: ArgumentHelp("Only purchases with this username.", valueName: "TEXT")

@@ -102,7 +102,7 @@ struct IdentityReport {
       lines.append("    key      \(publicKey.kind.name)")
       lines.append("    sha256   \(publicKey.sha256FingerprintHex)")
     }
-    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
+    return ReportText.text(lines)
   }
 
   private func jsonLine() -> [UInt8] {

@@ -28,8 +28,7 @@ extension StoreBuyCommand {
     if let file, let receipt {
       try NewFile.write(receipt, to: file, overwriting: true)
     }
-    try TransactionReport(transaction).write(
-      json: output.json, color.colors, receipt: file == nil ? receipt : nil)
+    try output.write([transaction], receipt: file == nil ? receipt : nil)
     switch transaction.transactionState {
     case .purchased, .restored: break
     case .failed: throw ExitCode.invalid

@@ -7,7 +7,7 @@ extension StorePendingCommand {
   func run() async throws {
     try await OpenStore.withQueue(options) { open, queue in
       try await queue.synchronize()
-      try await TransactionReport.write(queue.transactions, json: output.json, color.colors)
+      try await output.write(queue.transactions)
       var last: PendingPurchase?
       while true {
         let page = try await open.store.pendingPurchases(after: last)
@@ -35,7 +35,7 @@ extension StoreApproveCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.storeTransaction?.requestIdentifier == request }
     }
-    try TransactionReport.write(transactions, json: output.json, color.colors)
+    try output.write(transactions)
   }
 }
 
@@ -49,6 +49,6 @@ extension StoreDeclineCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.transactionState == .failed && !before.contains($0.id) }
     }
-    try TransactionReport.write(failed, json: output.json, color.colors)
+    try output.write(failed)
   }
 }

@@ -11,7 +11,7 @@ extension StoreRestoreCommand {
       try await queue.restoreCompletedTransactions(applicationUsername: username)
       return await queue.transactions.filter { $0.transactionState == .restored && !known.contains($0.id) }
     }
-    try TransactionReport.write(restored, json: output.json, color.colors)
+    try output.write(restored)
     if restored.isEmpty { note("receipt-tool: nothing new to restore") }
   }
 }

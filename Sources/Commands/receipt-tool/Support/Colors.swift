@@ -38,9 +38,6 @@ struct Colors: Sendable {
       separator: "\n")
   }
 
-  /// Escapes the control characters of a line, colours it, and writes it.
-  func writeLine(_ line: String) throws(ExitCode) { try writeAll(painted(ShownText.plain(line)) + "\n") }
-
   private func painted(line: Substring) -> String {
     var words = line.split(separator: " ", omittingEmptySubsequences: false)
     if let first = words.first, let emphasis = Self.verdicts[first] {

@@ -9,12 +9,8 @@ import ReceiptVerification
 extension VerifyCommand {
   private static let longestReceipt = 1 << 32
 
-  private var access: CheckerAccess {
-    CheckerAccess(credentials: credentials, play: play, huawei: huawei, servers: servers)
-  }
-
   func validate() throws {
-    try checks.validate(access)
+    try validateChecks()
     try detached.validate(paths: paths, ["--lines": readsLines])
     try checks.requireAccountToken(isText: appKeys.isGiven && !checks.asks("app-store"))
     try refuse(["--keyed": isKeyed, "--exit-zero": exitsZero], unless: readsLines, "needs --lines")
@@ -34,9 +30,7 @@ extension VerifyCommand {
     let transport = checks.specifications.isEmpty ? nil : servers.transport()
     defer { transport?.shutdown() }
     var checkers =
-      try transport.map {
-        try checks.checkers(access, over: $0, policy: policy, trust: resolved)
-      } ?? []
+      try transport.map { try self.checkers(over: $0, policy: policy, trust: resolved) } ?? []
     let recorder = try auditing.recorder(policy)
     if let stated = checks.signedContentChecker(policy) { checkers.append(stated) }
     if let replays = auditing.replayChecker(recorder) { checkers.append(replays) }
