@@ -12,7 +12,7 @@ extension AuditFsckCommand {
     let location = try options.readOnlyLocation()
     let verifier = try location.verifierKey()
     let report = try location.work("checked") { progress in
-      if Self.isFolder(options.trail) {
+      if (try? FileSystem.status(options.trail))?.isDirectory == true {
         try refuse(
           ["--checkpoint": options.files.checkpoint != nil], unless: false,
           "has no effect on a folder; a checkpoint that was kept goes with --since")
@@ -59,11 +59,6 @@ extension AuditFsckCommand {
       trail: options.location.name, intact: report.isClean, entries: report.entryCount,
       rootHash: TreeHash(base64: report.rootHash)?.hexadecimal, treeSize: report.checkpointSize,
       hasKeys: report.hasKeys, faults: faults)
-  }
-
-  static func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   private static func checkpoint(_ file: String, _ checker: TileDirectoryChecker) throws -> VerifiedCheckpoint

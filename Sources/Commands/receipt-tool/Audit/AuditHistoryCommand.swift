@@ -49,9 +49,7 @@ extension AuditHistoryCommand {
     guard hasEntries else { return try show([]) }
     let anchor = try await log.anchor(original: original)
     try log.publishCheckpoint()
-    guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-      throw ToolExit.failure(.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
-    }
+    try NewFile.makeFolder(folder)
     let lines = try log.withView { view in
       try view.history(original: original, before: anchor.index + 1).map { recorded in
         let proof = try view.proof(of: recorded.index).encoded

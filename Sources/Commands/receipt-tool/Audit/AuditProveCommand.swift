@@ -16,11 +16,11 @@ extension AuditProveCommand {
     guard let path else { return try writeAll(proof.encoded) }
     try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
     let checkpoint = proof.checkpoint.unverifiedCheckpoint
-    let object = Output.AuditProof(
-      proof: path, index: index, origin: checkpoint.origin, treeSize: checkpoint.size,
-      rootHash: checkpoint.root.hexadecimal)
-    let line = "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n"
-    try writeAll(output.json ? object.line() : Array(line.utf8))
+    try output.write(
+      Output.AuditProof(
+        proof: path, index: index, origin: checkpoint.origin, treeSize: checkpoint.size,
+        rootHash: checkpoint.root.hexadecimal),
+      "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)")
   }
 
   private func proof(_ location: TrailLocation) throws -> LogProof {

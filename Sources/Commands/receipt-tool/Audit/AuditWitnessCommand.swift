@@ -16,8 +16,7 @@ extension AuditWitnessCommand {
     let folder = AuditWitnessFolder(path: folder)
     if let create {
       let key = try folder.create(name: create)
-      let object = Output.AuditWitness(name: key.name, publicKey: key.text)
-      return try writeAll(output.json ? object.line() : Array("\(key.text)\n".utf8))
+      return try output.write(Output.AuditWitness(name: key.name, publicKey: key.text), key.text)
     }
     guard environmentVariable("REQUEST_METHOD") ?? "POST" == "POST" else {
       return try Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
@@ -86,9 +85,7 @@ struct AuditWitnessFolder {
     do { key = try NoteSignerKey.generate(name: name) } catch {
       throw ToolExit.failure(.usage, "--create \(name): \(error)")
     }
-    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw ToolExit.failure(.cannotCreate, "cannot make \(path): \(systemMessage(errno))")
-    }
+    try NewFile.makeFolder(path)
     try NewFile.write(Array(key.pem().utf8), to: privateKeyFile, mode: 0o600)
     do {
       try NewFile.write(Array("\(key.cosignatureVerifierKey)\n".utf8), to: publicKeyFile)

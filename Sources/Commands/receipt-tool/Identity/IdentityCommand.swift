@@ -25,7 +25,7 @@ enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   var appKeyBits: Int { self == .rsa3072SHA256 ? 3072 : 2048 }
 }
 
-extension IdentityCreateCommand {
+extension IdentityCreateCommand: OutputOptions {
   func validate() throws {
     guard days ?? 1 > 0 else { throw ValidationError("--days takes a positive number.") }
     try refuse(
@@ -42,9 +42,7 @@ extension IdentityCreateCommand {
     let options = try algorithm.certified.map { try self.options($0) }
     let identity = try options.map(SigningIdentity.create) ?? SigningIdentity(appKey: appKey())
     try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
-    try IdentityReport(
-      directory: directory, chain: identity.chain, publicKey: identity.privateKey.publicKey
-    ).write(json: json)
+    try write(directory, chain: identity.chain, publicKey: identity.privateKey.publicKey)
   }
 
   private func appKey() throws(SigningError) -> PrivateKey {
@@ -72,55 +70,45 @@ extension IdentityCreateCommand {
   }
 }
 
-extension IdentityShowCommand {
+extension IdentityShowCommand: OutputOptions {
   func run() throws {
     let publicKey = try IdentityDirectory(directory).loadPublicKey()
     let chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
-    try IdentityReport(directory: directory, chain: chain, publicKey: publicKey).write(json: json)
+    try write(directory, chain: chain, publicKey: publicKey)
   }
 }
 
-struct IdentityReport {
-  let directory: String
-  let chain: [Certificate]
-  /// The public key, which is shown if the identity has no certificates.
-  let publicKey: PublicKey?
-
-  func write(json: Bool) throws { try writeAll(json ? jsonLine() : Array(text().utf8)) }
-
-  private func text() -> String {
+extension OutputOptions {
+  /// Prints an identity; its public key is shown only if it has no certificates.
+  fileprivate func write(_ directory: String, chain: [Certificate], publicKey: PublicKey?) throws {
     var lines = ["identity  \(directory)"]
     for (certificate, part) in zip(chain, ["signer", "intermediate", "root"]) {
-      lines.append("  \(part)")
-      lines.append("    subject  \(certificate.subject)")
-      lines.append("    key      \(certificate.publicKey.kind.name)")
-      lines.append("    valid    \(Self.date(certificate.notBefore)) to \(Self.date(certificate.notAfter))")
-      lines.append("    sha256   \(certificate.sha256FingerprintHex)")
+      let valid = [certificate.notBefore, certificate.notAfter].map {
+        Timestamp(secondsSince1970: $0).iso8601Seconds
+      }
+      lines += [
+        "  \(part)", "    subject  \(certificate.subject)", "    key      \(certificate.publicKey.kind.name)",
+        "    valid    \(valid[0]) to \(valid[1])", "    sha256   \(certificate.sha256FingerprintHex)",
+      ]
     }
-    if chain.isEmpty, let publicKey {
-      lines.append("  key of an app, without certificates")
-      lines.append("    key      \(publicKey.kind.name)")
-      lines.append("    sha256   \(publicKey.sha256FingerprintHex)")
+    let key = chain.isEmpty ? publicKey : nil
+    if let key {
+      lines += [
+        "  key of an app, without certificates", "    key      \(key.kind.name)",
+        "    sha256   \(key.sha256FingerprintHex)",
+      ]
     }
-    return ReportText.text(lines)
-  }
-
-  private func jsonLine() -> [UInt8] {
     let certificates = chain.map {
       Output.Certificate(
         subject: $0.subject, issuer: $0.issuer, key: $0.publicKey.kind.name,
         notBefore: Timestamp(secondsSince1970: $0.notBefore),
         notAfter: Timestamp(secondsSince1970: $0.notAfter), sha256: $0.sha256FingerprintHex)
     }
-    let key = chain.isEmpty ? publicKey : nil
-    return Output.Identity(
-      directory: directory, certificates: certificates, key: key?.kind.name,
-      sha256: key?.sha256FingerprintHex,
-      publicKey: key.map { Base64.encodeToString($0.subjectPublicKeyInfo) }
-    ).line()
-  }
-
-  private static func date(_ seconds: Int64) -> String {
-    Timestamp(secondsSince1970: seconds).iso8601Seconds
+    try write(
+      Output.Identity(
+        directory: directory, certificates: certificates, key: key?.kind.name,
+        sha256: key?.sha256FingerprintHex,
+        publicKey: key.map { Base64.encodeToString($0.subjectPublicKeyInfo) }),
+      lines)
   }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptHTTP
 import ReceiptSigning
@@ -82,7 +83,7 @@ extension CredentialOptions {
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw ToolExit.failure(.unreadableInput, "cannot read \(name): \(systemMessage(errno))")
+      throw ToolExit.failure(.unreadableInput, "cannot read \(name): \(SystemError(number: errno).reason)")
     }
     guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
       throw unreadable(" holds secrets, and others may read or write it: chmod 600 \(path)")

@@ -5,7 +5,7 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-extension TokenCommand {
+extension TokenCommand: OutputOptions {
   func validate() throws {
     guard 1...3600 ~= lifetime else { throw ValidationError("--lifetime takes 1 to 3600 seconds.") }
   }
@@ -18,7 +18,6 @@ extension TokenCommand {
     } catch let error as SigningError {
       throw ToolExit.failure(.internalFault, error.message)
     }
-    let object = Output.Token(token: token, expiresDate: now.addingSeconds(Double(lifetime)))
-    try writeAll(json ? object.line() : Array("\(token)\n".utf8))
+    try write(Output.Token(token: token, expiresDate: now.addingSeconds(Double(lifetime))), token)
   }
 }

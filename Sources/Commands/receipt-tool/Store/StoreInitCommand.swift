@@ -64,15 +64,12 @@ extension StoreInitCommand {
 
   private func report(_ folder: StoreFolder) async throws {
     let count = try folder.catalog().products.count
-    let object = Output.Store(
-      store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)")
-    let text = """
-      \(directory) sells \(count) products for \(bundle).
-      Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
-      Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
-
-      """
-    try writeAll(output.json ? object.line() : Array(text.utf8))
+    try output.write(
+      Output.Store(
+        store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)"),
+      "\(directory) sells \(count) products for \(bundle).",
+      "Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws",
+      "Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws")
   }
 }
 

@@ -37,6 +37,17 @@ enum NewFile {
     try file.finish()
   }
 
+  /// Creates a folder, if it does not exist.
+  ///
+  /// - Throws: Exit code 73.
+  static func makeFolder(_ path: String) throws(ExitCode) {
+    do throws(SystemError) { try FileSystem.makeDirectory(path, permissions: 0o755) } catch {
+      guard error.isExisting else {
+        throw ToolExit.failure(.cannotCreate, "cannot make \(path): \(error.reason)")
+      }
+    }
+  }
+
   static func exists(_ path: String) -> Bool { (try? FileSystem.status(path)) != nil }
 
   static func remove(_ path: String) { try? FileSystem.remove(path) }

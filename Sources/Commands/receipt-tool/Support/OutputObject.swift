@@ -91,6 +91,8 @@ protocol OutputOptions {
 }
 
 extension OutputOptions {
+  var colors: Colors { .off }
+
   /// The form that the options choose: JSON, or human-readable text whose control characters are escaped.
   func chosen(_ object: @autoclosure () -> [UInt8], _ text: @autoclosure () -> String) -> [UInt8] {
     json ? object() : Array(colors.painted(text()).utf8)
@@ -104,9 +106,7 @@ extension OutputOptions {
   }
 }
 
-extension JSONOption: OutputOptions {
-  var colors: Colors { .off }
-}
+extension JSONOption: OutputOptions {}
 
 extension ReportOptions: OutputOptions {
   var json: Bool { format.json }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
+import ReceiptBytes
 import ReceiptCrypto
 import ReceiptVerification
 
@@ -49,11 +49,8 @@ extension TrustOptions {
   /// The path itself if it is a file; for a folder, its certificate files, which are found by extension and sorted by
   /// name.
   private static func certificateFiles(at path: String) throws -> [String] {
-    var isFolder = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
-      return [path]
-    }
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    guard (try? FileSystem.status(path))?.isDirectory == true else { return [path] }
+    let names = (try? FileSystem.names(in: path)) ?? []
     let files = names.sorted().filter { name in
       [".cer", ".crt", ".der", ".pem"].contains { name.lowercased().hasSuffix($0) }
     }
