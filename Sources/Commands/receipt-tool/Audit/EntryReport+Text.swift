@@ -49,11 +49,7 @@ extension EntryReport {
     return ShownText.plain(parts.compactMap(\.self).joined(separator: "  ")) + "\n"
   }
 
-  func jsonLine() -> [UInt8] {
-    var object = JSONWriter(type: "audit-entry")
-    append(to: &object)
-    return object.line()
-  }
+  func jsonLine() -> [UInt8] { JSONWriter.line("audit-entry", append(to:)) }
 }
 
 extension EntryField {

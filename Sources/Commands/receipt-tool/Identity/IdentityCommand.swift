@@ -83,12 +83,11 @@ extension OutputOptions {
   fileprivate func write(_ directory: String, chain: [Certificate], publicKey: PublicKey?) throws {
     var lines = ["identity  \(directory)"]
     for (certificate, part) in zip(chain, ["signer", "intermediate", "root"]) {
-      let valid = [certificate.notBefore, certificate.notAfter].map {
-        Timestamp(secondsSince1970: $0).iso8601Seconds
-      }
+      let start = Timestamp(secondsSince1970: certificate.notBefore).iso8601Seconds
+      let end = Timestamp(secondsSince1970: certificate.notAfter).iso8601Seconds
       lines += [
         "  \(part)", "    subject  \(certificate.subject)", "    key      \(certificate.publicKey.kind.name)",
-        "    valid    \(valid[0]) to \(valid[1])", "    sha256   \(certificate.sha256FingerprintHex)",
+        "    valid    \(start) to \(end)", "    sha256   \(certificate.sha256FingerprintHex)",
       ]
     }
     let key = chain.isEmpty ? publicKey : nil

@@ -48,10 +48,10 @@ extension InspectCommand {
 
   private func output(of inspection: Inspection, from path: String, at now: Timestamp) -> [UInt8] {
     if json {
-      var object = JSONWriter(type: "inspection")
-      object.member("source", path)
-      inspection.write(to: &object)
-      return object.line()
+      return JSONWriter.line("inspection") {
+        $0.member("source", path)
+        inspection.write(to: &$0)
+      }
     }
     let text = InspectionText(of: inspection, source: path, paint: color.colors.callAsFunction)
     return Array((isFull ? text.full : showsCertificates ? text.certificates : text.summary(at: now)).utf8)

@@ -54,20 +54,16 @@ extension NotificationsFoldCommand {
 
   /// Prints the entitlements, and returns their number.
   private func write(_ ledger: EntitlementLedger, at instant: Timestamp) throws -> Int {
-    var count = 0
-    for entitlement in ledger.entitlements
-    where original.map({ $0 == entitlement.originalTransactionId }) ?? true {
-      count += 1
-      var object = JSONWriter(type: "entitlement")
-      entitlement.append(to: &object, at: instant)
-      try writeAll(object.line())
+    let entitlements = ledger.entitlements.filter {
+      original == nil || $0.originalTransactionId == original
     }
-    for consent in ledger.rescindedConsents where original == nil {
-      count += 1
-      var object = JSONWriter(type: "rescinded-consent")
-      consent.append(to: &object, at: instant)
-      try writeAll(object.line())
+    for entitlement in entitlements {
+      try writeAll(JSONWriter.line("entitlement") { entitlement.append(to: &$0, at: instant) })
     }
-    return count
+    let consents = original == nil ? ledger.rescindedConsents : []
+    for consent in consents {
+      try writeAll(JSONWriter.line("rescinded-consent") { consent.append(to: &$0, at: instant) })
+    }
+    return entitlements.count + consents.count
   }
 }

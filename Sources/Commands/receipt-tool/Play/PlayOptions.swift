@@ -73,12 +73,11 @@ extension PlayOptions {
   ) async throws {
     try await withClient { client in
       _ = try await client.send(call)
-      var object = JSONWriter()
-      object.beginObject()
-      object.member(member, value)
-      object.member("result", result)
-      object.endObject()
-      try show(object.bytes, of: call.endpoint)
+      let object = JSONWriter.bytes {
+        $0.member(member, value)
+        $0.member("result", result)
+      }
+      try show(object, of: call.endpoint)
     }
   }
 }

@@ -111,17 +111,16 @@ extension APISubscriptionsStatusCommand {
   func run() async throws {
     try await options.withClient { client in
       for subscription in try await client.send(.subscriptionStatuses(of: transactionId)) {
-        var object = JSONWriter()
-        object.beginObject()
-        object.member("originalTransactionId", subscription.originalTransactionId)
-        object.member("subscriptionGroupIdentifier", subscription.subscriptionGroupIdentifier)
-        object.member("status", subscription.status.rawValue)
-        object.member("transaction", options.json(of: subscription.purchase.transaction))
-        if let renewalInfo = subscription.purchase.renewalInfo {
-          object.member("renewalInfo", options.json(of: renewalInfo))
+        let object = JSONWriter.bytes { object in
+          object.member("originalTransactionId", subscription.originalTransactionId)
+          object.member("subscriptionGroupIdentifier", subscription.subscriptionGroupIdentifier)
+          object.member("status", subscription.status.rawValue)
+          object.member("transaction", options.json(of: subscription.purchase.transaction))
+          if let renewalInfo = subscription.purchase.renewalInfo {
+            object.member("renewalInfo", options.json(of: renewalInfo))
+          }
         }
-        object.endObject()
-        try options.show(object.bytes, of: .subscriptionStatuses)
+        try options.show(object, of: .subscriptionStatuses)
       }
     }
   }
@@ -167,13 +166,12 @@ extension APINotificationsTestStatusCommand {
   func run() async throws {
     try await options.withClient { client in
       let sent = try await client.send(.testNotificationStatus(token))
-      var object = JSONWriter()
-      object.beginObject()
       let attempts = sent.sendAttempts.compactMap { try? JSONValue(parsing: $0.encodedJSON()) }
-      object.member("sendAttempts", .array(attempts))
-      object.member("notification", options.json(of: sent.notification))
-      object.endObject()
-      try options.show(object.bytes, of: .testNotificationStatus)
+      let object = JSONWriter.bytes {
+        $0.member("sendAttempts", .array(attempts))
+        $0.member("notification", options.json(of: sent.notification))
+      }
+      try options.show(object, of: .testNotificationStatus)
     }
   }
 }

@@ -37,7 +37,13 @@ extension StoreInitCommand {
     try SQLiteRecordStorage(at: folder.ledgerFile).close()
     // The settings are written last: a folder without them is not a store.
     try NewFile.write(settings.encoded(), to: folder.settingsFile)
-    try await report(folder)
+    let count = try folder.catalog().products.count
+    try output.write(
+      Output.Store(
+        store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)"),
+      "\(directory) sells \(count) products for \(bundle).",
+      "Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws",
+      "Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws")
   }
 
   private func settings() throws -> StoreSettings {
@@ -60,16 +66,6 @@ extension StoreInitCommand {
       settings.clockOffset = instant.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
     }
     return settings
-  }
-
-  private func report(_ folder: StoreFolder) async throws {
-    let count = try folder.catalog().products.count
-    try output.write(
-      Output.Store(
-        store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)"),
-      "\(directory) sells \(count) products for \(bundle).",
-      "Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws",
-      "Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws")
   }
 }
 

@@ -32,12 +32,11 @@ extension DetachedFilesOptions {
     guard let dataFile, let signatureFile else { return nil }
     let data = try InputFile.contents(of: dataFile, limit: limit)
     let signature = try InputFile.contents(of: signatureFile, limit: 1 << 20)
-    var object = JSONWriter()
-    object.beginObject()
-    object.member("data", String(decoding: data, as: UTF8.self))
-    object.member("signature", String(decoding: ReceiptText.trimming(signature), as: UTF8.self))
-    object.member("signatureAlgorithm", algorithm)
-    object.endObject()
-    return (dataFile, object.bytes)
+    let object = JSONWriter.bytes {
+      $0.member("data", String(decoding: data, as: UTF8.self))
+      $0.member("signature", String(decoding: ReceiptText.trimming(signature), as: UTF8.self))
+      $0.member("signatureAlgorithm", algorithm)
+    }
+    return (dataFile, object)
   }
 }

@@ -18,31 +18,29 @@ protocol OutputObject: OutputPart {
 
 extension OutputObject {
   /// The object and a line feed; absent members are left out.
-  func line() -> [UInt8] {
-    var object = JSONWriter(type: Self.type)
-    append(to: &object)
-    return object.line()
-  }
+  func line() -> [UInt8] { JSONWriter.line(Self.type, append(to:)) }
 }
 
 extension JSONWriter {
-  /// Ends an output object, and returns it with a line feed.
-  mutating func line() -> [UInt8] {
-    endObject()
-    endLine()
-    return bytes
+  /// An output object with the members that the closure writes, and a line feed.
+  static func line(_ type: String, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+    var object = JSONWriter(type: type)
+    write(&object)
+    object.endObject()
+    object.endLine()
+    return object.bytes
+  }
+
+  /// An object of any format with the members that the closure writes.
+  static func bytes(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+    var json = JSONWriter()
+    json.object(write)
+    return json.bytes
   }
 
   mutating func member(_ name: String, _ parts: [some OutputPart]?) {
     guard let parts else { return }
-    self.name(name)
-    beginArray()
-    for part in parts {
-      beginObject()
-      part.append(to: &self)
-      endObject()
-    }
-    endArray()
+    array(name, parts) { part, json in json.object(part.append(to:)) }
   }
 
   mutating func member(_ name: String, _ texts: [String]) {
@@ -56,10 +54,7 @@ extension JSONWriter {
 
   mutating func member(_ name: String, _ entry: EntryReport?) {
     guard let entry else { return }
-    self.name(name)
-    beginObject()
-    entry.append(to: &self)
-    endObject()
+    object(name, entry.append(to:))
   }
 }
 

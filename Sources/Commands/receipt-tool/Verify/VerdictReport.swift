@@ -102,19 +102,16 @@ struct VerdictReport {
   }
 
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter(type: "verdict")
-    if let key {
+    JSONWriter.line("verdict") { object in
       object.member("key", key)
-    } else {
-      object.member("source", source)
-      if let index { object.member("index", Int64(index)) }
+      if key == nil {
+        object.member("source", source)
+        object.member("index", index.map(Int64.init))
+      }
+      verdict.write(to: &object, at: instant)
+      if let recorded { object.member("entry", recorded.index) }
+      object.member("repeated", recorded?.isRepeat)
     }
-    verdict.write(to: &object, at: instant)
-    if let recorded {
-      object.member("entry", recorded.index)
-      object.member("repeated", recorded.isRepeat)
-    }
-    return object.line()
   }
 }
 
