@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptBytes
 internal import ReceiptCrypto
 import TransparencyLog

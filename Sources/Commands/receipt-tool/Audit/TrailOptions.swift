@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 import TransparencyLog
 
 extension TrailOptions {

@@ -6,6 +6,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptHTTP
 import ReceiptSigning
+import ReceiptVerification
 
 extension CredentialOptions {
   /// The members that the credentials file may have.
@@ -98,5 +99,22 @@ extension CredentialOptions {
       file[member.name] = value
     }
     return file
+  }
+}
+
+extension TokenCommand: OutputOptions {
+  func validate() throws {
+    guard 1...3600 ~= lifetime else { throw ValidationError("--lifetime takes 1 to 3600 seconds.") }
+  }
+
+  func run() throws {
+    let now = SystemClock.now()
+    let token: String
+    do {
+      token = try credentials.signer(bundleId: bundleId).serverToken(issuedAt: now, lifetime: lifetime)
+    } catch let error as SigningError {
+      throw ToolExit.failure(.internalFault, error.message)
+    }
+    try write(Output.Token(token: token, expiresDate: now.addingSeconds(Double(lifetime))), token)
   }
 }

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Glibc
-import ReceiptBytes
 import ReceiptInspection
 
 struct Colors: Sendable {

@@ -67,3 +67,20 @@ extension StoreRenewCommand {
     try output.write(notifications)
   }
 }
+
+extension StoreRefundCommand {
+  func validate() throws {
+    guard !(reverses && declines) else { throw ValidationError("Give --reverse or --decline, not both.") }
+    try refuse(
+      ["--issue": hasIssue], unless: !reverses && !declines, "has no effect with --reverse or --decline")
+  }
+
+  func run() async throws {
+    let notifications = try await OpenStore.with(options.folder) { open in
+      if reverses { return try await open.store.reverseRefund(transaction) }
+      if declines { return try await open.store.declineRefund(transaction) }
+      return try await open.store.refund(transaction, reason: hasIssue ? .issue : .other)
+    }
+    try output.write(notifications)
+  }
+}
