@@ -15,9 +15,7 @@ extension AuditBackupCommand {
         "\(location.name): a trail on a server is copied with pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys: "
           + "the copy must not have the keys of erasable parts")
     }
-    if let taken = [destination, keys].compactMap(\.self).first(where: NewFile.exists) {
-      throw ToolExit.failure(.cannotCreate, "\(taken) is there already")
-    }
+    try NewFile.requireAbsent(destination, keys)
     try copy(location)
     try output.write(
       Output.AuditBackup(trail: location.name, copy: destination, keysFile: keys),

@@ -24,12 +24,10 @@ extension AuditInitCommand {
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
-    guard !NewFile.exists(location.publicKey) else { throw Self.isTaken(location.publicKey) }
+    try NewFile.requireAbsent(location.publicKey)
     let hasKey = NewFile.exists(location.privateKeyFile)
     let hasTrail = location.isServer || NewFile.exists(location.trail)
-    guard (hasKey && hasTrail) || !NewFile.exists(location.checkpointFile) else {
-      throw Self.isTaken(location.checkpointFile)
-    }
+    if !hasKey || !hasTrail { try NewFile.requireAbsent(location.checkpointFile) }
     do {
       let configuration = try TrailConfiguration(origin: origin, once: Self.window(once))
       let checkpoints = try location.checkpoints(of: origin)
@@ -95,10 +93,6 @@ extension AuditInitCommand {
       return ToolExit.failure(.cannotCreate, "\(location.name): \(error)")
     }
     return ToolExit.failure(for: error, location.name)
-  }
-
-  private static func isTaken(_ file: String) -> ExitCode {
-    ToolExit.failure(.cannotCreate, "\(file) is there already")
   }
 
   /// A default name from the host and the trail's name, with only the characters that a key's name may contain.

@@ -12,9 +12,8 @@ extension AuditWitnessCommand {
   }
 
   func run() throws {
-    let folder = AuditWitnessFolder(path: folder)
     if let create {
-      let key = try folder.create(name: create)
+      let key = try createKey(name: create)
       return try output.write(Output.AuditWitness(name: key.name, publicKey: key.text), key.text)
     }
     guard environmentVariable("REQUEST_METHOD") ?? "POST" == "POST" else {
@@ -23,7 +22,7 @@ extension AuditWitnessCommand {
     let witness: CheckpointWitness
     let body: [UInt8]
     do {
-      witness = try folder.witness(
+      witness = try self.witness(
         of: logs.map {
           let key = try TrailLocation.verifierKey($0)
           guard key.kind == .ed25519 else {
@@ -70,21 +69,19 @@ extension AuditWitnessCommand {
   }
 }
 
-/// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that the
-/// witness cosigned.
-struct AuditWitnessFolder {
-  let path: String
-
-  private var privateKeyFile: String { "\(path)/witness.key" }
-  private var publicKeyFile: String { "\(path)/witness.pub" }
+// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that the witness
+// cosigned.
+extension AuditWitnessCommand {
+  private var privateKeyFile: String { "\(folder)/witness.key" }
+  private var publicKeyFile: String { "\(folder)/witness.pub" }
 
   /// Creates a key, and the folder if it does not exist.
-  func create(name: String) throws -> NoteVerifierKey {
+  private func createKey(name: String) throws -> NoteVerifierKey {
     let key: NoteSignerKey
     do { key = try NoteSignerKey.generate(name: name) } catch {
       throw ToolExit.failure(.usage, "--create \(name): \(error)")
     }
-    try NewFile.makeFolder(path)
+    try NewFile.makeFolder(folder)
     try NewFile.write(Array(key.pem().utf8), to: privateKeyFile, mode: 0o600)
     do {
       try NewFile.write(Array("\(key.cosignatureVerifierKey)\n".utf8), to: publicKeyFile)
@@ -96,7 +93,7 @@ struct AuditWitnessFolder {
   }
 
   /// The witness for logs with these keys. Keys with the same name belong to the same log.
-  func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
+  private func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
     let publicKey = try publicKey()
     let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)
     let key = try ToolExit.reading(orElse: "\(privateKeyFile) holds no Ed25519 private key in PEM") {
@@ -119,7 +116,7 @@ struct AuditWitnessFolder {
         CheckpointWitness.KnownLog(
           keys: keys,
           checkpoints: FileCheckpointStore(
-            path: "\(path)/\(SHA256Digest(of: origin).hexadecimal).checkpoint"))
+            path: "\(folder)/\(SHA256Digest(of: origin).hexadecimal).checkpoint"))
       })
   }
 

@@ -84,9 +84,4 @@ struct VerdictRecorder: Sendable {
   func close() throws {
     do throws(AuditError) { try log.close() } catch { throw TrailLocation.checkpointFailure(error, name) }
   }
-
-  /// The exit code for an error of the trail, which must differ from that of an invalid receipt.
-  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")
-  }
 }

@@ -23,9 +23,7 @@ extension StoreInitCommand {
     let isStoreKit = catalog?.hasSuffix(".storekit") == true
     let products = try catalog.map { try InputFile.contents(of: $0, limit: 64 << 20) } ?? SampleCatalog.json()
     _ = try StoreFolder.catalog(products, isStoreKit: isStoreKit, path: catalog ?? "the samples")
-    for file in [folder.settingsFile, folder.ledgerFile] where NewFile.exists(file) {
-      throw ToolExit.failure(.cannotCreate, "\(file) is there already")
-    }
+    try NewFile.requireAbsent(folder.settingsFile, folder.ledgerFile)
     let settings = try settings()
     var authority = CertificateAuthority.Options(
       organization: bundle, algorithm: .es256, start: SystemClock.now(), days: 3650)

@@ -77,7 +77,7 @@ final class StoredSettings: Sendable {
       changed.clockOffset = time.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
     }
     guard changed != current else { return }
-    try NewFile.replaceOwn(path, by: changed.encoded())
+    try NewFile.write(changed.encoded(), to: path, overwriting: true, isOwn: true)
     settings.withLock { $0 = changed }
   }
 }

@@ -59,8 +59,11 @@ extension VerifyCommand {
       }
     } catch {
       let failure =
-        (error as? AuditError).map { VerdictRecorder.failure($0, recorder?.name ?? "") }
-        ?? ToolExit.failure(for: error)
+        // The exit code must differ from that of an invalid receipt.
+        (error as? AuditError).map {
+          ToolExit.failure(
+            .inputOutput, "the verdict could not be recorded in \(recorder?.name ?? ""): \($0.description)")
+        } ?? ToolExit.failure(for: error)
       _ = try? recorder?.close()
       throw failure
     }
