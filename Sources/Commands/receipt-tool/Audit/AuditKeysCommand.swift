@@ -51,9 +51,7 @@ extension AuditRotateKeyCommand {
 
   private func takeOver(by new: NoteSignerKey, _ location: TrailLocation) async throws -> KeySuccession {
     // An interrupted rotation may have done this already.
-    let reading = try location.open(writing: false)
-    let done = reading.keys.successions.last { $0.key == new.verifierKey }
-    try? reading.close()
+    let done = try location.withLog { log in log.keys.successions.last { $0.key == new.verifierKey } }
     if let done { return done }
     return try await options.write { try await $0.rotateKey(to: new) }
   }

@@ -25,34 +25,24 @@ extension AuditProveCommand {
   }
 
   private func proof(_ location: TrailLocation) throws -> LogProof {
-    let verifier = try location.verifierKey()
-    // The key is needed only if the checkpoint does not include the entry.
-    let log = try location.open(writing: false)
-    do {
-      let isCovered = try log.withView { view in
+    let covered = try location.withLog { log in
+      try log.withView { view in
         // Throws if the entry does not exist.
         _ = try view.entry(at: index)
-        return view.checkpoint.map { index < $0.checkpoint.size } ?? false
+        let isCovered = view.checkpoint.map { index < $0.checkpoint.size } ?? false
+        return isCovered ? try view.proof(of: index) : nil
       }
-      if isCovered {
-        let proof = try log.withView { try $0.proof(of: index) }
-        try log.close()
-        return proof
-      }
-      try log.close()
-      guard try location.signer(named: verifier.name) != nil else {
-        throw ToolExit.failure(
-          .invalid,
-          "entry \(index) is newer than the last checkpoint, and there is no private key to sign another with"
-        )
-      }
-      let signing = try location.open(writing: true)
-      try signing.publishCheckpoint()
-      let proof = try signing.withView { try $0.proof(of: index) }
-      try signing.close()
-      return proof
-    } catch {
-      throw ToolExit.failure(for: error, location.name)
+    }
+    if let covered { return covered }
+    // The key is needed only if the checkpoint does not include the entry.
+    guard try location.signer(named: location.verifierKey().name) != nil else {
+      throw ToolExit.failure(
+        .invalid,
+        "entry \(index) is newer than the last checkpoint, and there is no private key to sign another with")
+    }
+    return try location.withLog(writing: true) { log in
+      try log.publishCheckpoint()
+      return try log.withView { try $0.proof(of: index) }
     }
   }
 }

@@ -163,6 +163,18 @@ struct TrailLocation {
     }
   }
 
+  /// Opens the trail, does work on it and closes it.
+  func withLog<Result>(writing: Bool = false, _ body: (AuditLog) throws -> Result) throws -> Result {
+    let log = try open(writing: writing)
+    do {
+      let result = try body(log)
+      try log.close()
+      return result
+    } catch {
+      throw ToolExit.failure(for: error, name)
+    }
+  }
+
   /// Does work on the trail with a progress bar; `subject` is what the message of an error begins with.
   func work<Result>(
     _ verb: String, on subject: String? = nil, _ body: (Progress) throws -> Result

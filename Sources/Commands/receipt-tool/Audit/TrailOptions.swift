@@ -23,15 +23,7 @@ extension TrailOptions {
 
   /// Opens the trail for reading, without its private key.
   func readLog<Result>(_ body: (AuditLog) throws -> Result) throws -> Result {
-    let location = try readOnlyLocation()
-    let log = try location.open(writing: false)
-    do {
-      let result = try body(log)
-      try log.close()
-      return result
-    } catch {
-      throw ToolExit.failure(for: error, location.name)
-    }
+    try readOnlyLocation().withLog(body)
   }
 
   func write<Result>(

@@ -47,13 +47,7 @@ extension StoreInitCommand {
   private func settings() throws -> StoreSettings {
     var settings = StoreSettings()
     settings.bundleId = bundle
-    settings.environment =
-      switch environment {
-      case .production: .production
-      case .sandbox: .sandbox
-      case .xcode: .xcode
-      case .localTesting: .localTesting
-      }
+    settings.environment = ReceiptEnvironment(rawValue: environment.plainName)
     settings.storefront = storefront
     settings.asks = asks
     settings.gracePeriodDays = gracePeriod.map(Int64.init)
