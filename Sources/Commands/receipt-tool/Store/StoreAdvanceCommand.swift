@@ -4,7 +4,6 @@ import ArgumentParser
 import ReceiptCodec
 import ReceiptVerification
 import Storefront
-import StorefrontSQLite
 
 extension StoreAdvanceCommand {
   func validate() throws {
