@@ -11,16 +11,13 @@ extension PlayAccountOptions {
   }
 
   func client(
-    packageName: String, over transport: any HTTPTransport, retry: RetryPolicy, allowsPlainHTTP: Bool
+    packageName: String, over transport: any HTTPTransport, servers: ServerOptions
   ) throws -> GooglePlayClient {
-    func url(_ text: String) throws -> RemoteURL {
-      try ServerOptions.url(text, allowsPlainHTTP: allowsPlainHTTP)
-    }
-    let tokenURL = try token.map(url)
-    let address = try base.map { GooglePlayAddress(at: try url($0), tokenURL: tokenURL) }
+    let tokenURL = try token.map(servers.url)
+    let address = try base.map { GooglePlayAddress(at: try servers.url($0), tokenURL: tokenURL) }
     return GooglePlayClient(
       transport: transport, account: try account(), packageName: packageName,
-      address: address ?? GooglePlayAddress.google(tokenURL: tokenURL), retry: retry)
+      address: address ?? GooglePlayAddress.google(tokenURL: tokenURL), retry: servers.retry)
   }
 
   private func account() throws -> ServiceAccount {
@@ -47,9 +44,7 @@ extension PlayOptions {
   func withClient(_ calls: (GooglePlayClient) async throws -> Void) async throws {
     let transport = servers.transport()
     defer { transport.shutdown() }
-    let client = try account.client(
-      packageName: packageName, over: transport, retry: servers.retry,
-      allowsPlainHTTP: servers.allowsPlainHTTP)
+    let client = try account.client(packageName: packageName, over: transport, servers: servers)
     do {
       try await calls(client)
     } catch let error as GooglePlayError {

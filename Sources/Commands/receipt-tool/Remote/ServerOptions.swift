@@ -24,9 +24,7 @@ extension ServerOptions {
     return RetryPolicy(deadline: deadline, attemptTimeout: min(.seconds(10), deadline))
   }
 
-  func url(_ text: String) throws -> RemoteURL { try Self.url(text, allowsPlainHTTP: allowsPlainHTTP) }
-
-  static func url(_ text: String, allowsPlainHTTP: Bool) throws -> RemoteURL {
+  func url(_ text: String) throws -> RemoteURL {
     do throws(RemoteURL.Failure) {
       return try RemoteURL(text, allowsPlainHTTP: allowsPlainHTTP)
     } catch {
@@ -41,12 +39,10 @@ extension ServerOptions {
 
   func verifyReceiptEndpoints() throws -> VerifyReceiptChecker.Endpoints {
     var endpoints = try VerifyReceiptChecker.Endpoints.appStore()
-    if let override = try overridden(.production) {
-      endpoints.production = override.appending(pathSegments: ["verifyReceipt"])
-    }
-    if let override = try overridden(.sandbox) {
-      endpoints.sandbox = override.appending(pathSegments: ["verifyReceipt"])
-    }
+    let path = ["verifyReceipt"]
+    endpoints.production =
+      try overridden(.production)?.appending(pathSegments: path) ?? endpoints.production
+    endpoints.sandbox = try overridden(.sandbox)?.appending(pathSegments: path) ?? endpoints.sandbox
     return endpoints
   }
 

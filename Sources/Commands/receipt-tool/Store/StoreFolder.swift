@@ -158,13 +158,8 @@ extension StoreOptions {
   var folder: StoreFolder { store.folder }
 
   func validate() throws {
-    let isAllowed = account.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
+    let isAllowed = account.unicodeScalars.allSatisfy {
+      $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0 || ".-_".unicodeScalars.contains($0))
     }
     guard isAllowed, 1...64 ~= account.utf8.count else {
       throw ValidationError("--account takes 1 to 64 letters, digits, dots, hyphens and underscores.")

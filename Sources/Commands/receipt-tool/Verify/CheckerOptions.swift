@@ -112,8 +112,7 @@ extension VerifyCommand {
       case "app-store": return try appStore(over: transport, policy: policy, trust: trust)
       case "google-play":
         // The checker names the app of each receipt.
-        let client = try play.client(
-          packageName: "", over: transport, retry: servers.retry, allowsPlainHTTP: servers.allowsPlainHTTP)
+        let client = try play.client(packageName: "", over: transport, servers: servers)
         return GooglePlayChecker(client: client, requirements: checks.requirements)
       case "huawei":
         return try huawei(over: transport, policy: policy)
