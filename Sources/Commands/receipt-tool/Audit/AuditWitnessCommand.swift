@@ -43,18 +43,10 @@ extension AuditWitnessCommand {
   /// Reads the body of the request. Its length is the one that the web server states, because the web server need not
   /// close the stream.
   private static func body() throws -> [UInt8] {
-    let limit = CheckpointWitness.maximumRequestByteCount
-    let length = environmentVariable("CONTENT_LENGTH").flatMap { Int($0) }
-    do throws(ReadFailure) {
-      let input = try InputFile("-")
-      var body: [UInt8] = []
-      while body.count <= limit, length.map({ body.count < $0 }) ?? true {
-        let piece = try input.read(atMost: min(1 << 16, (length ?? .max) - body.count))
-        if piece.isEmpty { break }
-        body += piece
-      }
-      return body
-    } catch { throw ToolExit.failure(.unreadableInput, error.description) }
+    let length = environmentVariable("CONTENT_LENGTH").flatMap { Int($0) } ?? .max
+    // One byte more than the limit is read, which is the last one of the body.
+    let limit = min(CheckpointWitness.maximumRequestByteCount, max(0, length) - 1)
+    return try InputFile.contents(of: "-", limit: limit)
   }
 
   private static func print(_ response: WitnessResponse, _ further: String = "") throws {

@@ -58,8 +58,8 @@ extension VerifyCommand {
         }
       }
     } catch {
+      // The exit code must differ from that of an invalid receipt.
       let failure =
-        // The exit code must differ from that of an invalid receipt.
         (error as? AuditError).map {
           ToolExit.failure(
             .inputOutput, "the verdict could not be recorded in \(recorder?.name ?? ""): \($0.description)")
