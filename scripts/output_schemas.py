@@ -156,16 +156,42 @@ def schemas(folder: pathlib.Path) -> dict[str, str]:
     }
 
 
-# The type in Swift of each type of a table, and how a member is written that `JSONWriter.member` does not take.
+# The type in Swift of each type of a table; that of any other the caller knows.
 SWIFT = {
+    "String": "String",
     "Bool": "Bool",
     "Int64": "Int64",
     "Count": "UInt64",
     "Instant": "Timestamp",
     "Environment": "ReceiptEnvironment",
+    "Digest": "String",
+    "Code": "String",
     "JSON": "JSONValue",
     "AuditEntry": "EntryReport",
 }
+
+
+def swift_object(table, name, conformance, other, method, access="") -> str:
+    """The Swift type of an object, which writes its members with the method `(name, parameter)`. `other` gives the type that
+    a name stands for which is not in `SWIFT`. With `access` the type is for other modules: its fields cannot be changed, and
+    it has an initializer of all of them."""
+
+    def swift_type(type):
+        if type.startswith("["):
+            return f"[{swift_type(type.strip('[]'))}]"
+        return SWIFT.get(type) or other(type)
+
+    fields = [(member, swift_type(type.rstrip("?")) + "?" * type.endswith("?"), text) for member, type, text in table.rows]
+    text = f"/// {table.text}\n{access}struct {name}: {conformance} {{\n"
+    if table.kind == "output":
+        text += f'{access}static let type{": String?" if access else ""} = "{table.name}"\n'
+    text += "".join(f"/// {meaning}\n{access}{'let' if access else 'var'} {member}: {type}\n" for member, type, meaning in fields)
+    if access:
+        parameters = ", ".join(f"{member}: {type}{' = nil' * type.endswith('?')}" for member, type, _ in fields)
+        text += f"\n{access}init({parameters}) {{\n" + "".join(f"self.{member} = {member}\n" for member, _, _ in fields) + "}\n"
+    function, parameter = method
+    text += f"\n{access}func {function}(to {parameter}: inout JSONWriter) {{\n"
+    return text + "".join(f'{parameter}.member("{member}", {member})\n' for member, _, _ in fields) + "}\n}\n"
 
 
 def values(folder: pathlib.Path) -> dict[str, str]:
@@ -174,7 +200,16 @@ def values(folder: pathlib.Path) -> dict[str, str]:
     objects = {table.name for table in tables if table.kind == "object"}
     printed = [table for table in tables if table.kind == "output" and not table.is_external]
     used = {type.rstrip("?").strip("[]") for table in printed for _, type, _ in table.rows} & objects
-    text = "".join(value(table, objects) for table in tables if table in printed or table.name in used)
+    text = ""
+    for table in tables:
+        if table not in printed and table.name not in used:
+            continue
+        name = "".join("API" if word == "api" else word[0].upper() + word[1:] for word in table.name.split("-"))
+        conformance = "OutputObject" if table.kind == "output" else "OutputPart"
+        # An enumeration is written as the word that it is.
+        text += "\n" + swift_object(
+            table, name, conformance, lambda type: type if type in objects else "String", ("append", "object")
+        )
     return {
         "Sources/Commands/receipt-tool/Generated/OutputObjects.swift": f"""// SPDX-License-Identifier: Apache-2.0
 // {HEADER}
@@ -184,28 +219,10 @@ import ReceiptCodec
 
 /// The objects that the commands print with `--json`.
 enum Output {{
-{text.rstrip()}
+{text.strip()}
 }}
 """
     }
-
-
-def value(table, objects) -> str:
-    """The Swift type of an object."""
-    is_output = table.kind == "output"
-    name = "".join("API" if word == "api" else word[0].upper() + word[1:] for word in table.name.split("-"))
-    text = f"  /// {table.text}\n  struct {name}: {'OutputObject' if is_output else 'OutputPart'} {{\n"
-    text += f'    static let type = "{table.name}"\n' if is_output else ""
-    writing = ""
-    for member, type, documentation in table.rows:
-        plain = type.rstrip("?")
-        element = plain.strip("[]")
-        swift = element if element in objects else SWIFT.get(element, "String")
-        swift = f"[{swift}]" if plain.startswith("[") else swift
-        optional = "?" if type.endswith("?") else ""
-        text += f"    /// {documentation}\n    var {member}: {swift}{optional}\n"
-        writing += f'      object.member("{member}", {member})\n'
-    return f"{text}\n    func append(to object: inout JSONWriter) {{\n{writing}    }}\n  }}\n\n"
 
 
 def components(tool: list[Table], own: list[Table]) -> dict:

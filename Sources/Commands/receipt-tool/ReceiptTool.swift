@@ -4,49 +4,7 @@ import ArgumentParser
 import ReceiptBytes
 
 @main
-struct ReceiptTool: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "receipt-tool",
-    abstract: "Sign and verify purchase receipts: App Store JWS, app receipts, transaction receipts.",
-    discussion: """
-      EXAMPLES:
-        receipt-tool verify receipt.b64
-        receipt-tool identity create my-store
-        receipt-tool sign --identity my-store \\
-          --format signed-transaction purchase.json > purchase.jws
-        receipt-tool verify --trust my-store/root.cer purchase.jws
-        receipt-tool inspect purchase.jws
-        # after: receipt-tool audit init verdicts.audit
-        receipt-tool verify --audit verdicts.audit receipt.b64
-        # after: receipt-tool store init --store shop
-        receipt-tool store buy --store shop com.example.pro -o pro.jws
-
-      EXIT CODES:
-        0   success; for verify: every receipt is valid
-        1   verify: at least one receipt is invalid; api: refused
-        2   verify: none is invalid, at least one is undetermined; api: no answer
-        64  the command line is wrong
-        65  verify --keyed: a line has no key
-        66  an input cannot be read
-        70  an internal fault
-        73  an output cannot be created, or is one of the inputs
-        74  output could not be printed, written or stored: the disk is full, the
-            pipe is closed. It is then incomplete, whatever the verdicts
-
-      Files are written under another name, FILE.NUMBER.new, and renamed when they
-      are complete. SIGHUP, SIGINT and SIGTERM remove it. If the process is killed
-      (kill -9), it stays until a command writes FILE again. You may delete it, and
-      what identity create (FILE.TEXT.new) and audit backup (COPY.new-TEXT) left.
-
-      Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
-      """,
-    version: toolVersion,
-    subcommands: [
-      VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, AuditCommand.self,
-      StoreCommand.self, APICommand.self, PlayCommand.self, NotificationsCommand.self, TokenCommand.self,
-      VersionCommand.self,
-    ])
-
+extension ReceiptTool {
   static func main() async {
     StandardStreams.prepare()
     // Without /proc, Swift finds no arguments. Every command would then print help and succeed.

@@ -10,34 +10,7 @@ import SQLite
 
 let toolVersion = UserAgent.version
 
-struct VersionCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "version",
-    abstract: "Show the version, how it was built, and the libraries that it runs with.",
-    discussion: """
-      The commit is known in packages that scripts/package made. The configuration
-      is "release", "debug", or "quickstart": a release whose commands that sell or
-      ask servers are not optimized. Traits are options of the build: PostgreSQL is
-      for audit trails in a database.
-
-      --self-test takes longer than all else: it loads libcurl, which only asking a
-      server needs, and computes with the tables by which signatures of a key that
-      is met often are verified faster, where libcrypto allows it. Without them the
-      answers are the same.
-
-      EXAMPLE:
-        receipt-tool version --json --self-test
-
-      EXIT CODES:
-        0 shown; 64 wrong command line; 74 the output cannot be written.
-      """)
-
-  @Flag("json", "Print one JSON object.") var json = false
-
-  @Flag(
-    "self-test", "Also load libcurl and try the tables for fixed keys, and show whether they can be used.")
-  var testsItself = false
-
+extension VersionCommand {
   func run() throws {
     let capabilities = testsItself ? VerificationCapabilities.current : nil
     let libcurl = testsItself ? CurlTransport.libraryVersion : nil

@@ -6,57 +6,7 @@ import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification
 
-struct AuditAppendCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "append", abstract: "Append records from JSON lines.",
-    discussion: """
-      receipt-tool verify --audit TRAIL records this tool's verdicts. This command
-      is for verdicts of other systems: each line is an object in the format of
-      audit show --json. Only kind is required; time defaults to now; index,
-      previous, commitment and erasable are set by the trail and ignored. Digests
-      are in hexadecimal or base64. The erasable part has customer, and receiptData,
-      the receipt in base64.
-
-      A record with the same kind and id as an entry is not appended again, whatever
-      its other members. Nor is a record without id with the same verdict on the
-      same receipt under the same policy. The index of the existing entry is
-      printed. Give an id to every record without a receipt that may be sent twice,
-      or append with --resume, which derives ids from the input. After an
-      interruption, run the command again with the same input, to which lines may
-      have been added.
-
-      EXAMPLES:
-        echo '{"kind":"verdict","verdict":"valid","transactionId":"2000000001"}' | \\
-          receipt-tool audit append verdicts.audit -
-        receipt-tool audit append verdicts.audit ledger.jsonl \\
-          --acknowledge checkpointed
-        receipt-tool audit append verdicts.audit ledger.jsonl --resume
-        receipt-tool audit append verdicts.audit ledger.jsonl \\
-          --acknowledge witnessed --witnesses policy.txt
-
-      EXIT CODES:
-        0 all appended; 2 not now, or appended but not witnessed, try again; 64
-        wrong command line; 66 an input or key cannot be used; 74 they could not be
-        stored, or the output not written. Lines before an invalid one are appended.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup(title: "Witnesses") var witnesses: AuditWitnessOptions
-  @OptionGroup var output: JSONOption
-
-  @Option(
-    "acknowledge",
-    "When an entry is acknowledged: once it is on disk; once a signed checkpoint includes it; or once "
-      + "enough witnesses have cosigned that checkpoint.", value: "durable|checkpointed|witnessed")
-  var mode = "durable"
-
-  @Flag(
-    "resume", "Append a line with neither id nor receipt only once, even if the same input is given again.",
-    discussion: "Its id is then derived from its number and all lines up to it.")
-  var resume = false
-
-  @Argument("JSON lines; - is standard input.", value: "path") var path: String
-
+extension AuditAppendCommand {
   func validate() throws {
     guard let mode = AcknowledgementMode(rawValue: mode) else {
       throw ValidationError("--acknowledge takes durable, checkpointed or witnessed.")

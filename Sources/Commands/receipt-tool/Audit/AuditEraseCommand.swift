@@ -3,44 +3,7 @@
 import ArgumentParser
 import AuditTrail
 
-struct AuditEraseCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "erase",
-    abstract: "Erase the receipt and the customer of entries permanently; every proof stays valid.",
-    discussion: """
-      The entries themselves stay: they contain neither the customer nor the
-      receipt. The erasure is recorded as an entry. An erasable part is encrypted
-      under its own key, and erasing destroys that key: copies of the trail that
-      hold no keys (see audit backup) need not be erased.
-
-      An entry that was erased before is reported again. If its key came back, as
-      with an older copy of the keys (audit fsck names such entries), it is erased
-      again. Other entries of the same receipt or customer are listed on standard
-      error.
-
-      EXAMPLES:
-        receipt-tool audit erase verdicts.audit 17 18
-        receipt-tool audit erase verdicts.audit \\
-          --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
-        receipt-tool audit erase verdicts.audit --original 2000000001 \\
-          --bundle-id com.example.app
-
-      EXIT CODES:
-        0 erased; 1 there is no such entry, or nothing to erase; 64 wrong command
-        line; 66 the trail or key cannot be used; 74 it could not be stored, or the
-        output not written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var scope: ScopeOptions
-
-  @Argument("Indexes; the first entry is 0.", value: "index") var indexes: [UInt64] = []
-
-  @Option("customer", "Erase all entries of this customer.", value: "TOKEN") var customer: String?
-
-  @Option("original", "Erase all entries of this original transaction.", value: "ID") var original: String?
-
+extension AuditEraseCommand {
   func validate() throws {
     let choices = [!indexes.isEmpty, customer != nil, original != nil]
     guard choices.filter({ $0 }).count == 1 else {
@@ -94,5 +57,4 @@ struct AuditEraseCommand: AsyncParsableCommand {
     return try view.history(original: original, in: scope.scope).filter { $0.entry.commitment != nil }
       .map(\.index).reversed()
   }
-
 }

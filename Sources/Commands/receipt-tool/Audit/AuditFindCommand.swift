@@ -4,51 +4,7 @@ import ArgumentParser
 import AuditTrail
 import ReceiptCodec
 
-struct AuditFindCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "find",
-    abstract: "Find entries by identifier, transaction, receipt, product, customer or time.",
-    discussion: """
-      The newest entries come first; for a range of time, the oldest. For more than
-      --limit entries continue with --before, for a range of time with --after.
-
-      EXAMPLES:
-        receipt-tool audit find verdicts.audit --transaction 2000000001
-        receipt-tool audit find verdicts.audit --receipt-file receipt.b64
-        receipt-tool audit find verdicts.audit \\
-          --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f --json
-        receipt-tool audit find verdicts.audit --from 2025-10-01T00:00:00Z \\
-          --to 2025-10-02T00:00:00Z
-
-      EXIT CODES:
-        0 found; 1 nothing found; 64 wrong command line; 66 the trail cannot be
-        opened; 74 the output cannot be written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-  @OptionGroup var scope: ScopeOptions
-
-  @Option("id", "The record's own identifier.", value: "ID") var id: String?
-  @Option("transaction", "The purchase event.", value: "ID") var transaction: String?
-  @Option("original", "The original transaction.", value: "ID") var original: String?
-  @Option(
-    "receipt",
-    "What entries state as receipt, in hexadecimal or base64: SHA-256 of what the signature covers, or, where none was "
-      + "found valid, of the receipt's bytes.", value: "DIGEST")
-  var receipt: String?
-  @Option("receipt-file", "The receipt itself, in any encoding.", value: "FILE") var receiptFile: String?
-  @Option("product", "The product.", value: "ID") var product: String?
-  @Option("customer", "The customer: appAccountToken or your own identifier.", value: "TOKEN")
-  var customer: String?
-  @Option("from", "Entries of this instant and later.", value: "ISO8601") var from: String?
-  @Option("to", "Entries of this instant and earlier.", value: "ISO8601") var to: String?
-  @Option("limit", "The greatest number of entries.", value: "N") var limit = 100
-  @Option("before", "Only entries with a smaller index.", value: "INDEX") var before: UInt64?
-  @Option("after", "With --from or --to: only entries with this index or a greater one.", value: "INDEX")
-  var after: UInt64?
-
+extension AuditFindCommand {
   func validate() throws {
     let criteria: [String?] = [
       id, transaction, original, receipt, receiptFile, product, customer, from ?? to,
@@ -82,7 +38,7 @@ struct AuditFindCommand: ParsableCommand {
           try view.prefetch(found[position...].prefix(Self.pageCount).map(\.index))
         }
         let report = try EntryReport(recorded, in: view)
-        return output.json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8)
+        return output.chosen(report.jsonLine(), report.text())
       }
     }
     for bytes in found { try writeAll(bytes) }

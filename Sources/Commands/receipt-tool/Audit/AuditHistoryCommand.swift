@@ -2,48 +2,10 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptBytes
 import TransparencyLog
 
-struct AuditHistoryCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "history",
-    abstract:
-      "Show everything that was recorded of an original transaction, and prove that it is everything.",
-    discussion: """
-      Prints one line per entry, the newest first. With --proofs an anchor is
-      appended: an entry that states the newest entry and the number of entries. The
-      proofs of the entries and of the anchor are written to a folder. Together they
-      prove to anyone with the public key that no entry is missing.
-
-      EXAMPLES:
-        receipt-tool audit history verdicts.audit 2000000001
-        receipt-tool audit history verdicts.audit \\
-          --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
-        receipt-tool audit history verdicts.audit 2000000001 --proofs proofs
-        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub \\
-          --complete
-
-      EXIT CODES:
-        0 shown; 1 no entry found; 64 wrong command line; 66 the trail cannot be
-        opened; 73 a proof cannot be made; 74 the output cannot be written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-  @OptionGroup var scope: ScopeOptions
-
-  @Argument("The original transaction's identifier.", value: "original-transaction-id") var original: String?
-
-  @Option("customer", "The customer: appAccountToken or your own identifier.", value: "TOKEN")
-  var customer: String?
-
-  @Option("proofs", "Write a proof of each entry to this folder.", value: "DIR") var proofs: String?
-
-  @Option("limit", "The greatest number of entries to show.", value: "N") var limit: Int?
-
+extension AuditHistoryCommand {
   func validate() throws {
     guard (original == nil) != (customer == nil) else {
       throw ValidationError("Name an original transaction, or a customer by --customer.")
@@ -86,9 +48,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     guard hasEntries else { return try show([]) }
     let anchor = try await log.anchor(original: original)
     try log.publishCheckpoint()
-    guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-      throw ToolExit.failure(.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
-    }
+    try NewFile.makeFolder(folder)
     let lines = try log.withView { view in
       try view.history(original: original, before: anchor.index + 1).map { recorded in
         let proof = try view.proof(of: recorded.index).encoded
@@ -102,7 +62,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
 
   private func line(_ recorded: RecordedEntry, _ view: TrailView) throws -> [UInt8] {
     let report = try EntryReport(recorded, in: view)
-    return output.json ? report.jsonLine() : Array(color.colors.painted(report.summary()).utf8)
+    return output.chosen(report.jsonLine(), report.summary())
   }
 
   private func show(_ lines: [[UInt8]]) throws {

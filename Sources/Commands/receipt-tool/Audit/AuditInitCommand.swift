@@ -5,41 +5,7 @@ import AuditTrail
 import Glibc
 import TransparencyLog
 
-struct AuditInitCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Create a trail, and the keys that sign and verify it.",
-    discussion: """
-      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last
-      TRAIL.pub (one line). An existing private key is used; otherwise one is
-      created. The same command finishes an interrupted creation.
-
-      EXAMPLES:
-        receipt-tool audit init verdicts.audit
-        receipt-tool audit init verdicts.audit --origin example.com/verdicts \\
-          --checkpoint /mnt/other/verdicts.checkpoint
-        receipt-tool audit init \\
-          "postgresql://auditor@db.example.com/receipts?schema=verdicts"
-
-      EXIT CODES:
-        0 created; 64 wrong command line; 66 the key cannot be used; 73 a file or
-        trail is there already, or cannot be made; 74 it could not be stored, or the
-        output not written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-
-  @Option(
-    "origin", "The name of the log and of its key: by convention a URL without scheme. Default: HOST/TRAIL.",
-    value: "NAME")
-  var origin: String?
-
-  @Option(
-    "once",
-    "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
-    value: "forever|SECONDS")
-  var once = "forever"
-
+extension AuditInitCommand {
   func validate() throws { try Self.validateOnce(once) }
 
   static func validateOnce(_ once: String) throws {
@@ -58,12 +24,10 @@ struct AuditInitCommand: ParsableCommand {
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
-    guard !NewFile.exists(location.publicKey) else { throw Self.isTaken(location.publicKey) }
+    try NewFile.requireAbsent(location.publicKey)
     let hasKey = NewFile.exists(location.privateKeyFile)
     let hasTrail = location.isServer || NewFile.exists(location.trail)
-    guard (hasKey && hasTrail) || !NewFile.exists(location.checkpointFile) else {
-      throw Self.isTaken(location.checkpointFile)
-    }
+    if !hasKey || !hasTrail { try NewFile.requireAbsent(location.checkpointFile) }
     do {
       let configuration = try TrailConfiguration(origin: origin, once: Self.window(once))
       let checkpoints = try location.checkpoints(of: origin)
@@ -129,10 +93,6 @@ struct AuditInitCommand: ParsableCommand {
       return ToolExit.failure(.cannotCreate, "\(location.name): \(error)")
     }
     return ToolExit.failure(for: error, location.name)
-  }
-
-  private static func isTaken(_ file: String) -> ExitCode {
-    ToolExit.failure(.cannotCreate, "\(file) is there already")
   }
 
   /// A default name from the host and the trail's name, with only the characters that a key's name may contain.

@@ -4,31 +4,7 @@ import ArgumentParser
 import AuditTrail
 import TransparencyLog
 
-struct AuditKeysCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "keys",
-    abstract: "Show the public keys of a trail, from the trusted one to the current one.",
-    discussion: """
-      With -o the entries that replaced keys are written to a file with their
-      proofs, for audit check --keys.
-
-      EXAMPLES:
-        receipt-tool audit keys verdicts.audit
-        receipt-tool audit keys verdicts.audit -o verdicts.keys
-
-      EXIT CODES:
-        0 shown; 1 the trail is damaged; 64 wrong command line; 66 the trail cannot
-        be opened; 73 the file is there already; 74 it could not be written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var json: JSONOption
-
-  @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("Write the entries that replaced keys to this new file.", valueName: "FILE"))
-  var output: String?
-
+extension AuditKeysCommand {
   func run() throws {
     let chain = try options.readLog(\.keys)
     if let output { try NewFile.write(chain.encoded, to: output) }
@@ -43,38 +19,7 @@ struct AuditKeysCommand: ParsableCommand {
   }
 }
 
-struct AuditRotateKeyCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "rotate-key",
-    abstract: "Replace the private key by a new one, in an entry that the old one signs.",
-    discussion: """
-      TRAIL.pub stays valid: verifiers that trust the first key follow the entries
-      to the new one. Later signatures by a replaced key are refused. The new key
-      replaces TRAIL.key; the old one is kept as TRAIL.key.replaced-INDEX, for older
-      backups, until you destroy it. To use your own key, put it at TRAIL.key.new.
-      An interrupted command is resumed when it is started again.
-
-      Restart other processes that write to the trail. Witnesses, and verifiers of
-      single proofs, need the new key: audit keys writes the entries that lead to
-      it.
-
-      A lost private key cannot be replaced: the trail can still be read and checked
-      with the public key, but new entries need a new trail.
-
-      EXAMPLES:
-        receipt-tool audit rotate-key verdicts.audit
-        receipt-tool audit keys verdicts.audit -o verdicts.keys
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
-          --keys verdicts.keys
-
-      EXIT CODES:
-        0 done; 1 the trail is damaged; 2 not now, try again; 64 wrong command line;
-        66 the trail or key cannot be used; 73 or 74 it could not be stored.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-
+extension AuditRotateKeyCommand {
   func run() async throws {
     let location = options.location
     let name = try location.verifierKey().name
@@ -106,11 +51,8 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
 
   private func takeOver(by new: NoteSignerKey, _ location: TrailLocation) async throws -> KeySuccession {
     // An interrupted rotation may have done this already.
-    let reading = try location.open(writing: false)
-    let done = reading.keys.successions.last { $0.key == new.verifierKey }
-    try? reading.close()
+    let done = try location.withLog { log in log.keys.successions.last { $0.key == new.verifierKey } }
     if let done { return done }
     return try await options.write { try await $0.rotateKey(to: new) }
   }
-
 }

@@ -6,35 +6,7 @@ import ReceiptCodec
 import ReceiptCrypto
 import TransparencyLog
 
-struct AuditShowCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show entries by index.",
-    discussion: """
-      EXAMPLES:
-        receipt-tool audit show verdicts.audit 17
-        receipt-tool audit show verdicts.audit 17 18 19 --json
-        # the entry byte for byte
-        receipt-tool audit show verdicts.audit 17 --raw | sha256sum
-        receipt-tool audit show verdicts.audit 17 --receipt | receipt-tool verify -
-
-      EXIT CODES:
-        0 shown; 1 there is no such entry, or its receipt is not kept; 64 wrong
-        command line; 66 the trail cannot be opened; 74 the output cannot be
-        written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-
-  @Argument("Indexes; the first entry is 0.", value: "index") var indexes: [UInt64]
-
-  @Flag("raw", "Print the entries byte for byte: the leaves of the tree.") var raw = false
-
-  @Flag("receipt", "Print the stored receipt, as it was verified.") var receipt = false
-
-  @Flag("customer", "Also show the customer, unless that was erased.") var customer = false
-
+extension AuditShowCommand {
   func validate() throws {
     guard !indexes.isEmpty else { throw ValidationError("Name at least one entry by its index.") }
     guard [raw, receipt, output.json].filter({ $0 }).count < 2 else {
@@ -67,32 +39,11 @@ struct AuditShowCommand: ParsableCommand {
     let recorded = try view.entry(at: index)
     if raw { return recorded.bytes }
     let report = try EntryReport(recorded, in: view, showsCustomer: customer)
-    return output.json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8)
+    return output.chosen(report.jsonLine(), report.text())
   }
 }
 
-struct AuditPolicyCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "policy", abstract: "Show the policy whose digest entries state.",
-    discussion: """
-      receipt-tool verify --audit keeps the text of its policy in the trail, once.
-      The digest in an entry is SHA-256 of the text.
-
-      EXAMPLES:
-        receipt-tool audit show verdicts.audit 0
-        receipt-tool audit policy verdicts.audit \\
-          5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03
-
-      EXIT CODES:
-        0 shown; 1 the trail does not have it; 64 wrong command line; 66 the trail
-        cannot be opened; 74 the output cannot be written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-
-  @Argument("The digest, in hexadecimal or base64.", value: "digest") var digest: String
-
+extension AuditPolicyCommand {
   func validate() throws {
     guard RecordInput.digest(digest) != nil else {
       throw ValidationError("A digest is SHA-256 in 64 hexadecimal digits or in base64.")
@@ -110,21 +61,7 @@ struct AuditPolicyCommand: ParsableCommand {
   }
 }
 
-struct AuditStatsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Show the size of a trail, its name and its last checkpoint.",
-    discussion: """
-      EXAMPLE:
-        receipt-tool audit stats verdicts.audit --json
-
-      EXIT CODES:
-        0 shown; 1 the trail contradicts its last checkpoint; 64 wrong command line;
-        66 the trail cannot be opened; 74 the output cannot be written.
-      """)
-
-  @OptionGroup var options: TrailOptions
-  @OptionGroup var output: JSONOption
-
+extension AuditStatsCommand {
   func run() throws {
     let (configuration, statistics, root) = try options.readLog { log in
       (log.configuration, try log.statistics(), try log.withView { $0.root })

@@ -2,74 +2,19 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCrypto
 import TransparencyLog
 
-struct AuditWitnessCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "witness",
-    abstract:
-      "Act as a witness of other trails: cosign each checkpoint that is consistent with the last one.",
-    discussion: """
-      Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard
-      input, and prints a CGI response (RFC 3875), so that it works with any web
-      server that supports CGI. The last checkpoint of each log is on disk in FOLDER
-      before a cosignature is printed; processes can run concurrently. The reason of
-      a refusal is written to standard error, which web servers log.
-
-      EXAMPLES:
-        # once: makes the key
-        receipt-tool audit witness /srv/witness --create witness.example.com/w1
-
-        # /srv/www/cgi-bin/add-checkpoint, executable
-        #!/bin/sh
-        exec receipt-tool audit witness /srv/witness --log /srv/witness/verdicts.pub
-
-        # or lighttpd, Apache, nginx with fcgiwrap
-        busybox httpd -f -p 8080 -h /srv/www
-
-        # the policy file of the trail: its URL without /add-checkpoint
-        witness w1 witness.example.com/w1+… https://witness.example.com/cgi-bin
-        quorum w1
-
-        receipt-tool audit checkpoint verdicts.audit --witnesses policy.txt
-
-      python3 -m http.server --cgi will not do: it answers every request with status
-      200.
-
-      EXIT CODES:
-        0 answered, whatever the answer, or created; 64 wrong command line; 66 the
-        key or a log's key cannot be used; 73 there is a witness already, or it
-        cannot be made; 74 the answer cannot be written. With 66 a request is
-        answered with 500.
-      """)
-
-  @Argument("The folder of the witness.", value: "folder") var folder: String
-
-  @Option(
-    "create",
-    "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
-    value: "NAME")
-  var create: String?
-
-  @Option(
-    "log", "The public key of a log to cosign for, or a file with it. May be repeated.", value: "KEY|FILE")
-  var logs: [String] = []
-
-  @OptionGroup var output: JSONOption
-
+extension AuditWitnessCommand {
   func validate() throws {
     guard (create == nil) != logs.isEmpty else { throw ValidationError("Give --create or --log.") }
     guard create != nil || !output.json else { throw ValidationError("--json is for --create.") }
   }
 
   func run() throws {
-    let folder = AuditWitnessFolder(path: folder)
     if let create {
-      let key = try folder.create(name: create)
-      let object = Output.AuditWitness(name: key.name, publicKey: key.text)
-      return try writeAll(output.json ? object.line() : Array("\(key.text)\n".utf8))
+      let key = try createKey(name: create)
+      return try output.write(Output.AuditWitness(name: key.name, publicKey: key.text), key.text)
     }
     guard environmentVariable("REQUEST_METHOD") ?? "POST" == "POST" else {
       return try Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
@@ -77,7 +22,7 @@ struct AuditWitnessCommand: ParsableCommand {
     let witness: CheckpointWitness
     let body: [UInt8]
     do {
-      witness = try folder.witness(
+      witness = try self.witness(
         of: logs.map {
           let key = try TrailLocation.verifierKey($0)
           guard key.kind == .ed25519 else {
@@ -98,18 +43,10 @@ struct AuditWitnessCommand: ParsableCommand {
   /// Reads the body of the request. Its length is the one that the web server states, because the web server need not
   /// close the stream.
   private static func body() throws -> [UInt8] {
-    let limit = CheckpointWitness.maximumRequestByteCount
-    let length = environmentVariable("CONTENT_LENGTH").flatMap { Int($0) }
-    do throws(ReadFailure) {
-      let input = try InputFile("-")
-      var body: [UInt8] = []
-      while body.count <= limit, length.map({ body.count < $0 }) ?? true {
-        let piece = try input.read(atMost: min(1 << 16, (length ?? .max) - body.count))
-        if piece.isEmpty { break }
-        body += piece
-      }
-      return body
-    } catch { throw ToolExit.failure(.unreadableInput, error.description) }
+    let length = environmentVariable("CONTENT_LENGTH").flatMap { Int($0) } ?? .max
+    // One byte more than the limit is read, which is the last one of the body.
+    let limit = min(CheckpointWitness.maximumRequestByteCount, max(0, length) - 1)
+    return try InputFile.contents(of: "-", limit: limit)
   }
 
   private static func print(_ response: WitnessResponse, _ further: String = "") throws {
@@ -122,26 +59,21 @@ struct AuditWitnessCommand: ParsableCommand {
       + "Content-Type: \(response.contentType ?? "text/plain; charset=utf-8")\r\n\(further)\r\n"
     try writeAll(Array(head.utf8) + response.body)
   }
-
 }
 
-/// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that the
-/// witness cosigned.
-struct AuditWitnessFolder {
-  let path: String
-
-  private var privateKeyFile: String { "\(path)/witness.key" }
-  private var publicKeyFile: String { "\(path)/witness.pub" }
+// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that the witness
+// cosigned.
+extension AuditWitnessCommand {
+  private var privateKeyFile: String { "\(folder)/witness.key" }
+  private var publicKeyFile: String { "\(folder)/witness.pub" }
 
   /// Creates a key, and the folder if it does not exist.
-  func create(name: String) throws -> NoteVerifierKey {
+  private func createKey(name: String) throws -> NoteVerifierKey {
     let key: NoteSignerKey
     do { key = try NoteSignerKey.generate(name: name) } catch {
       throw ToolExit.failure(.usage, "--create \(name): \(error)")
     }
-    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw ToolExit.failure(.cannotCreate, "cannot make \(path): \(systemMessage(errno))")
-    }
+    try NewFile.makeFolder(folder)
     try NewFile.write(Array(key.pem().utf8), to: privateKeyFile, mode: 0o600)
     do {
       try NewFile.write(Array("\(key.cosignatureVerifierKey)\n".utf8), to: publicKeyFile)
@@ -153,7 +85,7 @@ struct AuditWitnessFolder {
   }
 
   /// The witness for logs with these keys. Keys with the same name belong to the same log.
-  func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
+  private func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
     let publicKey = try publicKey()
     let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)
     let key = try ToolExit.reading(orElse: "\(privateKeyFile) holds no Ed25519 private key in PEM") {
@@ -176,7 +108,7 @@ struct AuditWitnessFolder {
         CheckpointWitness.KnownLog(
           keys: keys,
           checkpoints: FileCheckpointStore(
-            path: "\(path)/\(SHA256Digest(of: origin).hexadecimal).checkpoint"))
+            path: "\(folder)/\(SHA256Digest(of: origin).hexadecimal).checkpoint"))
       })
   }
 

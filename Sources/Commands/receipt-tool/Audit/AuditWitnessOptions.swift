@@ -6,28 +6,7 @@ import ReceiptHTTP
 import ReceiptHTTPCurl
 import TransparencyLog
 
-struct AuditWitnessOptions: ParsableArguments {
-  @Option(
-    "witnesses", "A policy (C2SP tlog-policy) with the witnesses, their URLs and how many must cosign.",
-    value: "FILE")
-  var policyFile: String?
-
-  @Option("witness-timeout", "The deadline for the witnesses' answers. Default: 10.", value: "SECONDS")
-  var timeout: Double?
-
-  @Option(
-    "witness-patience", "How long to wait for the other witnesses once enough have cosigned. Default: 1.",
-    value: "SECONDS")
-  var gracePeriod: Double?
-
-  @Option(
-    "ca-file", "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
-    value: "FILE")
-  var certificateAuthorities: String?
-
-  @Flag("allow-plain-http", "Accept witnesses at http:// on other hosts than this one.")
-  var allowsPlainHTTP = false
-
+extension AuditWitnessOptions {
   func validate() throws {
     try refuse(
       [

@@ -7,38 +7,35 @@ import ReceiptCrypto
 
 extension EntryReport {
   func text() -> String {
-    var lines = ["entry \(index)  \(Self.instant(entry.time))  \(entry.kind.rawValue)"]
-    func add(_ name: String, _ value: String?) {
-      guard let value else { return }
-      lines.append("  " + name + String(repeating: " ", count: max(1, 13 - name.count)) + value)
-    }
+    var report = ReportText("entry \(index)  \(Self.instant(entry.time))  \(entry.kind.rawValue)")
     func add(_ fields: some Sequence<EntryField>) {
       for field in fields {
         guard let label = field.label else { continue }
         switch entry[field] {
         case .text(let text)?:
           let subtype = field == .notification ? entry.subtype.map { ", \($0)" } ?? "" : ""
-          add(label, (field.form == .digest ? "sha256 " : "") + text + subtype)
-        case .number(let number)?: add(label, field.form == .index ? "entry \(number)" : "\(number)")
+          report.add(label, (field.form == .digest ? "sha256 " : "") + text + subtype)
+        case .number(let number)?: report.add(label, field.form == .index ? "entry \(number)" : "\(number)")
         case .checks(let checks)?:
-          for check in checks { add(label, "\(check.name): \(check.answer.rawValue)") }
+          for check in checks { report.add(label, "\(check.name): \(check.answer.rawValue)") }
         case nil: break
         }
       }
     }
-    add("verdict", entry.verdict.map { $0.rawValue.uppercased() + (entry.reason.map { ": \($0)" } ?? "") })
+    report.add(
+      "verdict", entry.verdict.map { $0.rawValue.uppercased() + (entry.reason.map { ": \($0)" } ?? "") })
     add(EntryField.allCases.filter { !$0.isBelow })
     if entry.kind == .anchor {
-      add(
+      report.add(
         "states",
         "\(entry.count ?? 0) entries of this original transaction"
           + (entry.newest.map { ", the newest being entry \($0)," } ?? "")
           + " among the first \(entry.size ?? 0)")
     }
     add(EntryField.allCases.filter(\.isBelow))
-    add("customer", customer)
-    add("erasable", erasable?.rawValue)
-    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
+    report.add("customer", customer)
+    report.add("erasable", erasable?.rawValue)
+    return report.text
   }
 
   func summary() -> String {
@@ -52,11 +49,7 @@ extension EntryReport {
     return ShownText.plain(parts.compactMap(\.self).joined(separator: "  ")) + "\n"
   }
 
-  func jsonLine() -> [UInt8] {
-    var object = JSONWriter(type: "audit-entry")
-    append(to: &object)
-    return object.line()
-  }
+  func jsonLine() -> [UInt8] { JSONWriter.line("audit-entry", append(to:)) }
 }
 
 extension EntryField {

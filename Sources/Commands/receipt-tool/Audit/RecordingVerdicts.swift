@@ -16,47 +16,7 @@ extension ReplayRule: ExpressibleByArgument {
   public static var allValueStrings: [String] { all.map(\.rawValue) }
 }
 
-/// The audit trail that records the verdicts of a verification.
-struct RecordingVerdictOptions: ParsableArguments {
-  @Option(
-    "audit", "Record every verdict in this audit trail before it is printed: a path, or postgresql://….",
-    value: "TRAIL", discussion: "Create one with: receipt-tool audit init TRAIL")
-  var trail: String?
-
-  @Option("audit-private-key", "The trail's private key. Default: TRAIL.key.", value: "FILE")
-  var privateKey: String?
-
-  @Option("audit-key", "The trail's public key, or a file with it. Default: TRAIL.pub.", value: "KEY|FILE")
-  var publicKey: String?
-
-  @Option(
-    "audit-checkpoint", "The store of the trail's last checkpoint. Default: TRAIL.checkpoint.", value: "FILE")
-  var checkpoint: String?
-
-  @Option(
-    "customer",
-    "The customer who presents the receipts, recorded in the erasable part. Default: their appAccountToken.",
-    value: "TOKEN")
-  var customer: String?
-
-  @Flag("discard-receipts", "Record verdicts without the receipts themselves, which could be erased later.")
-  var discardsReceipts = false
-
-  @Option(
-    "refuse-replay", "Refuse a receipt that the trail shows to be a replay. May be repeated.",
-    discussion: """
-      another-customer: a purchase that was granted to another customer.
-      same-receipt: a receipt that was accepted before. consumable-again: a
-      consumable whose transaction was granted before.
-      """)
-  var replayRules: [ReplayRule] = []
-
-  @Option(
-    "consumable",
-    "With consumable-again: a product that is a consumable though receipts do not say so. May be repeated.",
-    value: "PRODUCT")
-  var consumables: [String] = []
-
+extension RecordingVerdictOptions {
   func validate() throws {
     try refuse(
       [
@@ -123,10 +83,5 @@ struct VerdictRecorder: Sendable {
   /// Closes the trail, which signs a checkpoint that includes the recorded verdicts.
   func close() throws {
     do throws(AuditError) { try log.close() } catch { throw TrailLocation.checkpointFailure(error, name) }
-  }
-
-  /// The exit code for an error of the trail, which must differ from that of an invalid receipt.
-  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")
   }
 }

@@ -4,6 +4,7 @@ import ArgumentParser
 import AuditTrail
 import AuditTrailPostgreSQL
 import AuditTrailSQLite
+import ReceiptBytes
 import Glibc
 import TransparencyLog
 
@@ -78,8 +79,7 @@ struct TrailLocation {
 
   static func signer(named name: String, in file: String) throws -> NoteSignerKey {
     let pem = try InputFile.contents(of: file, limit: 1 << 16)
-    var status = stat()
-    if unsafe stat(file, &status) == 0, status.st_mode & 0o077 != 0 {
+    if let status = try? FileSystem.status(file), status.permissions & 0o077 != 0 {
       note("receipt-tool: warning: others can read the private key \(file); chmod 600 it")
     }
     return try ToolExit.reading(orElse: "\(file) holds no Ed25519 private key in PEM") {
@@ -113,8 +113,7 @@ struct TrailLocation {
 
   /// The storage of an existing trail for a command that only reads. It may be write-protected.
   func storageForReading() throws -> any TrailStorage {
-    let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
-    let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
+    let mayWrite = unsafe access(trail, W_OK) == 0 && access(FileSystem.directory(of: trail), W_OK) == 0
     if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteStorage(readingAt: trail) }
     do {
       return try storage(creating: false)
@@ -160,6 +159,18 @@ struct TrailLocation {
         storage, verifier: verifier, signer: signer, checkpoints: checkpoints, options: options)
     } catch {
       try? storage.close()
+      throw ToolExit.failure(for: error, name)
+    }
+  }
+
+  /// Opens the trail, does work on it and closes it.
+  func withLog<Result>(writing: Bool = false, _ body: (AuditLog) throws -> Result) throws -> Result {
+    let log = try open(writing: writing)
+    do {
+      let result = try body(log)
+      try log.close()
+      return result
+    } catch {
       throw ToolExit.failure(for: error, name)
     }
   }

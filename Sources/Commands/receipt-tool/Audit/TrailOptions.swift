@@ -1,34 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
 import AuditTrail
-import ReceiptCodec
 import TransparencyLog
 
-struct TrailFileOptions: ParsableArguments {
-  @Option("private-key", "The trail's private key. Default: TRAIL.key.", value: "FILE")
-  var privateKey: String?
-
-  @Option("key", "The trail's public key, or a file with it. Default: TRAIL.pub.", value: "KEY|FILE")
-  var publicKey: String?
-
-  @Option(
-    "checkpoint",
-    "The store of the last signed checkpoint: a file, or postgresql://…. Default: TRAIL.checkpoint.",
-    value: "FILE|URL",
-    discussion: """
-      A trail that is older than this checkpoint refuses to open. Keep the
-      file out of backups, best on another disk: a restored copy is then
-      noticed.
-      """)
-  var checkpoint: String?
-}
-
-struct TrailOptions: ParsableArguments {
-  @Argument("The trail: a path, or postgresql://….", value: "trail") var trail: String
-
-  @OptionGroup(title: "Files of the trail") var files: TrailFileOptions
-
+extension TrailOptions {
   var location: TrailLocation {
     TrailLocation(
       trail, privateKey: files.privateKey, publicKey: files.publicKey, checkpoint: files.checkpoint)
@@ -48,15 +23,7 @@ struct TrailOptions: ParsableArguments {
 
   /// Opens the trail for reading, without its private key.
   func readLog<Result>(_ body: (AuditLog) throws -> Result) throws -> Result {
-    let location = try readOnlyLocation()
-    let log = try location.open(writing: false)
-    do {
-      let result = try body(log)
-      try log.close()
-      return result
-    } catch {
-      throw ToolExit.failure(for: error, location.name)
-    }
+    try readOnlyLocation().withLog(body)
   }
 
   func write<Result>(
@@ -89,14 +56,7 @@ extension TrailView {
   }
 }
 
-/// Options that select one of several purchases with the same identifier: identifiers are unique within an app and an
-/// environment.
-struct ScopeOptions: ParsableArguments {
-  @Option("bundle-id", "Only entries of this app, or that name none.", value: "ID") var bundle: String?
-
-  @Option("environment", "Only entries of this environment, or that name none.")
-  var environment: ReceiptEnvironment.Category?
-
+extension ScopeOptions {
   /// The scope; `nil` if no option is given.
   var scope: PurchaseScope? {
     guard bundle != nil || environment != nil else { return nil }

@@ -25,75 +25,7 @@ enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
   var appKeyBits: Int { self == .rsa3072SHA256 ? 3072 : 2048 }
 }
 
-struct IdentityCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "identity", abstract: "Create and show identities that sign receipts.",
-    subcommands: [IdentityCreateCommand.self, IdentityShowCommand.self])
-}
-
-struct IdentityCreateCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "create",
-    abstract:
-      "Create a root, an intermediate and a signing certificate, and the signing key; or the key of an app.",
-    discussion: """
-      Writes root.cer (DER; give it to those who verify), chain.pem (leaf,
-      intermediate, root) and key.pem (PKCS#8, mode 0600). The keys of root and
-      intermediate are destroyed after use: nobody can issue another certificate
-      under this root.
-
-      The certificates are valid from 2008, so that receipts of past purchases
-      verify at their own dates; --valid-from sets another beginning.
-
-      With rsa2048-sha1 and rsa3072-sha256, the algorithms of Google Play and Huawei
-      AppGallery, it writes the key of an app, which has no certificates: key.pem,
-      and public-key.txt as a store's console shows it, for --play-key and
-      --huawei-key. SHA-1 is what Google Play signs with.
-
-      EXAMPLES:
-        receipt-tool identity create my-store --organization "My Store"
-        # app and transaction receipts
-        receipt-tool identity create my-rsa-store --algorithm rsa2048
-        # Google Play
-        receipt-tool identity create my-play-key --algorithm rsa2048-sha1
-
-      EXIT CODES:
-        0 created; 64 wrong command line; 66 the passphrase cannot be read; 73 a
-        file is there already or cannot be written; 74 the output cannot be written.
-      """)
-
-  @Argument("The directory to write to; it is created if it does not exist.", value: "dir")
-  var directory: String
-
-  @Option(
-    "algorithm",
-    "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts; rsa2048-sha1 for Google Play and "
-      + "rsa3072-sha256 for Huawei AppGallery, both without certificates.")
-  var algorithm = IdentityAlgorithm.es256
-
-  @Option("organization", "The organization that the certificates name. Default: ReceiptKit.", value: "NAME")
-  var organization: String?
-
-  @Option("days", "How many days from now the signing certificate is valid. Default: 3650.", value: "N")
-  var days: Int?
-
-  @Option(
-    "valid-from",
-    "When the certificates begin to be valid: an instant, or \"now\". Default: 2008-01-01T00:00:00Z.",
-    value: "ISO8601|now")
-  var validFrom: String?
-
-  @Option(
-    "marker", "Object identifiers that mark leaf and intermediate, in place of Apple's.",
-    value: "LEAF-OID,INTERMEDIATE-OID")
-  var marker: String?
-
-  @Flag("overwrite", "Replace existing files.") var overwrites = false
-
-  @Flag("json", "Print one JSON object.") var json = false
-
-  @OptionGroup var passphraseOptions: PassphraseOptions
-
+extension IdentityCreateCommand: OutputOptions {
   func validate() throws {
     guard days ?? 1 > 0 else { throw ValidationError("--days takes a positive number.") }
     try refuse(
@@ -110,9 +42,7 @@ struct IdentityCreateCommand: ParsableCommand {
     let options = try algorithm.certified.map { try self.options($0) }
     let identity = try options.map(SigningIdentity.create) ?? SigningIdentity(appKey: appKey())
     try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
-    try IdentityReport(
-      directory: directory, chain: identity.chain, publicKey: identity.privateKey.publicKey
-    ).write(json: json)
+    try write(directory, chain: identity.chain, publicKey: identity.privateKey.publicKey)
   }
 
   private func appKey() throws(SigningError) -> PrivateKey {
@@ -140,70 +70,44 @@ struct IdentityCreateCommand: ParsableCommand {
   }
 }
 
-struct IdentityShowCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the certificates of an identity; the key is not read.",
-    discussion: """
-      EXAMPLE:
-        receipt-tool identity show my-store
-
-      EXIT CODES:
-        0 shown; 64 wrong command line; 66 the identity cannot be read; 74 the
-        output cannot be written.
-      """)
-
-  @Argument("The identity's directory.", value: "dir") var directory: String
-
-  @Flag("json", "Print one JSON object.") var json = false
-
+extension IdentityShowCommand: OutputOptions {
   func run() throws {
     let publicKey = try IdentityDirectory(directory).loadPublicKey()
     let chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
-    try IdentityReport(directory: directory, chain: chain, publicKey: publicKey).write(json: json)
+    try write(directory, chain: chain, publicKey: publicKey)
   }
 }
 
-struct IdentityReport {
-  let directory: String
-  let chain: [Certificate]
-  /// The public key, which is shown if the identity has no certificates.
-  let publicKey: PublicKey?
-
-  func write(json: Bool) throws { try writeAll(json ? jsonLine() : Array(text().utf8)) }
-
-  private func text() -> String {
+extension OutputOptions {
+  /// Prints an identity; its public key is shown only if it has no certificates.
+  fileprivate func write(_ directory: String, chain: [Certificate], publicKey: PublicKey?) throws {
     var lines = ["identity  \(directory)"]
     for (certificate, part) in zip(chain, ["signer", "intermediate", "root"]) {
-      lines.append("  \(part)")
-      lines.append("    subject  \(certificate.subject)")
-      lines.append("    key      \(certificate.publicKey.kind.name)")
-      lines.append("    valid    \(Self.date(certificate.notBefore)) to \(Self.date(certificate.notAfter))")
-      lines.append("    sha256   \(certificate.sha256FingerprintHex)")
+      let start = Timestamp(secondsSince1970: certificate.notBefore).iso8601Seconds
+      let end = Timestamp(secondsSince1970: certificate.notAfter).iso8601Seconds
+      lines += [
+        "  \(part)", "    subject  \(certificate.subject)", "    key      \(certificate.publicKey.kind.name)",
+        "    valid    \(start) to \(end)", "    sha256   \(certificate.sha256FingerprintHex)",
+      ]
     }
-    if chain.isEmpty, let publicKey {
-      lines.append("  key of an app, without certificates")
-      lines.append("    key      \(publicKey.kind.name)")
-      lines.append("    sha256   \(publicKey.sha256FingerprintHex)")
+    let key = chain.isEmpty ? publicKey : nil
+    if let key {
+      lines += [
+        "  key of an app, without certificates", "    key      \(key.kind.name)",
+        "    sha256   \(key.sha256FingerprintHex)",
+      ]
     }
-    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
-  }
-
-  private func jsonLine() -> [UInt8] {
     let certificates = chain.map {
       Output.Certificate(
         subject: $0.subject, issuer: $0.issuer, key: $0.publicKey.kind.name,
         notBefore: Timestamp(secondsSince1970: $0.notBefore),
         notAfter: Timestamp(secondsSince1970: $0.notAfter), sha256: $0.sha256FingerprintHex)
     }
-    let key = chain.isEmpty ? publicKey : nil
-    return Output.Identity(
-      directory: directory, certificates: certificates, key: key?.kind.name,
-      sha256: key?.sha256FingerprintHex,
-      publicKey: key.map { Base64.encodeToString($0.subjectPublicKeyInfo) }
-    ).line()
-  }
-
-  private static func date(_ seconds: Int64) -> String {
-    Timestamp(secondsSince1970: seconds).iso8601Seconds
+    try write(
+      Output.Identity(
+        directory: directory, certificates: certificates, key: key?.kind.name,
+        sha256: key?.sha256FingerprintHex,
+        publicKey: key.map { Base64.encodeToString($0.subjectPublicKeyInfo) }),
+      lines)
   }
 }

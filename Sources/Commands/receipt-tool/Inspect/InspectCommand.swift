@@ -6,43 +6,7 @@ import ReceiptCodec
 import ReceiptInspection
 import ReceiptVerification
 
-struct InspectCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "inspect", abstract: "Show what is inside receipts, unverified.",
-    discussion: """
-      Shows what was bought and what became of it, then who claims to have
-      signed, then the certificates. --full shows everything. Nothing is
-      verified: 'receipt-tool verify' checks whether a receipt is genuine.
-
-      EXAMPLES:
-        receipt-tool inspect receipt.b64
-        receipt-tool inspect --time 2025-03-01T00:00:00Z receipt.b64
-        receipt-tool inspect --full notification.json
-        receipt-tool inspect --certificates receipt.b64
-        receipt-tool inspect --json notification.json
-        receipt-tool inspect --data purchase.txt --signature signature.txt
-
-      EXIT CODES:
-        0 shown; 1 at least one is not a receipt; 64 wrong command line;
-        66 an input cannot be read; 74 the output cannot be written.
-      """)
-
-  @Flag("full", "Show everything, also what is not known, with names for numbers and object identifiers.")
-  var isFull = false
-
-  @Flag("certificates", "Show who issued whom, from the root to the signer.") var showsCertificates = false
-
-  @Option("time", "When to look: subscriptions have expired, or will, at that instant.", value: "now|ISO8601")
-  var time = "now"
-
-  @OptionGroup var color: ColorOptions
-
-  @Flag("json", "Print one JSON object a line.") var json = false
-
-  @Argument("Files to read; - is standard input.", value: "path") var paths: [String] = []
-
-  @OptionGroup(title: "Data and signature apart") var detached: DetachedFilesOptions
-
+extension InspectCommand {
   func validate() throws {
     try detached.validate(paths: paths)
     try refuse(
@@ -84,10 +48,10 @@ struct InspectCommand: ParsableCommand {
 
   private func output(of inspection: Inspection, from path: String, at now: Timestamp) -> [UInt8] {
     if json {
-      var object = JSONWriter(type: "inspection")
-      object.member("source", path)
-      inspection.write(to: &object)
-      return object.line()
+      return JSONWriter.line("inspection") {
+        $0.member("source", path)
+        inspection.write(to: &$0)
+      }
     }
     let text = InspectionText(of: inspection, source: path, paint: color.colors.callAsFunction)
     return Array((isFull ? text.full : showsCertificates ? text.certificates : text.summary(at: now)).utf8)

@@ -5,47 +5,7 @@ import Entitlements
 import ReceiptCodec
 import ReceiptVerification
 
-struct NotificationsFoldCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "fold",
-    abstract: "Show what customers are entitled to by a set of notifications of the App Store.",
-    discussion: """
-      Each notification is verified, with every signed part in it, and its effect is
-      merged into a ledger as receipt-server does it. Neither the order of the
-      notifications nor repetitions change the result.
-
-      A file has one notification, as the App Store posts it or as a JWS, or one in
-      each line. A refused notification has no effect and is reported on standard
-      error, and with --json as an object.
-
-      Prints one JSON object a line: of each original transaction its state at the
-      instant of --at, and of each customer whose guardian withdrew consent to the
-      app when that was.
-
-      EXAMPLES:
-        receipt-tool notifications fold --trust my-store/root.cer \\
-          --bundle-id com.example.app notification.jws
-        receipt-tool api notifications history --from 2026-11-01 --raw \\
-          --credentials app-store.json |
-          receipt-tool notifications fold --bundle-id com.example.app -
-
-      EXIT CODES:
-        0 all notifications accepted; 1 at least one refused, or nothing found by
-        --original; 2 none refused, but at least one could not be checked; 64 wrong
-        command line; 66 a file cannot be read; 74 the output cannot be written.
-      """)
-
-  @Argument("Files with notifications; - for standard input.", value: "FILE") var files: [String]
-
-  @OptionGroup(title: "Trust") var trust: TrustOptions
-  @OptionGroup(title: "Policy") var policy: PolicyOptions
-
-  @Option("original", "Only this original transaction.", value: "ID") var original: String?
-
-  @Option("at", "The instant. Default: now.", value: "ISO8601") var at: String?
-
-  @Flag("json", "Print errors as JSON, too: the results are always JSON.") var json = false
-
+extension NotificationsFoldCommand {
   func validate() throws {
     // Apple signs the notifications of all apps with the same key.
     guard !policy.bundleIds.isEmpty else { throw ValidationError("Name the app with --bundle-id.") }
@@ -94,27 +54,16 @@ struct NotificationsFoldCommand: ParsableCommand {
 
   /// Prints the entitlements, and returns their number.
   private func write(_ ledger: EntitlementLedger, at instant: Timestamp) throws -> Int {
-    var count = 0
-    for entitlement in ledger.entitlements
-    where original.map({ $0 == entitlement.originalTransactionId }) ?? true {
-      count += 1
-      var object = JSONWriter(type: "entitlement")
-      entitlement.append(to: &object, at: instant)
-      try writeAll(object.line())
+    let entitlements = ledger.entitlements.filter {
+      original == nil || $0.originalTransactionId == original
     }
-    for consent in ledger.rescindedConsents where original == nil {
-      count += 1
-      var object = JSONWriter(type: "rescinded-consent")
-      consent.append(to: &object, at: instant)
-      try writeAll(object.line())
+    for entitlement in entitlements {
+      try writeAll(JSONWriter.line("entitlement") { entitlement.append(to: &$0, at: instant) })
     }
-    return count
+    let consents = original == nil ? ledger.rescindedConsents : []
+    for consent in consents {
+      try writeAll(JSONWriter.line("rescinded-consent") { consent.append(to: &$0, at: instant) })
+    }
+    return entitlements.count + consents.count
   }
-}
-
-struct NotificationsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "notifications", abstract: "Show the meaning of notifications of the App Store.",
-    discussion: "receipt-server receives notifications of the App Store and of Google Play.",
-    subcommands: [NotificationsFoldCommand.self])
 }

@@ -5,36 +5,19 @@ import GooglePlay
 import ReceiptCodec
 import ReceiptHTTPCurl
 
-/// The service account for the Google Play Developer API, and the API's servers.
-struct PlayAccountOptions: ParsableArguments {
-  @Option(
-    "service-account",
-    "The key file of a service account (JSON). Environment: GOOGLE_APPLICATION_CREDENTIALS.", value: "FILE")
-  var keyFile: String?
-
-  @Option(
-    "play-base-url",
-    "Use this server instead of https://androidpublisher.googleapis.com, such as an emulator.", value: "URL")
-  var base: String?
-
-  @Option("play-token-url", "Request access tokens here, not where the key file says.", value: "URL")
-  var token: String?
-
+extension PlayAccountOptions {
   var given: KeyValuePairs<String, Bool> {
     ["--service-account": keyFile != nil, "--play-base-url": base != nil, "--play-token-url": token != nil]
   }
 
   func client(
-    packageName: String, over transport: any HTTPTransport, retry: RetryPolicy, allowsPlainHTTP: Bool
+    packageName: String, over transport: any HTTPTransport, servers: ServerOptions
   ) throws -> GooglePlayClient {
-    func url(_ text: String) throws -> RemoteURL {
-      try ServerOptions.url(text, allowsPlainHTTP: allowsPlainHTTP)
-    }
-    let tokenURL = try token.map(url)
-    let address = try base.map { GooglePlayAddress(at: try url($0), tokenURL: tokenURL) }
+    let tokenURL = try token.map(servers.url)
+    let address = try base.map { GooglePlayAddress(at: try servers.url($0), tokenURL: tokenURL) }
     return GooglePlayClient(
       transport: transport, account: try account(), packageName: packageName,
-      address: address ?? GooglePlayAddress.google(tokenURL: tokenURL), retry: retry)
+      address: address ?? GooglePlayAddress.google(tokenURL: tokenURL), retry: servers.retry)
   }
 
   private func account() throws -> ServiceAccount {
@@ -50,16 +33,7 @@ struct PlayAccountOptions: ParsableArguments {
   }
 }
 
-/// The options of every call.
-struct PlayOptions: ParsableArguments {
-  @OptionGroup(title: "Account") var account: PlayAccountOptions
-  @OptionGroup(title: "Servers") var servers: ServerOptions
-
-  @Option("package", "The app, by its package name.", value: "NAME") var packageName: String
-
-  @Flag("json", "Print each answer as the member response of a JSON object with its endpoint.")
-  var json = false
-
+extension PlayOptions {
   func validate() throws {
     try refuse(
       ["--base-url": servers.base != nil, "--sandbox-base-url": servers.sandboxBase != nil], unless: false,
@@ -70,9 +44,7 @@ struct PlayOptions: ParsableArguments {
   func withClient(_ calls: (GooglePlayClient) async throws -> Void) async throws {
     let transport = servers.transport()
     defer { transport.shutdown() }
-    let client = try account.client(
-      packageName: packageName, over: transport, retry: servers.retry,
-      allowsPlainHTTP: servers.allowsPlainHTTP)
+    let client = try account.client(packageName: packageName, over: transport, servers: servers)
     do {
       try await calls(client)
     } catch let error as GooglePlayError {
@@ -96,12 +68,11 @@ struct PlayOptions: ParsableArguments {
   ) async throws {
     try await withClient { client in
       _ = try await client.send(call)
-      var object = JSONWriter()
-      object.beginObject()
-      object.member(member, value)
-      object.member("result", result)
-      object.endObject()
-      try show(object.bytes, of: call.endpoint)
+      let object = JSONWriter.bytes {
+        $0.member(member, value)
+        $0.member("result", result)
+      }
+      try show(object, of: call.endpoint)
     }
   }
 }

@@ -7,49 +7,7 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-struct APICommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "api",
-    abstract: "Call the App Store Server API: transactions, subscriptions, notifications.",
-    discussion: """
-      Answers are printed as the App Store gives them, one JSON object a line;
-      signed parts are verified first, and printed decoded. With --json each is the
-      member response of an object that also names the endpoint.
-
-      EXAMPLES:
-        receipt-tool api transactions history 2000000001 \\
-          --credentials app-store.json
-        receipt-tool api subscriptions status 2000000001 \\
-          --credentials app-store.json
-        receipt-tool api transactions refunds 2000000001 \\
-          --credentials app-store.json --environment sandbox
-        receipt-tool api notifications history --from 2025-10-01T00:00:00Z \\
-          --credentials app-store.json
-        receipt-tool api notifications test --credentials app-store.json
-
-      EXIT CODES:
-        0 answered; 1 refused, or a signed part is not genuine; 2 no answer now, try
-        again later; 64 wrong command line or missing credentials; 66 a file cannot
-        be read; 74 the output cannot be written.
-      """,
-    subcommands: [APITransactionsCommand.self, APISubscriptionsCommand.self, APINotificationsCommand.self])
-}
-
-/// The options of every call.
-struct APIOptions: ParsableArguments {
-  @OptionGroup(title: "Credentials") var credentials: CredentialOptions
-  @OptionGroup(title: "Servers") var servers: ServerOptions
-  @OptionGroup(title: "Trust") var trust: TrustOptions
-
-  @Option("bundle-id", "The app. Environment: RECEIPTKIT_BUNDLE_ID.", value: "ID") var bundleId: String?
-
-  @Option("environment", "production or sandbox.") var environment: ReceiptEnvironment.Category = .production
-
-  @Flag("raw", "Print signed parts in compact form after verifying them.") var raw = false
-
-  @Flag("json", "Print each answer as the member response of a JSON object with its endpoint.")
-  var json = false
-
+extension APIOptions {
   func validate() throws {
     guard environment == .production || environment == .sandbox else {
       throw ValidationError("--environment takes production or sandbox.")
@@ -110,91 +68,50 @@ struct APIOptions: ParsableArguments {
   func show(_ response: [UInt8], of endpoint: AppStoreServerEndpoint) throws {
     try Output.APIResponse.write(response, of: endpoint.rawValue, json: json)
   }
-
 }
 
-struct APITransactionsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "transactions", abstract: "Transactions: one, a history, refunds, an order, the app's own.",
-    subcommands: [Info.self, History.self, Refunds.self, Order.self, App.self])
+extension APITransactionsInfoCommand {
+  func run() async throws { try await options.show(.transaction(transactionId)) }
+}
 
-  struct Info: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show one transaction.")
-    @OptionGroup var options: APIOptions
-    @Argument("The transaction's identifier.") var transactionId: String
-
-    func run() async throws { try await options.show(.transaction(transactionId)) }
-  }
-
-  struct History: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List all transactions of a customer.")
-    @OptionGroup var options: APIOptions
-    @Argument("Any transaction of the customer.") var transactionId: String
-    @Option("product", "Only this product. May be repeated.") var productIds: [String] = []
-    @Flag("revoked", "Only refunded or revoked transactions.") var revoked = false
-    @Flag("descending", "The latest change first.") var descending = false
-
-    func run() async throws {
-      let filter = TransactionHistoryFilter().with {
-        $0.productIds = productIds
-        $0.sort = descending ? .descending : nil
-        $0.revoked = revoked ? true : nil
-      }
-      try await options.show(.transactionHistory(of: transactionId, filter: filter), of: .transactionHistory)
+extension APITransactionsHistoryCommand {
+  func run() async throws {
+    let filter = TransactionHistoryFilter().with {
+      $0.productIds = productIds
+      $0.sort = descending ? .descending : nil
+      $0.revoked = revoked ? true : nil
     }
-  }
-
-  struct Refunds: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the refunded transactions of a customer.")
-    @OptionGroup var options: APIOptions
-    @Argument("Any transaction of the customer.") var transactionId: String
-
-    func run() async throws {
-      try await options.show(.refundHistory(of: transactionId), of: .refundHistory)
-    }
-  }
-
-  struct Order: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the transactions of an order.")
-    @OptionGroup var options: APIOptions
-    @Argument("The identifier in the customer's invoice.") var orderId: String
-
-    func run() async throws {
-      try await options.withClient { client in
-        guard let transactions = try await client.send(.orderLookup(orderId)) else {
-          note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
-          return
-        }
-        for transaction in transactions { try options.show(transaction, of: .orderLookup) }
-      }
-    }
-  }
-
-  struct App: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Show the purchase or download of the app itself.")
-    @OptionGroup var options: APIOptions
-    @Argument("Any transaction of the customer.") var transactionId: String
-
-    func run() async throws { try await options.show(.appTransaction(of: transactionId)) }
+    try await options.show(.transactionHistory(of: transactionId, filter: filter), of: .transactionHistory)
   }
 }
 
-struct APISubscriptionsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "subscriptions", abstract: "Subscriptions: their status.", subcommands: [Status.self])
+extension APITransactionsRefundsCommand {
+  func run() async throws {
+    try await options.show(.refundHistory(of: transactionId), of: .refundHistory)
+  }
+}
 
-  struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Show the status of all subscriptions of a customer.")
-    @OptionGroup var options: APIOptions
-    @Argument("Any transaction of the customer.") var transactionId: String
+extension APITransactionsOrderCommand {
+  func run() async throws {
+    try await options.withClient { client in
+      guard let transactions = try await client.send(.orderLookup(orderId)) else {
+        note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
+        return
+      }
+      for transaction in transactions { try options.show(transaction, of: .orderLookup) }
+    }
+  }
+}
 
-    func run() async throws {
-      try await options.withClient { client in
-        for subscription in try await client.send(.subscriptionStatuses(of: transactionId)) {
-          var object = JSONWriter()
-          object.beginObject()
+extension APITransactionsAppCommand {
+  func run() async throws { try await options.show(.appTransaction(of: transactionId)) }
+}
+
+extension APISubscriptionsStatusCommand {
+  func run() async throws {
+    try await options.withClient { client in
+      for subscription in try await client.send(.subscriptionStatuses(of: transactionId)) {
+        let object = JSONWriter.bytes { object in
           object.member("originalTransactionId", subscription.originalTransactionId)
           object.member("subscriptionGroupIdentifier", subscription.subscriptionGroupIdentifier)
           object.member("status", subscription.status.rawValue)
@@ -202,85 +119,59 @@ struct APISubscriptionsCommand: ParsableCommand {
           if let renewalInfo = subscription.purchase.renewalInfo {
             object.member("renewalInfo", options.json(of: renewalInfo))
           }
-          object.endObject()
-          try options.show(object.bytes, of: .subscriptionStatuses)
         }
+        try options.show(object, of: .subscriptionStatuses)
       }
     }
-
   }
 }
 
-struct APINotificationsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "notifications", abstract: "Sent notifications, and tests.",
-    subcommands: [History.self, Test.self, TestStatus.self])
-
-  struct History: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the notifications that were sent.")
-    @OptionGroup var options: APIOptions
-    @Option("from", "The first instant; by default a day ago.", value: "ISO8601") var from: String?
-    @Option("to", "The last instant; by default now.", value: "ISO8601") var to: String?
-    @Option("type", "Only this notificationType.") var type: String?
-    @Option("transaction", "Only of this transaction.") var transactionId: String?
-    @Flag("only-failures", "Only those that did not reach the server.") var onlyFailures = false
-
-    func run() async throws {
-      let now = SystemClock.now()
-      let request = NotificationHistoryRequest(
-        startDate: try from.map { try parseInstant($0, "--from") } ?? now.addingSeconds(-86_400),
-        endDate: try to.map { try parseInstant($0, "--to") } ?? now
-      ).with {
-        $0.notificationType = type.map { NotificationType(rawValue: $0) }
-        $0.transactionId = transactionId
-        $0.onlyFailures = onlyFailures ? true : nil
-      }
-      try await options.withClient { client in
-        for try await sent in client.pages(.notificationHistory(request)) {
-          try options.show(sent.notification, of: .notificationHistory)
-        }
+extension APINotificationsHistoryCommand {
+  func run() async throws {
+    let now = SystemClock.now()
+    let request = NotificationHistoryRequest(
+      startDate: try from.map { try parseInstant($0, "--from") } ?? now.addingSeconds(-86_400),
+      endDate: try to.map { try parseInstant($0, "--to") } ?? now
+    ).with {
+      $0.notificationType = type.map { NotificationType(rawValue: $0) }
+      $0.transactionId = transactionId
+      $0.onlyFailures = onlyFailures ? true : nil
+    }
+    try await options.withClient { client in
+      for try await sent in client.pages(.notificationHistory(request)) {
+        try options.show(sent.notification, of: .notificationHistory)
       }
     }
   }
+}
 
-  struct Test: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Have the App Store send a test notification; prints its token.")
-    @OptionGroup var options: APIOptions
-
-    func validate() throws {
-      try refuse(
-        [
-          "--raw": options.raw, "--trust": !options.trust.trusted.isEmpty,
-          "--intermediate": !options.trust.intermediateFiles.isEmpty,
-        ], unless: false, "has no effect: the answer has no signed part")
-    }
-
-    func run() async throws {
-      try await options.withClient { client in
-        try options.show(
-          await client.send(.requestTestNotification()).encodedJSON(), of: .requestTestNotification)
-      }
-    }
+extension APINotificationsTestCommand {
+  func validate() throws {
+    try refuse(
+      [
+        "--raw": options.raw, "--trust": !options.trust.trusted.isEmpty,
+        "--intermediate": !options.trust.intermediateFiles.isEmpty,
+      ], unless: false, "has no effect: the answer has no signed part")
   }
 
-  struct TestStatus: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "test-status", abstract: "Show the delivery of a test notification.")
-    @OptionGroup var options: APIOptions
-    @Argument("The token that \"test\" printed.") var token: String
+  func run() async throws {
+    try await options.withClient { client in
+      try options.show(
+        await client.send(.requestTestNotification()).encodedJSON(), of: .requestTestNotification)
+    }
+  }
+}
 
-    func run() async throws {
-      try await options.withClient { client in
-        let sent = try await client.send(.testNotificationStatus(token))
-        var object = JSONWriter()
-        object.beginObject()
-        let attempts = sent.sendAttempts.compactMap { try? JSONValue(parsing: $0.encodedJSON()) }
-        object.member("sendAttempts", .array(attempts))
-        object.member("notification", options.json(of: sent.notification))
-        object.endObject()
-        try options.show(object.bytes, of: .testNotificationStatus)
+extension APINotificationsTestStatusCommand {
+  func run() async throws {
+    try await options.withClient { client in
+      let sent = try await client.send(.testNotificationStatus(token))
+      let attempts = sent.sendAttempts.compactMap { try? JSONValue(parsing: $0.encodedJSON()) }
+      let object = JSONWriter.bytes {
+        $0.member("sendAttempts", .array(attempts))
+        $0.member("notification", options.json(of: sent.notification))
       }
+      try options.show(object, of: .testNotificationStatus)
     }
   }
 }

@@ -2,35 +2,13 @@
 
 import ArgumentParser
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptHTTP
 import ReceiptSigning
+import ReceiptVerification
 
-/// The credentials for the App Store: an API key of App Store Connect, and the older shared secret. A flag takes
-/// precedence over a file, and a file over an environment variable.
-struct CredentialOptions: ParsableArguments {
-  @Option(
-    "api-key", "The API key of App Store Connect, a .p8 file. Environment: RECEIPTKIT_API_KEY_FILE.",
-    value: "FILE")
-  var keyFile: String?
-
-  @Option("key-id", "The key's identifier. Environment: RECEIPTKIT_KEY_ID.", value: "ID") var keyId: String?
-
-  @Option("issuer-id", "The issuer's identifier. Environment: RECEIPTKIT_ISSUER_ID.", value: "UUID")
-  var issuerId: String?
-
-  @Option(
-    "credentials",
-    "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, huaweiClientId, huaweiClientSecret, "
-      + "serviceKey, all optional.", value: "FILE",
-    discussion: """
-      Only its owner may read it (mode 0600). The secrets are read from this
-      file or from RECEIPTKIT_SHARED_SECRET,
-      RECEIPTKIT_HUAWEI_CLIENT_SECRET and RECEIPTKIT_SERVICE_KEY, never from
-      a flag, because others can see command lines.
-      """)
-  var credentialsFile: String?
-
+extension CredentialOptions {
   /// The members that the credentials file may have.
   private static let members: Set = [
     "apiKeyFile", "apiKey", "keyId", "issuerId", "bundleId", "sharedSecret", "huaweiClientId",
@@ -106,7 +84,7 @@ struct CredentialOptions: ParsableArguments {
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw ToolExit.failure(.unreadableInput, "cannot read \(name): \(systemMessage(errno))")
+      throw ToolExit.failure(.unreadableInput, "cannot read \(name): \(SystemError(number: errno).reason)")
     }
     guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
       throw unreadable(" holds secrets, and others may read or write it: chmod 600 \(path)")
@@ -121,5 +99,22 @@ struct CredentialOptions: ParsableArguments {
       file[member.name] = value
     }
     return file
+  }
+}
+
+extension TokenCommand: OutputOptions {
+  func validate() throws {
+    guard 1...3600 ~= lifetime else { throw ValidationError("--lifetime takes 1 to 3600 seconds.") }
+  }
+
+  func run() throws {
+    let now = SystemClock.now()
+    let token: String
+    do {
+      token = try credentials.signer(bundleId: bundleId).serverToken(issuedAt: now, lifetime: lifetime)
+    } catch let error as SigningError {
+      throw ToolExit.failure(.internalFault, error.message)
+    }
+    try write(Output.Token(token: token, expiresDate: now.addingSeconds(Double(lifetime))), token)
   }
 }

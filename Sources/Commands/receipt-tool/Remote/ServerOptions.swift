@@ -6,29 +6,7 @@ import AppStoreServer
 import RemoteChecks
 import ReceiptHTTPCurl
 
-/// The servers and the deadline of requests.
-struct ServerOptions: ParsableArguments {
-  @Option(
-    "base-url", "Use this server instead of Apple's: an emulator, a proxy, a compatible service.",
-    value: "URL")
-  var base: String?
-
-  @Option("sandbox-base-url", "The same for the sandbox only. Default: --base-url.", value: "URL")
-  var sandboxBase: String?
-
-  @Flag(
-    "allow-plain-http",
-    "Accept http:// for other hosts than this one. Others can then read the requests, including secrets.")
-  var allowsPlainHTTP = false
-
-  @Option(
-    "ca-file", "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
-    value: "FILE")
-  var certificateAuthorities: String?
-
-  @Option("deadline", "The deadline of one request, including retries. Default: 30.", value: "SECONDS")
-  var deadline: Double?
-
+extension ServerOptions {
   func validate() throws {
     guard deadline ?? 30 > 0, deadline ?? 30 <= 3600 else {
       throw ValidationError("--deadline takes seconds, more than 0 and at most 3600.")
@@ -46,9 +24,7 @@ struct ServerOptions: ParsableArguments {
     return RetryPolicy(deadline: deadline, attemptTimeout: min(.seconds(10), deadline))
   }
 
-  func url(_ text: String) throws -> RemoteURL { try Self.url(text, allowsPlainHTTP: allowsPlainHTTP) }
-
-  static func url(_ text: String, allowsPlainHTTP: Bool) throws -> RemoteURL {
+  func url(_ text: String) throws -> RemoteURL {
     do throws(RemoteURL.Failure) {
       return try RemoteURL(text, allowsPlainHTTP: allowsPlainHTTP)
     } catch {
@@ -63,12 +39,10 @@ struct ServerOptions: ParsableArguments {
 
   func verifyReceiptEndpoints() throws -> VerifyReceiptChecker.Endpoints {
     var endpoints = try VerifyReceiptChecker.Endpoints.appStore()
-    if let override = try overridden(.production) {
-      endpoints.production = override.appending(pathSegments: ["verifyReceipt"])
-    }
-    if let override = try overridden(.sandbox) {
-      endpoints.sandbox = override.appending(pathSegments: ["verifyReceipt"])
-    }
+    let path = ["verifyReceipt"]
+    endpoints.production =
+      try overridden(.production)?.appending(pathSegments: path) ?? endpoints.production
+    endpoints.sandbox = try overridden(.sandbox)?.appending(pathSegments: path) ?? endpoints.sandbox
     return endpoints
   }
 

@@ -7,58 +7,7 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 
-struct SignCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "sign", abstract: "Sign a receipt described in JSON.",
-    discussion: """
-      The JSON has Apple's field names; dates are milliseconds since 1970 or ISO
-      8601. JWS kinds need an identity on P-256, app receipts and transaction
-      receipts one with RSA. Purchases of Google Play and Huawei have the stores'
-      own names, and need the key of an app (rsa2048-sha1, rsa3072-sha256).
-
-      Writes a compact JWS, the DER of an app receipt (base64 on a terminal), or the
-      property list of a transaction receipt, or a JSON object with "data" and
-      "signature", with nothing after it.
-
-      EXAMPLES:
-        receipt-tool sign --identity my-store \\
-          --format signed-transaction purchase.json > purchase.jws
-        receipt-tool sign --identity my-rsa-store --format app-receipt \\
-          --output receipt.der app.json
-        receipt-tool sign --identity my-play-key --format google-play-purchase \\
-          purchase.json > signed.json
-
-      An app receipt:
-        {"bundleId": "com.example.app", "applicationVersion": "1",
-         "environment": "Production",
-         "inApp": [{"transactionId": "1", "productId": "pro",
-                    "purchaseDate": "2026-01-01T12:00:00Z"}]}
-
-      EXIT CODES:
-        0 signed; 64 wrong command line or identity of the wrong kind; 66 the input,
-        key or chain cannot be read; 70 internal fault; 73 the output cannot be
-        created; 74 it cannot be written.
-      """)
-
-  @OptionGroup(title: "Identity") var identity: IdentityOptions
-  @OptionGroup(title: "Identity") var passphraseOptions: PassphraseOptions
-
-  @Option("format", "The kind of receipt.") var format: ReceiptKind
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write to this file, replacing its contents.", valueName: "FILE"))
-  var output: String?
-
-  @Flag("base64", "Write base64, as apps send app receipts and transaction receipts.")
-  var encodesBase64 = false
-
-  @Flag("json", "Print one JSON object with the receipt in it.") var json = false
-
-  @Flag("pss", "Sign a Huawei purchase with SHA256WithRSA/PSS, and state that.") var usesPSS = false
-
-  @Argument("The JSON file; - is standard input.", value: "input.json") var input: String
-
+extension SignCommand {
   func validate() throws {
     try refuse(["--pss": usesPSS], unless: format == .huaweiPurchase, "needs --format huawei-purchase")
     try refuse(
@@ -96,5 +45,59 @@ struct SignCommand: ParsableCommand {
     return Output.SignedReceipt(
       format: format.rawValue, signedDate: signedAt, receipt: String(decoding: encoded, as: UTF8.self)
     ).line()
+  }
+}
+
+extension PassphraseOptions {
+  func passphrase() throws -> [UInt8]? {
+    switch (file, variable) {
+    case (nil, nil): return nil
+    case (let file?, nil): return Passphrase.trimmingLineEnd(try InputFile.contents(of: file, limit: 1 << 16))
+    case (nil, let variable?):
+      guard let value = unsafe getenv(variable) else {
+        throw ToolExit.failure(.usage, "the environment variable \(variable) is not set")
+      }
+      // Keep the bytes unchanged: a String would replace bytes that are not UTF-8.
+      return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+    case (.some, .some):
+      throw ToolExit.failure(.usage, "give --passphrase-file or --passphrase-env, not both")
+    }
+  }
+}
+
+extension IdentityOptions {
+  func validate() throws {
+    let isDirectory = directory != nil && keyFile == nil && chainFile == nil
+    let isFiles = directory == nil && keyFile != nil
+    guard isDirectory || isFiles else {
+      throw ValidationError("Give --identity DIR, or --key FILE with --chain FILE.")
+    }
+  }
+
+  /// Requires certificates for Apple's kinds of receipts. An app's key has no certificates.
+  func requireChain(isNeeded: Bool) throws {
+    guard directory == nil else { return }
+    if isNeeded, chainFile == nil {
+      throw ValidationError("Give --identity DIR, or --key FILE with --chain FILE.")
+    }
+    try refuse(
+      ["--chain": chainFile != nil], unless: isNeeded, "makes no sense with this --format, which has none")
+  }
+
+  func load(passphrase: [UInt8]?) throws -> SigningIdentity {
+    if let directory {
+      CommandInputs.add(identity: directory)
+      do throws(SigningError) {
+        return try IdentityDirectory(directory).load(passphrase: passphrase) { note("receipt-tool: \($0)") }
+      } catch {
+        throw ToolExit.failure(for: error, GivenValue.described(directory))
+      }
+    }
+    let key = try InputFile.contents(of: keyFile ?? "")
+    guard let chainFile else {
+      return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
+    }
+    let chain = try InputFile.contents(of: chainFile)
+    return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
   }
 }

@@ -4,35 +4,8 @@ import ArgumentParser
 import ReceiptCodec
 import ReceiptVerification
 import Storefront
-import StorefrontSQLite
 
-struct StoreAdvanceCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "advance",
-    abstract: "Advance the store's clock: renewals, billing failures and expiries happen when they are due.",
-    discussion: """
-      Receipts that are signed for a future date do not verify before it. To
-      simulate time, create the store with its clock set back: receipt-tool store
-      init --clock 2025-01-01T00:00:00Z
-
-      EXAMPLES:
-        receipt-tool store advance --store shop --by P1M
-        receipt-tool store advance --store shop --to 2025-06-01T00:00:00Z \\
-          --billing-issue
-
-      EXIT CODES:
-        0 done; 64 wrong command line; 66 no such store; 74 it could not be stored,
-        or the output not written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-
-  @Option("by", "How long: P3D, P1W, P1M, P1Y.", value: "PERIOD") var by: String?
-  @Option("to", "Until when.", value: "ISO8601") var to: String?
-  @Flag("billing-issue", "Let charges for the customer's renewals fail meanwhile.")
-  var hasBillingIssue = false
-
+extension StoreAdvanceCommand {
   func validate() throws {
     guard (by == nil) != (to == nil) else { throw ValidationError("Give --by or --to.") }
     guard by.map({ SubscriptionPeriod($0) != nil }) ?? true else {
@@ -94,26 +67,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   }
 }
 
-struct StoreNotificationsCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "notifications", abstract: "Show the store's signed notifications for the app's server.",
-    discussion: """
-      With --json each line has the body of a notification request:
-      {"signedPayload": …}.
-
-      EXAMPLES:
-        receipt-tool store notifications --store shop
-        receipt-tool store notifications --store shop --after 12 --json
-
-      EXIT CODES:
-        0 shown; 64 wrong command line; 66 no such store; 74 the output cannot be
-        written.
-      """)
-
-  @OptionGroup var options: StoreFolderOptions
-  @OptionGroup var output: JSONOption
-  @Option("after", "Only notifications with a greater number.", value: "NUMBER") var after: Int64 = 0
-
+extension StoreNotificationsCommand {
   func run() async throws {
     try await OpenStore.with(options.folder) { open in
       var last = after

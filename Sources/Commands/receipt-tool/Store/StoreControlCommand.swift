@@ -5,36 +5,7 @@ import ReceiptCodec
 import ReceiptHTTP
 import ReceiptHTTPCurl
 
-struct StoreControlCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "control",
-    abstract: "Let something happen in the store of a running store-emulator: buy, refund, advance, …",
-    discussion: """
-      Members are given as NAME=VALUE: true, false, null and numbers are what they
-      look like, all else is text. Identifiers (names that end in Id, account,
-      organizer) are always text. What follows NAME:= is JSON, and is sent as it is.
-      The controls are listed in the documentation of store-emulator. The
-      answer is one JSON object, on standard output; with --json it is the member
-      response of an object that also names the endpoint.
-
-      EXAMPLES:
-        receipt-tool store control --emulator http://localhost:8080 buy \\
-          account=alice productId=com.example.plan.monthly
-        receipt-tool store control --emulator http://localhost:8080 advance by=P1M
-        receipt-tool store control --emulator http://localhost:8080 refund \\
-          transactionId:='"2000000000000001"'
-
-      EXIT CODES:
-        0 done; 1 refused; 2 the emulator cannot be reached; 64 wrong command line;
-        74 the output cannot be written.
-      """)
-
-  @Option("emulator", "The plain port of the emulator.", value: "URL") var emulator: String
-  @OptionGroup var server: ServerOptions
-  @OptionGroup var output: JSONOption
-  @Argument("What happens, such as buy.") var control: String
-  @Argument("The members of the request.", value: "NAME=VALUE") var members: [String] = []
-
+extension StoreControlCommand {
   func validate() throws { _ = try body() }
 
   private func body() throws -> JSONValue {

@@ -77,7 +77,7 @@ final class StoredSettings: Sendable {
       changed.clockOffset = time.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
     }
     guard changed != current else { return }
-    try NewFile.replaceOwn(path, by: changed.encoded())
+    try NewFile.write(changed.encoded(), to: path, overwriting: true, isOwn: true)
     settings.withLock { $0 = changed }
   }
 }
@@ -144,6 +144,25 @@ struct OpenStore {
         try? await queue.close()
         throw error
       }
+    }
+  }
+}
+
+extension StoreFolderOptions {
+  var folder: StoreFolder { StoreFolder(directory) }
+}
+
+extension StoreOptions {
+  var account: String { namedAccount ?? "customer" }
+  var directory: String { store.directory }
+  var folder: StoreFolder { store.folder }
+
+  func validate() throws {
+    let isAllowed = account.unicodeScalars.allSatisfy {
+      $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0 || ".-_".unicodeScalars.contains($0))
+    }
+    guard isAllowed, 1...64 ~= account.utf8.count else {
+      throw ValidationError("--account takes 1 to 64 letters, digits, dots, hyphens and underscores.")
     }
   }
 }

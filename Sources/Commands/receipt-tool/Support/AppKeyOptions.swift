@@ -5,22 +5,7 @@ import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification
 
-/// The keys with which Google Play and Huawei AppGallery sign the purchases of each app.
-struct AppKeyOptions: ParsableArguments {
-  @Option(
-    "play-key",
-    "The key with which Google Play signs an app's purchases and licences: base64 as the Play Console shows it, PEM or "
-      + "DER. May be repeated, also for one app.", value: "PACKAGE=FILE")
-  var playKeys: [String] = []
-
-  @Option("huawei-key", "The same for Huawei AppGallery.", value: "PACKAGE=FILE")
-  var huaweiKeys: [String] = []
-
-  @Flag(
-    "admit-short-keys", "Admit keys of 1024 bits, as some test data has.",
-    discussion: "Such keys can be broken, and no store uses them: never use this in production.")
-  var admitsShortKeys = false
-
+extension AppKeyOptions {
   /// Indicates whether a key is given. Options about purchases of other stores take effect only then.
   var isGiven: Bool { !playKeys.isEmpty || !huaweiKeys.isEmpty }
 

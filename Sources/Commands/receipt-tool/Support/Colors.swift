@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Glibc
-import ReceiptBytes
 import ReceiptInspection
 
 struct Colors: Sendable {
@@ -38,9 +37,6 @@ struct Colors: Sendable {
       separator: "\n")
   }
 
-  /// Escapes the control characters of a line, colours it, and writes it.
-  func writeLine(_ line: String) throws(ExitCode) { try writeAll(painted(ShownText.plain(line)) + "\n") }
-
   private func painted(line: Substring) -> String {
     var words = line.split(separator: " ", omittingEmptySubsequences: false)
     if let first = words.first, let emphasis = Self.verdicts[first] {
@@ -53,14 +49,8 @@ struct Colors: Sendable {
   }
 }
 
-struct ColorOptions: ParsableArguments {
+extension ColorOptions {
   enum When: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
-
-  @Option(
-    "color", "Colour the words that matter.",
-    discussion:
-      "auto: where standard output is a terminal, TERM is not dumb and NO_COLOR is not set. JSON never is.")
-  var when = When.auto
 
   var colors: Colors {
     switch when {
@@ -72,5 +62,4 @@ struct ColorOptions: ParsableArguments {
           && environmentVariable("TERM") != "dumb")
     }
   }
-
 }

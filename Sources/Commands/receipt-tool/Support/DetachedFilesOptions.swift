@@ -3,21 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 
-struct DetachedFilesOptions: ParsableArguments {
-  @Option(
-    "data", "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",
-    value: "FILE")
-  var dataFile: String?
-
-  @Option("signature", "A file with the signature of --data, in base64.", value: "FILE")
-  var signatureFile: String?
-
-  @Option(
-    "signature-algorithm",
-    "The algorithm that Huawei stated beside the signature of --data, such as SHA256WithRSA/PSS.",
-    value: "NAME")
-  var algorithm: String?
-
+extension DetachedFilesOptions {
   var isGiven: Bool { dataFile != nil }
 
   /// Checks that the options are compatible with a command's paths and other options.
@@ -46,12 +32,11 @@ struct DetachedFilesOptions: ParsableArguments {
     guard let dataFile, let signatureFile else { return nil }
     let data = try InputFile.contents(of: dataFile, limit: limit)
     let signature = try InputFile.contents(of: signatureFile, limit: 1 << 20)
-    var object = JSONWriter()
-    object.beginObject()
-    object.member("data", String(decoding: data, as: UTF8.self))
-    object.member("signature", String(decoding: ReceiptText.trimming(signature), as: UTF8.self))
-    object.member("signatureAlgorithm", algorithm)
-    object.endObject()
-    return (dataFile, object.bytes)
+    let object = JSONWriter.bytes {
+      $0.member("data", String(decoding: data, as: UTF8.self))
+      $0.member("signature", String(decoding: ReceiptText.trimming(signature), as: UTF8.self))
+      $0.member("signatureAlgorithm", algorithm)
+    }
+    return (dataFile, object)
   }
 }

@@ -23,7 +23,7 @@ struct InputFile: ~Copyable {
     let isOutput = Self.isOutput(status)
     let failure: String? =
       if opened < 0 {
-        systemMessage(error)
+        SystemError(number: error).reason
       } else if status?.isDirectory == true {
         "it is a directory; name the files in it"
       } else if isOutput {
@@ -62,7 +62,7 @@ struct InputFile: ~Copyable {
         initialized = max(got, 0)
       }
       if !failed { return bytes }
-      if errno != EINTR { throw ReadFailure(path: name, message: systemMessage(errno)) }
+      if errno != EINTR { throw ReadFailure(path: name, message: SystemError(number: errno).reason) }
     }
   }
 
@@ -104,10 +104,4 @@ struct ReadFailure: Error, CustomStringConvertible {
     note("receipt-tool: \(self)")
     try Output.Error(.unreadableInput, description, source: path).write()
   }
-}
-
-func systemMessage(_ number: Int32) -> String {
-  var buffer = [CChar](repeating: 0, count: 256)
-  guard unsafe strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }
-  return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
 }

@@ -8,14 +8,15 @@ import Synchronization
 enum NewFile {
   /// Writes a file, which has the given permissions from the beginning. An existing file is replaced only if
   /// `overwriting` is `true`. It then keeps its permissions; a symbolic link is followed; a device or pipe is written
-  /// to.
+  /// to. With `isOwn` it may be an input of the command: a file that the command itself manages, such as the settings of
+  /// a store.
   ///
   /// - Throws: Exit code 73 if the file cannot be created, exists already or is an input of the command; 74 if it
   ///   cannot be written.
   static func write(
-    _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false
+    _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false, isOwn: Bool = false
   ) throws(ExitCode) {
-    if overwriting { try CommandInputs.refuse(asOutput: path) }
+    if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
     if overwriting, let status = try? FileSystem.status(path), !status.isRegularFile {
       let file = try perform(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
       return try perform(path) { () throws(SystemError) in
@@ -23,18 +24,27 @@ enum NewFile {
         try file.synchronize()
       }
     }
-    let file = try PendingFile(path, mode: mode, overwriting: overwriting)
+    let file = try PendingFile(path, mode: mode, overwriting: overwriting, isOwn: isOwn)
     try file.write(contents)
     try file.finish()
   }
 
-  /// Replaces a file that the command itself manages, such as the settings of a store, although it has read the file.
+  /// Creates a folder, if it does not exist.
   ///
-  /// - Throws: The same as ``write(_:to:mode:overwriting:)``.
-  static func replaceOwn(_ path: String, by contents: [UInt8]) throws(ExitCode) {
-    let file = try PendingFile(path, overwriting: true, isOwn: true)
-    try file.write(contents)
-    try file.finish()
+  /// - Throws: Exit code 73.
+  static func makeFolder(_ path: String) throws(ExitCode) {
+    do throws(SystemError) { try FileSystem.makeDirectory(path, permissions: 0o755) } catch {
+      guard error.isExisting else {
+        throw ToolExit.failure(.cannotCreate, "cannot make \(path): \(error.reason)")
+      }
+    }
+  }
+
+  /// Refuses to create files if one of them exists.
+  ///
+  /// - Throws: Exit code 73.
+  static func requireAbsent(_ paths: String?...) throws(ExitCode) {
+    for case let path? in paths where exists(path) { throw isThere(path) }
   }
 
   static func exists(_ path: String) -> Bool { (try? FileSystem.status(path)) != nil }
@@ -97,7 +107,7 @@ final class PendingFile {
 
   /// Creates an empty file, which may replace one of the command's inputs only if that is the command's own file.
   ///
-  /// - Throws: The same as ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
+  /// - Throws: The same as ``NewFile/write(_:to:mode:overwriting:isOwn:)``; only a regular file is replaced.
   init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool, isOwn: Bool = false) throws(ExitCode) {
     if overwriting, !isOwn { try CommandInputs.refuse(asOutput: path) }
     let status = try? FileSystem.status(path)

@@ -81,7 +81,7 @@ enum StandardStreams {
   }
 
   static func outputFailure() -> ExitCode {
-    note("receipt-tool: cannot write to standard output: \(systemMessage(errno))")
+    note("receipt-tool: cannot write to standard output: \(SystemError(number: errno).reason)")
     // Standard output is lost, so the error cannot be printed as an object either.
     Output.Error.keep(nil)
     return ExitCode.inputOutput

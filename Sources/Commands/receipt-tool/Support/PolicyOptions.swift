@@ -21,47 +21,7 @@ extension VerificationPolicy {
   var instant: Timestamp { statedInstant ?? SystemClock.now() }
 }
 
-struct PolicyOptions: ParsableArguments {
-  @Option("bundle-id", "Accept receipts of this app only. May be repeated.", value: "ID")
-  var bundleIds: [String] = []
-
-  @Option("app-apple-id", "The app's App Store identifier that the receipt must state.", value: "N")
-  var appAppleId: Int64?
-
-  @Option("environment", "Accept this environment. May be repeated. Default: production and sandbox.")
-  var environments: [ReceiptEnvironment.Category] = []
-
-  @Option("kind", "Accept this kind of receipt. May be repeated. Default: all.") var kinds: [ReceiptKind] = []
-
-  @Option("algorithm", "Accept this signature algorithm. May be repeated. Default: all.")
-  var algorithms: [ReceiptAlgorithm] = []
-
-  @Option(
-    "time",
-    "When the certificates must be valid: when the receipt was signed (default), now, or at an instant.",
-    value: "signing|now|ISO8601")
-  var time = "signing"
-
-  @Option("max-age", "Refuse receipts signed longer ago than this.", value: "SECONDS") var maximumAge: Double?
-
-  @Option("clock-skew", "How far in the future the signing time may be.", value: "SECONDS")
-  var allowedClockSkew: Double = 60
-
-  @Option(
-    "device-id", "The device that the receipt must be bound to: a UUID, or bytes in hexadecimal.",
-    value: "UUID|HEX")
-  var deviceId: String?
-
-  @Option(
-    "marker", "The certificate extensions that mark receipt signing in a store of your own. May be repeated.",
-    value: "LEAF-OID,INTERMEDIATE-OID")
-  var markers: [String] = []
-
-  @Flag(
-    "accept-claimed-environment",
-    "Accept the unsigned environment of a transaction receipt, even if only production is allowed.")
-  var acceptsClaimedEnvironment = false
-
+extension PolicyOptions {
   func validate() throws {
     for (option, seconds) in [("--max-age", maximumAge ?? 0), ("--clock-skew", allowedClockSkew)] {
       guard seconds >= 0, seconds.isFinite else {

@@ -1,31 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
+import ReceiptBytes
 import ReceiptCrypto
 import ReceiptVerification
 
-struct TrustOptions: ParsableArguments {
-  @Option(
-    "trust", "A trusted root: \"apple\" for Apple's published roots, or a certificate file (PEM or DER).",
-    value: "apple|FILE", discussion: "May be repeated. Without it only Apple is trusted.")
-  var trusted: [String] = []
-
-  @Option(
-    "intermediate",
-    "A certificate (PEM or DER) of an issuer that receipts do not embed, or a folder with such files.",
-    value: "FILE|FOLDER", discussion: "May be repeated. Those of Apple's transaction receipts are built in.")
-  var intermediateFiles: [String] = []
-
-  @Flag(
-    "admit-xcode", "Admit test data that Xcode or a unit test signed with its own certificate.",
-    discussion: """
-      Such data does not prove a purchase: never use this in production.
-      Xcode's app receipts have the same certificate on every machine; its
-      JWS have a different one on each machine, which --trust must name.
-      """)
-  var admitsXcode = false
-
+extension TrustOptions {
   struct Resolved {
     var anchors: TrustAnchors
     var intermediates: [Certificate]
@@ -69,11 +49,8 @@ struct TrustOptions: ParsableArguments {
   /// The path itself if it is a file; for a folder, its certificate files, which are found by extension and sorted by
   /// name.
   private static func certificateFiles(at path: String) throws -> [String] {
-    var isFolder = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
-      return [path]
-    }
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    guard (try? FileSystem.status(path))?.isDirectory == true else { return [path] }
+    let names = (try? FileSystem.names(in: path)) ?? []
     let files = names.sorted().filter { name in
       [".cer", ".crt", ".der", ".pem"].contains { name.lowercased().hasSuffix($0) }
     }

@@ -48,54 +48,53 @@ struct VerdictReport {
 
   func text() -> String {
     let place = key ?? index.map { "\(source):\($0)" } ?? source
-    var lines = ["\(verdict.word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"]
-    func add(_ name: String, _ value: String?) {
-      guard let value else { return }
-      lines.append("  " + name + String(repeating: " ", count: max(1, 13 - name.count)) + value)
-    }
+    var report = ReportText(
+      "\(verdict.word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)")
     if let reason = verdict.reason {
-      add("reason", reason.code.rawValue)
-      add("", reason.message)
-      if !reason.place.isEmpty { add("where", reason.place) }
+      report.add("reason", reason.code.rawValue)
+      report.add("", reason.message)
+      if !reason.place.isEmpty { report.add("where", reason.place) }
     }
     func add(_ environment: ReceiptEnvironment?, isProven: Bool) {
-      add("environment", environment.map { $0.plainName + (isProven ? "" : " (claimed, not signed)") })
+      report.add("environment", environment.map { $0.plainName + (isProven ? "" : " (claimed, not signed)") })
     }
     if case .undetermined(let receipt) = verdict {
       add(receipt.claimedEnvironment, isProven: receipt.isEnvironmentProven)
-      add("retry", receipt.isRetryable ? "may help" : "will not help")
+      report.add("retry", receipt.isRetryable ? "may help" : "will not help")
     }
     if let receipt = verdict.receipt {
-      add("app", receipt.bundleId)
+      report.add("app", receipt.bundleId)
       add(receipt.environment, isProven: receipt.isEnvironmentProven)
-      add("signed", receipt.signedAt?.iso8601)
+      report.add("signed", receipt.signedAt?.iso8601)
       if let date = receipt.expirationDate {
         let isExpired = instant.map { date <= $0 } == true
-        add(isExpired ? "EXPIRED" : "expires", date.iso8601)
+        report.add(isExpired ? "EXPIRED" : "expires", date.iso8601)
       }
-      add("signer", "\(receipt.signer.subject) (\(receipt.signer.algorithm.rawValue))")
+      report.add("signer", "\(receipt.signer.subject) (\(receipt.signer.algorithm.rawValue))")
       if receipt.assurance == .pinnedTestCertificate {
-        add("NOTE", "test data under a pinned certificate: this proves no purchase")
+        report.add("NOTE", "test data under a pinned certificate: this proves no purchase")
       }
       if case .jws(.notification(let notification)) = receipt.content {
-        add(
+        report.add(
           "announces",
           Self.text(notification.notificationType?.rawValue, notification.notificationType?.meaning))
-        add("", Self.text(notification.subtype?.rawValue, notification.subtype?.meaning))
-        add("", notification.notificationUUID?.rawValue)
+        report.add("", Self.text(notification.subtype?.rawValue, notification.subtype?.meaning))
+        report.add("", notification.notificationUUID?.rawValue)
       }
-      for purchase in PurchaseReport.all(of: receipt, at: instant) { add("transaction", purchase.text) }
-      add("renewal", RenewalReport(of: receipt)?.text)
+      for purchase in PurchaseReport.all(of: receipt, at: instant) {
+        report.add("transaction", purchase.text)
+      }
+      report.add("renewal", RenewalReport(of: receipt)?.text)
       if case .detached(let content) = receipt.content {
-        for line in DetachedReport(content).lines { add(line.name, line.value) }
+        for line in DetachedReport(content).lines { report.add(line.name, line.value) }
       }
     }
     for check in verdict.checks {
       let said = check.answer.shown
-      add("checked", "\(check.name): \(said.word)\(said.message.map { ": \($0)" } ?? "")")
+      report.add("checked", "\(check.name): \(said.word)\(said.message.map { ": \($0)" } ?? "")")
     }
-    add("recorded", recorded.map { "entry \($0.index)\($0.isRepeat ? ", as it was before" : "")" })
-    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
+    report.add("recorded", recorded.map { "entry \($0.index)\($0.isRepeat ? ", as it was before" : "")" })
+    return report.text
   }
 
   private static func text(_ value: String?, _ meaning: String?) -> String? {
@@ -103,19 +102,16 @@ struct VerdictReport {
   }
 
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter(type: "verdict")
-    if let key {
+    JSONWriter.line("verdict") { object in
       object.member("key", key)
-    } else {
-      object.member("source", source)
-      if let index { object.member("index", Int64(index)) }
+      if key == nil {
+        object.member("source", source)
+        object.member("index", index.map(Int64.init))
+      }
+      verdict.write(to: &object, at: instant)
+      if let recorded { object.member("entry", recorded.index) }
+      object.member("repeated", recorded?.isRepeat)
     }
-    verdict.write(to: &object, at: instant)
-    if let recorded {
-      object.member("entry", recorded.index)
-      object.member("repeated", recorded.isRepeat)
-    }
-    return object.line()
   }
 }
 

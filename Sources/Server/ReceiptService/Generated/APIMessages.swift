@@ -5,9 +5,10 @@
   internal import AuditTrail
   package import ReceiptCodec
 
-  /// The output `keys` of the API.
+  /// The keys of the API, without their secrets.
   package struct KeyList: APIMessage {
     package static let type: String? = "keys"
+    /// The keys, in the order of their creation.
     package let keys: [ListedKey]
 
     package init(keys: [ListedKey]) {
@@ -19,13 +20,19 @@
     }
   }
 
-  /// The object `ListedKey` of the API.
+  /// A key without its secret.
   package struct ListedKey: APIMessage {
+    /// Its identifier.
     package let id: String
+    /// The purpose of the key.
     package let name: String
+    /// The app that it is confined to; absent for all.
     package let app: String?
+    /// The uses that are permitted.
     package let scopes: [Scope]
+    /// When it was created.
     package let created: Timestamp
+    /// When it was revoked.
     package let revoked: Timestamp?
 
     package init(
@@ -50,9 +57,10 @@
     }
   }
 
-  /// The output `administrative-acts` of the API.
+  /// The acts of administrators.
   package struct AdministrativeActs: APIMessage {
     package static let type: String? = "administrative-acts"
+    /// The acts, newest first.
     package let acts: [AdministrativeAct]
 
     package init(acts: [AdministrativeAct]) {
@@ -64,12 +72,17 @@
     }
   }
 
-  /// The object `AdministrativeAct` of the API.
+  /// An act of an administrator. Customers that were erased are named by the SHA-256 of app and customer, a space between.
   package struct AdministrativeAct: APIMessage {
+    /// Counts up; ask for those before the last one that you have.
     package let sequence: Int64
+    /// The time.
     package let time: Timestamp
+    /// The identifier of the key, or `command line`.
     package let actor: String
+    /// The kind: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`.
     package let act: String
+    /// The object of the act, and its result.
     package let details: String
 
     package init(sequence: Int64, time: Timestamp, actor: String, act: String, details: String) {
@@ -89,10 +102,12 @@
     }
   }
 
-  /// The output `key` of the API.
+  /// A key that was created. Its text cannot be had again.
   package struct CreatedKey: APIMessage {
     package static let type: String? = "key"
+    /// Its identifier.
     package let id: String
+    /// The key: send it in the header `Authorization`, after `Bearer `.
     package let key: String
 
     package init(id: String, key: String) {
@@ -106,13 +121,19 @@
     }
   }
 
-  /// The object `Problem` of the API.
+  /// Why a request was not answered as it was meant (RFC 9457).
   package struct ProblemDetails: APIMessage {
+    /// The status in words.
     package let title: String
+    /// The status.
     package let status: Int64
+    /// A stable code.
     package let code: String
+    /// An explanation of the error, and what to do.
     package let detail: String
+    /// The parameter, header or JSON path that is wrong.
     package let place: String?
+    /// The entry of the audit trail that records the verdict on what was sent, where there is one.
     package let entry: UInt64?
 
     package init(
@@ -136,9 +157,10 @@
     }
   }
 
-  /// The output `webhooks` of the API.
+  /// The endpoints of an app's webhooks.
   package struct WebhookList: APIMessage {
     package static let type: String? = "webhooks"
+    /// The endpoints, as in the configuration.
     package let endpoints: [WebhookCounts]
 
     package init(endpoints: [WebhookCounts]) {
@@ -150,10 +172,13 @@
     }
   }
 
-  /// The object `Endpoint` of the API.
+  /// An endpoint, and what it has not taken.
   package struct WebhookCounts: APIMessage {
+    /// Its name.
     package let name: String
+    /// Deliveries that wait.
     package let waiting: Int64
+    /// Deliveries that were given up.
     package let dead: Int64
 
     package init(name: String, waiting: Int64, dead: Int64) {
@@ -169,9 +194,10 @@
     }
   }
 
-  /// The output `dead-letters` of the API.
+  /// Deliveries that were given up.
   package struct DeadLetters: APIMessage {
     package static let type: String? = "dead-letters"
+    /// The letters, in the order of the changes.
     package let letters: [DeadLetter]
 
     package init(letters: [DeadLetter]) {
@@ -183,10 +209,13 @@
     }
   }
 
-  /// The object `DeadLetter` of the API.
+  /// A delivery that was given up.
   package struct DeadLetter: APIMessage {
+    /// The number of attempts.
     package let attempts: Int64
+    /// The error of the last attempt.
     package let error: String
+    /// The change that could not be delivered.
     package let change: EntitlementChange
 
     package init(attempts: Int64, error: String, change: EntitlementChange) {
@@ -202,9 +231,10 @@
     }
   }
 
-  /// The output `replay` of the API.
+  /// Dead letters that will be delivered again.
   package struct WebhookReplay: APIMessage {
     package static let type: String? = "replay"
+    /// The number of dead letters.
     package let count: Int64
 
     package init(count: Int64) {

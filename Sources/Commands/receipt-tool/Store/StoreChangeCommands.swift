@@ -4,32 +4,7 @@ import ArgumentParser
 import ReceiptCodec
 import Storefront
 
-struct StoreSubscriptionCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "subscription", abstract: "Show the customer's subscriptions, or change one.",
-    discussion: """
-      EXAMPLES:
-        receipt-tool store subscription --store shop
-        receipt-tool store subscription --store shop 2000000000000003 --cancel
-        receipt-tool store subscription --store shop 2000000000000003 \\
-          --change-to com.example.plan.yearly
-
-      EXIT CODES:
-        0 done; 1 no such subscription, or refused; 64 wrong command line; 66 no
-        such store; 74 it could not be stored, or the output not written.
-      """)
-
-  @OptionGroup var options: StoreOptions
-  @OptionGroup var output: JSONOption
-
-  @Argument("The original transaction of one subscription.", value: "original") var original: String?
-  @Flag("cancel", "Switch renewal off.") var cancels = false
-  @Flag("resume", "Switch renewal on again.") var resumes = false
-  @Option(
-    "change-to", "Change to another product of its group; an upgrade takes effect at once.", value: "PRODUCT")
-  var change: String?
-  @Option("extend-by", "Extend its period.", value: "DAYS") var extensionDays: Int?
-
+extension StoreSubscriptionCommand {
   func validate() throws {
     let changes = [cancels, resumes, change != nil, extensionDays != nil].filter { $0 }.count
     guard changes <= 1 else { throw ValidationError("One change at a time.") }
@@ -84,28 +59,27 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
   }
 }
 
-struct StoreRenewCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "renew",
-    abstract: "Charge for a subscription's next period now; prints the resulting notifications.",
-    discussion: """
-      The new transaction is in the customer's queue: receipt-tool store pending
-
-      EXAMPLE:
-        receipt-tool store renew --store shop 2000000000000003
-
-      EXIT CODES:
-        0 renewed; 1 no such subscription, or refused; 64 wrong command line; 66 no
-        such store; 74 it could not be stored, or the output not written.
-      """)
-
-  @OptionGroup var options: StoreFolderOptions
-  @OptionGroup var output: JSONOption
-  @Argument("The original transaction of the subscription.", value: "original") var original: String
-
+extension StoreRenewCommand {
   func run() async throws {
     let notifications = try await OpenStore.with(options.folder) {
       try await $0.store.perform(.renewNow(original))
+    }
+    try output.write(notifications)
+  }
+}
+
+extension StoreRefundCommand {
+  func validate() throws {
+    guard !(reverses && declines) else { throw ValidationError("Give --reverse or --decline, not both.") }
+    try refuse(
+      ["--issue": hasIssue], unless: !reverses && !declines, "has no effect with --reverse or --decline")
+  }
+
+  func run() async throws {
+    let notifications = try await OpenStore.with(options.folder) { open in
+      if reverses { return try await open.store.reverseRefund(transaction) }
+      if declines { return try await open.store.declineRefund(transaction) }
+      return try await open.store.refund(transaction, reason: hasIssue ? .issue : .other)
     }
     try output.write(notifications)
   }

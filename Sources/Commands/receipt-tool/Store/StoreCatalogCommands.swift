@@ -8,54 +8,7 @@ import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
-struct StoreInitCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Create a store: its identity, its products and its records.",
-    discussion: """
-      Without --catalog it sells samples: com.example.coins (consumable),
-      com.example.pro (non-consumable), com.example.plan.monthly and
-      com.example.plan.yearly (subscriptions of one group).
-
-      --clock sets the store's clock back, to simulate time: see receipt-tool store
-      advance.
-
-      EXAMPLES:
-        receipt-tool store init --store shop
-        receipt-tool store init --store shop --catalog Products.storekit \\
-          --bundle com.example.app
-        receipt-tool store init --store shop --clock 2025-01-01T00:00:00Z --ask
-
-      EXIT CODES:
-        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73
-        something is there already; 74 it could not be stored, or the output not
-        written.
-      """)
-
-  @Option("store", "The folder to create.", value: "DIR") var directory: String
-
-  @Option("catalog", "The catalogue: JSON, or an Xcode .storekit file.", value: "FILE") var catalog: String?
-
-  @Option("bundle", "The bundle identifier of the app.", value: "ID") var bundle =
-    "com.example.app"
-
-  @Option("app-apple-id", "The app's identifier in the App Store, which notifications name.", value: "NUMBER")
-  var appAppleId: Int64?
-
-  @Option("environment", "The environment that receipts name.") var environment = ReceiptEnvironment.Category
-    .sandbox
-
-  @Option("storefront", "The three-letter country code.", value: "CODE") var storefront = "USA"
-
-  @Option("grace-period", "The grace period of failed renewals in days.", value: "DAYS") var gracePeriod: Int?
-
-  @Flag("ask", "Let every purchase wait for approval.") var asks = false
-
-  @Option("clock", "The current time of the store's clock.", value: "ISO8601") var clock: String?
-
-  @Option("seed", "The seed of identifiers, for reproducible ones.", value: "N") var seed: Int64?
-
-  @OptionGroup var output: JSONOption
-
+extension StoreInitCommand {
   func validate() throws {
     guard gracePeriod.map({ 1...60 ~= $0 }) ?? true else {
       throw ValidationError("--grace-period takes 1 to 60 days.")
@@ -70,9 +23,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     let isStoreKit = catalog?.hasSuffix(".storekit") == true
     let products = try catalog.map { try InputFile.contents(of: $0, limit: 64 << 20) } ?? SampleCatalog.json()
     _ = try StoreFolder.catalog(products, isStoreKit: isStoreKit, path: catalog ?? "the samples")
-    for file in [folder.settingsFile, folder.ledgerFile] where NewFile.exists(file) {
-      throw ToolExit.failure(.cannotCreate, "\(file) is there already")
-    }
+    try NewFile.requireAbsent(folder.settingsFile, folder.ledgerFile)
     let settings = try settings()
     var authority = CertificateAuthority.Options(
       organization: bundle, algorithm: .es256, start: SystemClock.now(), days: 3650)
@@ -84,19 +35,19 @@ struct StoreInitCommand: AsyncParsableCommand {
     try SQLiteRecordStorage(at: folder.ledgerFile).close()
     // The settings are written last: a folder without them is not a store.
     try NewFile.write(settings.encoded(), to: folder.settingsFile)
-    try await report(folder)
+    let count = try folder.catalog().products.count
+    try output.write(
+      Output.Store(
+        store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)"),
+      "\(directory) sells \(count) products for \(bundle).",
+      "Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws",
+      "Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws")
   }
 
   private func settings() throws -> StoreSettings {
     var settings = StoreSettings()
     settings.bundleId = bundle
-    settings.environment =
-      switch environment {
-      case .production: .production
-      case .sandbox: .sandbox
-      case .xcode: .xcode
-      case .localTesting: .localTesting
-      }
+    settings.environment = ReceiptEnvironment(rawValue: environment.plainName)
     settings.storefront = storefront
     settings.asks = asks
     settings.gracePeriodDays = gracePeriod.map(Int64.init)
@@ -107,19 +58,6 @@ struct StoreInitCommand: AsyncParsableCommand {
       settings.clockOffset = instant.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
     }
     return settings
-  }
-
-  private func report(_ folder: StoreFolder) async throws {
-    let count = try folder.catalog().products.count
-    let object = Output.Store(
-      store: directory, products: Int64(count), rootFile: "\(directory)/\(IdentityDirectory.rootFileName)")
-    let text = """
-      \(directory) sells \(count) products for \(bundle).
-      Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
-      Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
-
-      """
-    try writeAll(output.json ? object.line() : Array(text.utf8))
   }
 }
 
@@ -155,5 +93,34 @@ enum SampleCatalog {
       groupIdentifier: "plans", level: level, period: period,
       offers: [SubscriptionOffer(type: .introductory, paymentMode: .freeTrial, period: week)])
     return product
+  }
+}
+
+extension StoreProductsCommand {
+  func run() async throws {
+    let invalid = try await OpenStore.with(options.folder) { open in
+      let wanted =
+        identifiers.isEmpty ? open.store.catalog.products.map(\.productIdentifier) : identifiers
+      let response = try await open.store.session(account: options.account).products(
+        for: Set(wanted), preferredLocales: locale.map { Locale(identifier: $0) })
+      for product in response.products { try write(product) }
+      for identifier in response.invalidProductIdentifiers.sorted() {
+        try output.write(Output.StoreInvalidProduct(productId: identifier), "\(identifier)  INVALID")
+      }
+      return response.invalidProductIdentifiers
+    }
+    if !invalid.isEmpty { throw ExitCode.invalid }
+  }
+
+  private func write(_ product: Product) throws {
+    let (title, price) = (product.localizedTitle, product.localizedPrice)
+    let period = product.subscription?.period.description
+    try output.write(
+      Output.StoreProduct(
+        productId: product.productIdentifier, productType: product.type.rawValue, displayName: title,
+        description: product.localizedDescription, price: Int64((product.price * 1000).description),
+        currency: product.currency, displayPrice: price, period: period),
+      "\(product.productIdentifier)  \(price)\(period.map { " / \($0)" } ?? "")  \(title)  "
+        + "(\(product.type.rawValue))")
   }
 }

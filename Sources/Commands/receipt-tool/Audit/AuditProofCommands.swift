@@ -3,57 +3,51 @@
 import ArgumentParser
 import AuditTrail
 import ReceiptCodec
-internal import ReceiptCrypto
+import ReceiptCrypto
 import TransparencyLog
 
-struct AuditCheckCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check proofs offline, with only the trail's public key.",
-    discussion: """
-      Shows the entry of each proof. With --receipt the entry must be about that
-      receipt, in any encoding; the receipt's own signature is not checked. The
-      proofs of all entries of an original transaction, with an anchor, also prove
-      that no entry is missing (see audit history --proofs).
+extension AuditProveCommand {
+  func validate() throws {
+    try refuse(["--json": output.json, "--overwrite": overwrites], unless: path != nil, "needs -o FILE")
+  }
 
-      EXAMPLES:
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
-          --receipt receipt.b64
-        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub \\
-          --complete
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
-          --keys verdicts.keys
+  func run() throws {
+    let location = options.location
+    let proof = try proof(location)
+    guard let path else { return try writeAll(proof.encoded) }
+    try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
+    let checkpoint = proof.checkpoint.unverifiedCheckpoint
+    try output.write(
+      Output.AuditProof(
+        proof: path, index: index, origin: checkpoint.origin, treeSize: checkpoint.size,
+        rootHash: checkpoint.root.hexadecimal),
+      "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)")
+  }
 
-      EXIT CODES:
-        0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read; 74
-        the output cannot be written.
-      """)
+  private func proof(_ location: TrailLocation) throws -> LogProof {
+    let covered = try location.withLog { log in
+      try log.withView { view in
+        // Throws if the entry does not exist.
+        _ = try view.entry(at: index)
+        let isCovered = view.checkpoint.map { index < $0.checkpoint.size } ?? false
+        return isCovered ? try view.proof(of: index) : nil
+      }
+    }
+    if let covered { return covered }
+    // The key is needed only if the checkpoint does not include the entry.
+    guard try location.signer(named: location.verifierKey().name) != nil else {
+      throw ToolExit.failure(
+        .invalid,
+        "entry \(index) is newer than the last checkpoint, and there is no private key to sign another with")
+    }
+    return try location.withLog(writing: true) { log in
+      try log.publishCheckpoint()
+      return try log.withView { try $0.proof(of: index) }
+    }
+  }
+}
 
-  @Argument("Proofs (.tlog-proof); - is standard input.", value: "path") var paths: [String]
-
-  @Option("key", "The trail's public key, or a file with it.", value: "KEY|FILE") var key: String?
-
-  @Option(
-    "keys", "If keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
-    value: "FILE")
-  var keys: String?
-
-  @Option(
-    "policy",
-    "A policy (C2SP tlog-policy) that names logs and the witnesses that must have cosigned; in place of --key.",
-    value: "FILE")
-  var policy: String?
-
-  @Option("receipt", "The receipt that the entry must be about.", value: "FILE") var receipt: String?
-
-  @Flag(
-    "complete",
-    "Require proofs of all entries of an original transaction, and of an anchor that confirms their number.")
-  var complete = false
-
-  @OptionGroup var output: JSONOption
-  @OptionGroup var color: ColorOptions
-
+extension AuditCheckCommand {
   func validate() throws {
     guard !paths.isEmpty else { throw ValidationError("Name at least one proof.") }
     guard (key == nil) != (policy == nil) else { throw ValidationError("Give --key or --policy.") }
@@ -125,7 +119,7 @@ struct AuditCheckCommand: ParsableCommand {
       throw ToolExit.failure(.invalid, "not complete: \(error)")
     }
     let (count, original, size) = (history.entries.count, history.original, history.size)
-    try write(
+    try output.write(
       Output.AuditCompleteness(
         complete: true, originalTransactionId: original, entries: UInt64(count), treeSize: size),
       "COMPLETE  the \(count) entries of original transaction \(original) among the first \(size) of the trail"
@@ -135,25 +129,57 @@ struct AuditCheckCommand: ParsableCommand {
   private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) throws {
     let report = EntryReport(index: verified.index, entry: entry)
     let checkpoint = verified.checkpoint.checkpoint
-    try write(
+    try output.write(
       Output.AuditCheck(
         source: path, proven: true, origin: checkpoint.origin, treeSize: checkpoint.size,
         rootHash: checkpoint.root.hexadecimal, entry: report),
       "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
-    if !output.json { try writeAll(color.colors.painted(report.text())) }
-  }
-
-  private func write(_ object: some OutputObject, _ line: String) throws {
-    if output.json { try writeAll(object.line()) } else { try color.colors.writeLine(line) }
+    if !output.json { try writeAll(output.colors.painted(report.text())) }
   }
 
   private func reportFailure(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
-    try write(
+    try output.write(
       Output.AuditCheck(source: path, proven: false, message: message), "NOT PROVEN  \(path)  \(message)")
   }
 
   private struct NotProven: Error {
     let message: String
+  }
+}
+
+extension AuditCheckpointCommand {
+  func validate() throws {
+    guard !last || witnesses.policyFile == nil else {
+      throw ValidationError(
+        "--last only prints a checkpoint; --witnesses has a new one cosigned. Give one of them.")
+    }
+  }
+
+  func run() async throws {
+    let checkpoint: VerifiedCheckpoint?
+    if last {
+      checkpoint = try options.read { $0.checkpoint }
+    } else if witnesses.policyFile != nil {
+      checkpoint = try await options.write(options: witnesses.logOptions()) { log in
+        let round = try await log.askWitnesses()
+        for refusal in round.refusals { note("receipt-tool: not cosigned by \(refusal)") }
+        return try round.cosigned.get()
+      }
+    } else {
+      checkpoint = try await options.write { log in try log.publishCheckpoint() }
+    }
+    guard let checkpoint else { throw ToolExit.failure(.invalid, "no checkpoint was signed yet") }
+    guard output.json else { return try writeAll(checkpoint.signed.encoded) }
+    let cosignatures = checkpoint.cosignatures.map {
+      Output.Cosignature(
+        witness: $0.key.name, time: Timestamp(secondsSince1970: Int64(clamping: $0.timestamp)))
+    }
+    try output.write(
+      Output.AuditCheckpoint(
+        origin: checkpoint.checkpoint.origin, treeSize: checkpoint.checkpoint.size,
+        rootHash: checkpoint.checkpoint.root.hexadecimal,
+        note: String(decoding: checkpoint.signed.encoded, as: UTF8.self),
+        cosignatures: witnesses.policyFile == nil ? nil : cosignatures))
   }
 }
