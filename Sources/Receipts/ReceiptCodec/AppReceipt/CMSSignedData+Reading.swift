@@ -7,6 +7,16 @@ extension CMSSignedData {
   static let part: StaticString = "app receipt"
 
   /// Reads a `ContentInfo` that holds `SignedData` over `data`, in DER or BER; throws if anything follows it.
+  ///
+  /// ```
+  /// SignedData ::= SEQUENCE {
+  ///   version CMSVersion,
+  ///   digestAlgorithms SET OF AlgorithmIdentifier,
+  ///   encapContentInfo SEQUENCE { eContentType OBJECT IDENTIFIER, eContent [0] EXPLICIT OCTET STRING },
+  ///   certificates [0] IMPLICIT CertificateSet OPTIONAL,
+  ///   crls [1] IMPLICIT RevocationInfoChoices OPTIONAL,
+  ///   signerInfos SET OF SignerInfo }
+  /// ```
   init(reading receipt: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
     let bytes = receipt.span
     var top = ReceiptASN1Reader(

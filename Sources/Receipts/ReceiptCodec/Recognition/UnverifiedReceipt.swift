@@ -199,6 +199,11 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   }
 }
 
+extension ReceiptLimits {
+  /// 16 MiB, 32 levels, a million elements.
+  public static let standard = ReceiptLimits()
+}
+
 extension ReceiptKind {
   /// Indicates whether receipts of this kind have a detached signature, made with an app's key and without
   /// certificates.

@@ -11,16 +11,6 @@
 ///
 /// The entries keep their order, and no key occurs twice.
 package struct PropertyList: Sendable, Hashable {
-  package struct Entry: Sendable, Hashable {
-    package var key: String
-    package var value: String
-
-    package init(key: String, value: String) {
-      self.key = key
-      self.value = value
-    }
-  }
-
   package var entries: [Entry]
 
   /// Creates a property list. Readers reject a list in which two entries have the same key.

@@ -56,7 +56,8 @@ enum DetachedInput {
         .malformedInput, "The field \"\(name)\" must not contain \"|\" or \":\".")
     }
     return GooglePlayLicense(
-      responseCode: GooglePlayLicense.ResponseCode(responseCode), nonce: nonce, packageName: packageName,
+      responseCode: GooglePlayLicense.ResponseCode(rawValue: responseCode), nonce: nonce,
+      packageName: packageName,
       versionCode: versionCode, userId: userId, timestamp: timestamp, extras: extras)
   }
 }
