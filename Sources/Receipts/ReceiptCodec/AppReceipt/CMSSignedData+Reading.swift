@@ -212,11 +212,7 @@ enum CMSIdentifiers {
   ]
 
   static func matches(_ identifier: [UInt8], _ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
-    guard identifier.count == range.count else { return false }
-    for index in identifier.indices where identifier[index] != bytes[range.lowerBound + index] {
-      return false
-    }
-    return true
+    ByteSearch.isEqual(identifier.span, bytes.extracting(range))
   }
 
   /// The dotted spelling of an algorithm in use.

@@ -23,11 +23,7 @@ extension GooglePlayLicense {
   ///   not exactly six fields; `missing` if the package name is empty; and `invalidValue` if a numeric field is not a
   ///   number.
   package init(decoding bytes: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
-    guard bytes.count <= limits.maximumByteCount else {
-      throw MalformedReceipt(
-        .tooLarge, at: .whole,
-        "The licence response is longer than the limit of \(limits.maximumByteCount) bytes.")
-    }
+    try limits.require(bytes.count, of: "licence response", at: .whole)
     if let offset = UTF8Text.firstInvalidByte(bytes.span) {
       throw MalformedReceipt(
         .invalidUTF8, at: .byteOffset(offset, within: "data"), "The licence response is not valid UTF-8.")

@@ -28,11 +28,7 @@ package struct PropertyList: Sendable, Hashable {
   package init(
     parsing text: [UInt8], limits: ReceiptLimits = .standard, part: String = "property list"
   ) throws(MalformedReceipt) {
-    guard text.count <= limits.maximumByteCount else {
-      throw MalformedReceipt(
-        .tooLarge, at: .whole,
-        "The property list has \(text.count) bytes; the limit is \(limits.maximumByteCount).")
-    }
+    try limits.require(text.count, of: "property list", at: .whole)
     let bytes = text.span
     var reader = PropertyListReader(part: part)
     entries = try reader.readDictionary(maximumCount: limits.maximumElementCount, bytes)
