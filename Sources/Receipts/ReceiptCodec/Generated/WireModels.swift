@@ -307,3 +307,40 @@ public struct GooglePlayLicense: Sendable, Hashable {
     self.extras = extras
   }
 }
+
+/// The signed attributes of a CMS signature (RFC 5652 section 5.3). App Store receipts have none.
+package struct CMSSignedAttributes: Sendable, Hashable {
+  /// The signed bytes: the attributes as an explicit `SET OF` in DER (RFC 5652 section 5.4). In the receipt
+  /// the attributes have the tag `[0]` instead.
+  package let encoded: [UInt8]
+  /// The attributes, in order.
+  package let attributes: [Attribute]
+  /// The content type that the signer attests (`1.2.840.113549.1.9.3`), as a dotted object identifier.
+  package let contentType: String?
+  /// The digest of the content (`1.2.840.113549.1.9.4`).
+  package let messageDigest: [UInt8]?
+
+  /// Creates one from its fields.
+  package init(encoded: [UInt8], attributes: [Attribute], contentType: String?, messageDigest: [UInt8]?) {
+    self.encoded = encoded
+    self.attributes = attributes
+    self.contentType = contentType
+    self.messageDigest = messageDigest
+  }
+}
+
+extension CMSSignedAttributes {
+  /// A signed attribute.
+  package struct Attribute: Sendable, Hashable {
+    /// The type, as a dotted object identifier.
+    package var type: String
+    /// Each value in DER, in order.
+    package var values: [ArraySlice<UInt8>]
+
+    /// Creates one from its fields.
+    package init(type: String, values: [ArraySlice<UInt8>]) {
+      self.type = type
+      self.values = values
+    }
+  }
+}
